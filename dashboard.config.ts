@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-const PAGE = join(import.meta.dirname, 'src/dashboard/page')
+const PAGE = join(import.meta.dirname, 'src/features/dashboard/page')
 
 /** Resolves `signalbox:dashboard`: the files of the dashboard's page as a module of texts, which every runtime can load. */
 export const dashboardAssets: Plugin = {
@@ -34,7 +33,7 @@ export async function pageFiles(): Promise<Files> {
     // Calls with children as arguments are shorter than those of the automatic form.
     tsconfigRaw: { compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' } },
     inject: [join(PAGE, 'jsx.ts')],
-    plugins: [smaller],
+    plugins: [oneFirstScript],
     outdir: 'a',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -59,28 +58,18 @@ export async function pageFiles(): Promise<Files> {
 }
 
 /**
- * Makes the page smaller than its sources are. Texts are written where they are used, since the names of hundreds of constants are a thirtieth of it.
- * And what two scripts share gets a third one of its own: as the late views import the first script here, all of that is shared, and there is one
- * script until the first view shows, and not two.
+ * Scripts that share code get a third one for it. As the late views import the first script here, all of that is shared, and one script is loaded
+ * before the first view, not two.
  */
-const smaller: Plugin = {
-  name: 'smaller',
+const oneFirstScript: Plugin = {
+  name: 'one-first-script',
   setup({ onLoad }) {
-    onLoad({ filter: /dashboard.page.*\.tsx?$/ }, async ({ path }) => {
-      let contents = await readFile(path, 'utf8')
-      for (const [, name, file = ''] of contents.matchAll(TEXTS)) {
-        const texts: Record<string, unknown> = await import(pathToFileURL(join(path, '..', file)).href)
-        contents = contents.replaceAll(new RegExp(`(?<![.\\w])${name}\\.(\\w+)`, 'g'), (found, key) =>
-          typeof texts[key] === 'string' ? `(${JSON.stringify(texts[key])})` : found,
-        )
-      }
-      if (path.endsWith('late.ts')) contents += "\nexport * from '../main.tsx'"
-      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
-    })
+    onLoad({ filter: /dashboard.page.pages.late\.ts$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, 'utf8')}\nexport * from '../main.tsx'`,
+      loader: 'ts',
+    }))
   },
 }
-
-const TEXTS = /^import \* as (\w+) from '(.*texts\/\w+\.ts)'$/gm
 
 function fileOf(type: string, text: string): Files[string] {
   return {
@@ -104,7 +93,7 @@ const documentOf = (script: string, style: string, files: Files) => `<!doctype h
 </head>
 <body>
 <div id="app"></div>
-<noscript>The dashboard needs JavaScript. All that it does can also be done with the API and the command line.</noscript>
+<noscript>The dashboard needs JavaScript. Everything it does is also available through the API and the CLI.</noscript>
 </body>
 </html>
 `

@@ -1,17 +1,19 @@
 /*
- * Gets a fresh clone to where it can start, build, check or test, with nothing but Node and npm:
+ * Prepares a fresh clone to start, build, check, or test. It needs only Node.js and npm:
  *   node setup.mjs start [arguments of the command line]
  *   node setup.mjs test [--all] [--isolate] [part of a path ...]
  *   node setup.mjs unit [--isolate] [part of a path ...]
- *   node setup.mjs build | check
- *   node setup.mjs bench [--rounds N] [--seconds N]
+ *   node setup.mjs build
+ *   node setup.mjs check [--all [part of a path ...]]
+ *   node setup.mjs bench [--check] [--rounds N] [--seconds N] [--only part]
  *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--files] [--only part]
  *   node setup.mjs pack
- * What is up to date is left alone. The folders that test/heavy.json lists have packages of their own, which only `test --all` installs.
+ * It skips steps that are up to date. Folders in test/heavy.json have their own packages, which only `test --all` installs.
+ * Without `--all` or part of a path, `test` and `unit` skip the long tests listed in test/long.json.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join, relative, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +25,14 @@ const isWindows = process.platform === 'win32'
 const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('node_modules', '.bin', 'node')
 const runtimes = at('test', 'runtimes')
 const cache = at('node_modules', '.cache', 'signalbox')
+/** The signals that a program gets which `start` runs in a process of its own. */
+const PASSED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']
+/** Makes a program end as on SIGTERM when the process that has started it is gone, of which no signal tells it. */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel?.unref()
+`)}`
+
 /** Those of the command line, which npm does not hand on unless told. */
 const options = [
   'demo',
@@ -47,10 +57,10 @@ const tasks = { start, test, unit, build: () => build('full'), check, bench, rel
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
 if (major * 1e6 + minor * 1e3 + patch < 20018001)
-  fail(`Node ${process.versions.node} is too old: install 20.18.1 or later, see https://nodejs.org`)
+  fail(`Node.js ${process.versions.node} is too old. Install 20.18.1 or later: https://nodejs.org`)
 
 const [name, ...args] = process.argv.slice(2)
-if (!Object.hasOwn(tasks, name ?? '')) fail(`say what to do: ${Object.keys(tasks).join(', ')}`)
+if (!Object.hasOwn(tasks, name ?? '')) fail(`choose a task: ${Object.keys(tasks).join(', ')}`)
 const isForCommand = name === 'start' && args[0] !== undefined && !args[0].startsWith('-')
 process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
@@ -60,19 +70,48 @@ async function start(args) {
   await install(root)
   await build('quick')
   const cli = at('dist', 'cli.js')
-  if (!existsSync(cli)) throw new Error('the build has no command line (dist/cli.js)')
+  if (!existsSync(cli)) throw new Error('the build has no dist/cli.js')
+  if (realpathSync(process.execPath) !== realpathSync(node)) return handOver([cli, ...args])
   // In this process: signals and the exit code are the program's own.
   process.argv = [process.argv[0], cli, ...args]
   await import(pathToFileURL(cli).href)
 }
 
+/**
+ * Runs a program on the Node of the packages, in place of the machine's, which may be too old for it: the terminal, the signals and the exit code
+ * are the program's own.
+ */
+async function handOver(args) {
+  const options = isWindows ? [] : ['--import', END_WITH_PARENT]
+  const stdio = isWindows ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc']
+  const child = spawn(node, [...options, ...args], { stdio })
+  const pass = (signal) => child.kill(signal) // a terminal sends it to the child as well, which takes both for one
+  for (const signal of PASSED) process.on(signal, pass)
+  const { code, signal } = await new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new Error(`cannot run ${node}: ${error.message}`)))
+    child.on('exit', (code, signal) => resolve({ code, signal }))
+  })
+  for (const signal of PASSED) process.off(signal, pass)
+  if (signal && !isWindows) process.kill(process.pid, signal)
+  else process.exit(code ?? 1)
+}
+
 async function test(args) {
   refuseTaken('test', ['all'])
-  await install(root)
-  await install(runtimes)
-  if (args.includes('--all')) for (const folder of heavyFolders(args)) await install(folder, { isHeavy: true })
-  await build('full')
+  await prepare(args)
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+/** Installs and builds what tests need, side by side, because an install mostly waits. */
+async function prepare(args) {
+  await install(root)
+  const isAll = args.includes('--all')
+  const isShort = !isAll && readFilters(args).length === 0 // its tests run on Node alone
+  await settleAll([
+    build('full'),
+    ...(isShort ? [] : [install(runtimes)]),
+    ...(isAll ? heavyFolders(args) : []).map((folder) => install(folder, { isHeavy: true })),
+  ])
 }
 
 /** Without a build. */
@@ -84,15 +123,20 @@ async function unit(args) {
 /** Checks the package as its users get it. */
 async function release(args) {
   await install(root)
-  if (!args.includes('--files')) await install(runtimes)
-  await build('full')
+  await settleAll([build('full'), ...(args.includes('--files') ? [] : [install(runtimes)])])
   process.exitCode = (await run(node, ['test/release/check.ts', ...args])).code
 }
 
 /** Makes what the package has beside the files of the repository. */
 async function pack() {
   await build('full')
-  if ((await run(node, ['llms.mjs'])).code !== 0) throw new Error('llms.txt could not be made')
+  if ((await run(node, ['llms.mjs'])).code !== 0) throw new Error('could not create llms.txt')
+}
+
+/** Waits for all of them, so that nothing is still at work when the first reason is thrown. */
+async function settleAll(works) {
+  const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 /** npm takes an option for itself that no -- stands before. */
@@ -102,12 +146,16 @@ function refuseTaken(script, options) {
   const value = process.env[npmName(taken)]
   const option = value === 'true' || value === '' ? `--${taken}` : `--${taken}=${value}`
   const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
-  throw new Error(`npm took --${taken} for itself; write a -- before it: ${npm} ${script} -- ${option}`)
+  throw new Error(`npm consumed --${taken}. Put a -- before it: ${npm} ${script} -- ${option}`)
+}
+
+function readFilters(args) {
+  return args.filter((arg) => !arg.startsWith('-'))
 }
 
 /** The heavy folders that the run looks into: all of them, or those that a filter names or that hold a file which it matches. */
 function heavyFolders(args) {
-  const filters = args.filter((arg) => !arg.startsWith('-'))
+  const filters = readFilters(args)
   const holds = (name, filter) =>
     filter.includes(`${name}/`) || readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
   return readJson(at('test', 'heavy.json'))
@@ -116,19 +164,29 @@ function heavyFolders(args) {
 }
 
 async function bench(args) {
-  await build('quick')
+  refuseTaken('run bench', ['check', 'suggest'])
+  await build(args.includes('--check') ? 'full' : 'quick') // the tests of .ci/run, which come next, need all of it
   process.exitCode = (await run(node, ['test/bench/run.ts', ...args])).code
 }
 
-async function check() {
-  await install(root)
-  await install(runtimes) // tests use their types
-  const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json', 'src/dashboard/page/tsconfig.json']
+/** With `--all`, it prepares a run of all tests as well. */
+async function check(args) {
+  if (args.includes('--all')) await prepare(args)
+  else {
+    await install(root)
+    await install(runtimes) // tests use their types
+  }
+  const projects = [
+    'tsconfig.json',
+    'tsconfig.node.json',
+    'tsconfig.test.json',
+    'src/features/dashboard/page/tsconfig.json',
+  ]
   const runs = [['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--max-diagnostics=200']]
   for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
   let failures = 0
   for (const args of runs) failures += (await run(node, args)).code === 0 ? 0 : 1
-  if (failures > 0) throw new Error(`the check found something (${failures} of ${runs.length} steps)`)
+  if (failures > 0) throw new Error(`the check failed (${failures} of ${runs.length} steps)`)
 }
 
 /**
@@ -138,15 +196,15 @@ async function check() {
 async function install(folder, { isHeavy = false } = {}) {
   const isMissing = !existsSync(join(folder, 'node_modules'))
   if (!isMissing && isInstalled(folder)) return
-  const label = folder === root ? 'the dependencies' : `the packages of ${relative(root, folder)}`
-  progress(`Installing ${label} ...`)
+  const label = folder === root ? 'dependencies' : `dependencies of ${relative(root, folder)}`
+  progress(`Installing ${label}...`)
   const how = isMissing && !isHeavy ? ['ci'] : ['install', '--no-save']
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const npm = isWindows ? 'npm.cmd' : 'npm'
   const { code, stderr } = await run(npm, [...how, ...flags], { cwd: folder, env: outsideEnv(), quiet: true })
   if (code !== 0) throw new Error(`npm could not install ${label}: ${reason(stderr)}`)
   if (folder === root && !existsSync(node))
-    throw new Error('npm ran no install scripts: allow them for "node" and "esbuild"')
+    throw new Error('npm ran no install scripts. Allow them for "node" and "esbuild".')
 }
 
 /** Does the list npm keeps of what it has installed hold the versions of the lock? */
@@ -177,7 +235,7 @@ async function build(kind) {
     return stamp?.sources === sources && (stamp.kind === 'full' || kind === 'quick')
   }
   if (isBuilt()) return
-  progress(kind === 'quick' ? 'Building ...' : 'Building, with types ...')
+  progress(kind === 'quick' ? 'Building...' : 'Building with types...')
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
@@ -286,7 +344,7 @@ function run(command, args, { cwd = root, env = process.env, quiet = false, toSt
 /** npm's reason in one line: the first that is more than a code. */
 function reason(stderr) {
   const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/, '').trim())
-  return lines.find((line) => line && !/^(?:code|npm warn|errno|syscall)\b/.test(line)) ?? 'it gave no reason'
+  return lines.find((line) => line && !/^(?:code|npm warn|errno|syscall)\b/.test(line)) ?? 'no reason given'
 }
 
 function readJson(path) {

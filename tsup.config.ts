@@ -7,14 +7,14 @@ import { dashboardAssets } from './dashboard.config.ts'
 /** Every entry of the package and its source; `exports` and `bin` in package.json name the same ones. */
 export const entries: Record<string, string> = {
   index: 'src/index.ts',
-  catalog: 'src/providers/catalog.ts',
-  cloud: 'src/cloud/proxy.ts',
+  catalog: 'src/protocols/providers/catalog.ts',
+  cloud: 'src/features/cloud-sync/proxy/proxy.ts',
   client: 'src/client/client.ts',
   ai: 'src/ai/signalbox.ts',
-  dashboard: 'src/dashboard/dashboard.ts',
-  otel: 'src/observe/otel.ts',
-  prometheus: 'src/observe/prometheus.ts',
-  log: 'src/observe/log.ts',
+  dashboard: 'src/features/dashboard/dashboard.ts',
+  otel: 'src/features/observe/otel.ts',
+  prometheus: 'src/features/observe/prometheus.ts',
+  log: 'src/features/observe/log.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',
   'storage/postgres': 'adapters/storage/postgres.ts',
@@ -37,18 +37,26 @@ export const entries: Record<string, string> = {
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
-/** `@hapi/boom` for every runtime: without hoek, which needs Node's byte type, and without an API that only V8 has. */
+/**
+ * `@hapi/boom` for every runtime: without hoek, which needs Node's byte type, without an API that only V8 has, and without the makers of single
+ * statuses, as the errors of the gateway have a table of their own.
+ */
 export const portableBoom: Plugin = {
   name: 'portable-boom',
   setup(build) {
     build.onResolve({ filter: /^@hapi\/hoek$/ }, () => ({ path: `${import.meta.dirname}/src/lib/hoek-shim.ts` }))
     build.onLoad({ filter: /@hapi[\\/]boom[\\/]lib[\\/]index\.js$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8')
-      const contents = source.replace('Error.captureStackTrace(', 'Error.captureStackTrace?.(')
-      return contents === source ? { errors: [{ text: 'boom no longer calls Error.captureStackTrace' }] } : { contents }
+      const portable = source.replace('Error.captureStackTrace(', 'Error.captureStackTrace?.(')
+      const contents = portable.replace(STATUS_MAKERS, '')
+      if (portable === source) return { errors: [{ text: 'boom no longer calls Error.captureStackTrace' }] }
+      return contents === portable ? { errors: [{ text: 'boom has no makers of statuses any more' }] } : { contents }
     })
   },
 }
+
+/** Such as `exports.badRequest = function (…) {…};` and the functions that only they call. */
+const STATUS_MAKERS = /^(?:exports\.(?!Boom\b|isBoom\b|boomify\b)\w+|internals\.serverError) = function[\s\S]*?^};\n/gm
 
 /**
  * Divides the code into chunks anew. esbuild makes a chunk for each set of entries that use its code, late parts among them; Rollup knows that
@@ -58,7 +66,7 @@ async function divideAnew(folder: string): Promise<void> {
   const input = Object.fromEntries(Object.keys(entries).map((name) => [name, join(folder, `${name}.js`)]))
   const bundle = await rollup({ input, external: (id) => !id.startsWith('.') && !isAbsolute(id), logLevel: 'warn' })
   const chunkFileNames = ({ name }: { name: string }) => `${name.replace(/-[A-Z\d]{8}$/, '')}-[hash].js` // without the hash of esbuild
-  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 1_100 } as const // no file of a few lines
+  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 1_400 } as const // no file of a few lines
   const { output } = await bundle.generate(options)
   const former = (await readdir(folder)).filter(
     (name) => name.endsWith('.js') && !Object.hasOwn(input, name.slice(0, -3)),

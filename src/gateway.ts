@@ -1,37 +1,38 @@
+import { createPageGuards } from './admin/http/page-guards.ts'
+import type { FeatureOperations } from './admin/operation-table.ts'
 import { gatewayError } from './errors.ts'
-import { gateStep } from './gate/step.ts'
-import { createApp, elsewhereReply, isOurs, normaliseBasePath, type Step } from './http/app.ts'
-import { callerFormatsOf } from './http/caller-format.ts'
-import { createFetchHandlers } from './http/fetch.ts'
-import { createHealthCheck } from './http/health-check.ts'
-import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
-import { modelRoutes } from './http/model-routes.ts'
-import { observerPage, type PageGuards } from './http/pages.ts'
-import { endpoints } from './kinds/kinds.ts'
+import { createFeatureAreas, withReplies } from './extend.ts'
+import type { Feature } from './feature.ts'
+import { createAccess } from './features/access/access-feature.ts'
+import { createKeyWatch } from './features/access/key-watch.ts'
+import { createCloudStart } from './features/cloud-sync/gateway/cloud-start.ts'
+import { accountRoutes } from './features/limits/account-routes.ts'
+import { createConcurrencyLimit } from './features/limits/concurrency.ts'
+import type { Ledger } from './features/limits/ledger/ledger.ts'
+import { createLimits } from './features/limits/limits-feature.ts'
+import { createListingRoutes, listingPaths } from './features/listing/listing-routes.ts'
+import type { LookupCache } from './features/listing/look-up.ts'
+import { createHooks, createReportError } from './features/observe/hooks.ts'
+import type { GatewayFacts } from './features/observe/observer.ts'
+import { createObserverFeature } from './features/observe/observer-listener.ts'
+import { observerPage } from './features/observe/observer-page.ts'
+import { createWaitingWarning } from './features/observe/waiting-warning.ts'
+import { createUsageStore } from './features/usage/usage.ts'
+import { createUsageFeature } from './features/usage/usage-feature.ts'
 import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
-import { createInFlight, type InFlight } from './lib/in-flight.ts'
+import { createInFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
-import type { Ledger } from './limits/ledger.ts'
-import type { ListReader } from './listing/listing.ts'
-import type { LookUpCache } from './listing/look-up.ts'
-import { createCloudStart } from './management/cloud-start.ts'
-import { deferredManagement } from './management/deferred.ts'
+import { deferManagement } from './management/deferred-management.ts'
 import type { Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
-import { createFollow } from './pipeline/following.ts'
-import { createObserver } from './pipeline/hooks.ts'
-import type { Live } from './pipeline/live.ts'
-import type { GatewayFacts } from './pipeline/observing.ts'
-import { createPipeline, type Pipeline } from './pipeline/pipeline.ts'
-import type { AttemptStep, RequestStep } from './pipeline/steps.ts'
 import {
-  createWaitingWarning,
+  createBusyWarning,
+  getLogger,
   holdsRefusedBodies,
   isShortLived,
   isWorkers,
   lingerBeforeClose,
-  loggerFor,
   platformClock,
   platformCrypto,
   platformFetch,
@@ -41,86 +42,97 @@ import {
   startIdleTimer,
   turnEnd,
 } from './platform.ts'
-import { defaultCatalog } from './providers/catalog.ts'
-import { createKeyWatch, type KeyWatch, type PresentedKey } from './store/keyring.ts'
-import { createStore, type Store, type StoreOptions } from './store/store.ts'
-import type { Catalog, Kind } from './types.ts'
-import { keepUsage } from './usage/kept/usage.ts'
+import { endpoints } from './protocols/kinds/kinds.ts'
+import { defaultCatalog } from './protocols/providers/catalog.ts'
+import { createStore, type Store, type StoreOptions } from './records/store.ts'
+import { createApp, elsewhereReply, normalizeBasePath } from './request/door/app.ts'
+import { findArea, getPathBelow } from './request/door/area.ts'
+import {
+  checkAreas,
+  createHealthArea,
+  createManagementArea,
+  createModelAreas,
+  createPageArea,
+} from './request/door/areas.ts'
+import { authenticateClient } from './request/door/authenticate-client.ts'
+import { listCallerFormats } from './request/door/caller-format.ts'
+import { createFetchHandlers } from './request/door/fetch-bridge.ts'
+import { createHealthCheck } from './request/door/health-check.ts'
+import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
+import { modelRoutes } from './request/door/model-routes.ts'
+import type { HttpRoute } from './request/door/router.ts'
+import { createPipeline } from './request/pipeline.ts'
+import { RequestEvents } from './request/request-events.ts'
+import type { AttemptStep, CallStep, RequestStep } from './request/steps.ts'
+import type { Kind } from './types.ts'
 
 /**
- * A gateway: a request handler that can also be mounted, managed and closed. On Cloudflare Workers it is a plain object instead of a
- * function, so that `export default gateway` serves there; call `gateway.fetch`.
+ * A gateway: a request handler that you can mount, manage, and close. On Cloudflare Workers it is a plain object instead of a function, so
+ * that `export default gateway` works there; call `gateway.fetch`.
  */
 export interface Gateway {
   /** The same as `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /**
-   * Answers every request and never rejects; a path outside the gateway gets a 404. Needs no `this`. Takes the arguments of `fetch`, so
-   * that a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
+   * Responds to every request and never rejects; a path outside the gateway gets a 404. Works detached, and takes the arguments of `fetch`,
+   * so a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
    */
   readonly fetch: Gateway
-  /** The same, but resolves to `undefined` when the path is not the gateway's, so that the host keeps its own 404. Never rejects. */
+  /** Like `fetch`, but resolves to `undefined` if the path isn't the gateway's, so your app can handle it. Never rejects. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Is the path of this request or URL the gateway's: below its `basePath`, `/health` and all of `/v1`, `/v1beta` and `/api`? */
+  /**
+   * Whether the path of this request or URL belongs to the gateway. Below its `basePath`, these are `/health`, everything under `/v1`, `/v1beta`, and
+   * `/api`, the endpoints `/v2/embed`, `/v2/rerank`, `/v3/ai/*`, and `/v4/ai/*`, and its pages, such as `/admin` and `/metrics`.
+   */
   matches(request: Request | URL | string): boolean
   /**
-   * The management operations in process, without credential. They resolve to what the HTTP API sends, and reject with a `GatewayError`
-   * where it answers an error.
+   * The management operations in process, without a credential. They resolve to what the HTTP API returns, and reject with a `GatewayError`
+   * where it returns an error.
    */
   readonly api: Management
   /**
-   * Answers new requests with 503, gives those under way `graceMs` (ms, default 10,000) to finish, aborts the rest, and waits for
-   * background work, which is what hooks have begun, for at most ten seconds. Leaves `storage` open: the host closes it.
+   * Responds to new requests with a 503, gives in-flight ones `graceMs` (default 10,000) to finish, aborts the rest, and waits up to ten
+   * seconds for background work, such as your hooks. Doesn't close `storage`: you do.
    */
   close(options?: { graceMs?: number }): Promise<void>
-  /** The path that it is mounted at, without a trailing slash; empty for the root. */
+  /** The path it is mounted at, without a trailing slash; empty for the root. */
   readonly basePath: string
   /**
-   * What mounts call: takes an exchange and resolves to a reply, without building Fetch objects; `undefined` when the path is not the
+   * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects; `undefined` if the path isn't the
    * gateway's. Never rejects.
    */
   exchange(exchange: Exchange): Promise<Reply | undefined>
-  /** The reply of `fetch` for a path that is not the gateway's: 200 at the root, which tools probe, otherwise 404. */
+  /** What `fetch` replies for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
   elsewhere(exchange: Exchange): Reply
 }
 
-/** Makes a gateway. Throws a TypeError on options that cannot work; nothing is read or called before the first request. */
+/** Creates a gateway. Throws a TypeError for options that can't work; reads and calls nothing before the first request. */
 export function createGateway(options: GatewayOptions): Gateway {
   checkOptions(options)
-  return createGatewayWith(options, NO_STEPS).gateway
+  return createGatewayWith(options).gateway
 }
 
-/** What stands between the parts of the gateway, in order. */
-export interface Steps {
-  /** After the client key of any request under `/v1` and `/v1beta`, and before its route. */
-  afterKey: readonly Step[]
-  /** Around each request to a model endpoint, after its key and its route: limits. */
-  aroundRequest: readonly RequestStep[]
-  /** Around each attempt, until it has settled: what is reserved before it and settled after it. */
-  aroundAttempt: readonly AttemptStep[]
-}
-
-export const NO_STEPS: Steps = { afterKey: [], aroundRequest: [], aroundAttempt: [] }
-
-/** A gateway of checked options, with steps of features that are no options, its store, and the counters of its limits. */
+/** A gateway of checked options, its store, and the counters of its limits. */
 export function createGatewayWith(
   options: GatewayOptions,
-  steps: Steps,
-  { filesBySha256 = false }: Pick<StoreOptions, 'filesBySha256'> = {},
+  {
+    digestsSha256 = false,
+    afterCaller,
+  }: Pick<StoreOptions, 'digestsSha256'> & Pick<KeyAreaOptions, 'afterCaller'> = {},
 ): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const logger = loggerFor(options.logger)
-  const basePath = normaliseBasePath(options.basePath)
+  const logger = getLogger(options.logger)
+  const basePath = normalizeBasePath(options.basePath)
   const upstream = (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch
 
+  const hooks = options.hooks ?? {}
   const background = createBackground((error) => onError(error))
-  const observer = createObserver(options.hooks ?? {}, logger, background)
-  const { onError } = observer
-  const observers = options.observe ?? []
-  const follow = createFollow(observers, { background, onError })
+  const onError = createReportError(hooks, logger, background)
+  const events = new RequestEvents({ background, onError })
   const inFlight = createInFlight()
   let isClosed = false
+  let endLive = () => {}
   const admit = () => {
     if (isClosed) throw gatewayError('CLOSED')
   }
@@ -131,45 +143,61 @@ export function createGatewayWith(
     logger,
     secret: options.secret,
     maxAgeMs: limits.storeMaxAgeMs,
-    cryptoInPlace: platformCrypto,
-    filesBySha256,
+    syncCrypto: platformCrypto,
+    digestsSha256,
     turnEnd,
     onError,
   })
   const listing = once(async () => {
-    const { createListing } = await import('./listing/listing.ts')
+    const { createListing } = await import('./features/listing/listing.ts')
     return createListing({
       store,
       catalog,
       clock,
       onError,
-      targetsOf: async (model) => (await pipeline.routes()).targetsOf(model),
+      findTargets: async (model) => (await pipeline.routes()).findTargets(model),
       lookupTimeoutMs: limits.lookupTimeoutMs,
     })
   })
-  const keyWatch =
-    (options.endRequestsOfPausedKeys ?? true)
-      ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
-      : undefined
-  const warnOfWaiting = createWaitingWarning(logger)
   const startTimer = (ms: number, onTime: () => void) =>
     clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
-  let openLedger: Ledger | undefined
-  const ledger = once(async () => {
-    const { createLedger } = await import('./limits/ledger.ts')
-    openLedger = createLedger({ storage: store.storage, clock, random: platformRandom, startTimer, turnEnd, onError })
-    return openLedger
-  })
-  const gate = once(async () => {
-    const [{ createGate }, opened] = await Promise.all([import('./gate/gate.ts'), ledger()])
-    return createGate({ ledger: opened, clock, catalog })
-  })
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
-  const keptUsage =
+  const usage =
     (options.usage ?? storage.keepsUsage ?? true)
-      ? keepUsage({ ...store, clock, logger, settings: store.settings.read, startTimer, onError })
+      ? createUsageStore({ ...store, clock, logger, settings: store.settings.read, startTimer, turnEnd, onError })
       : undefined
-  const live: Live = {}
+  const access = createAccess(catalog)
+  const extensions = (options.extend ?? []).map(withReplies)
+  const limiting = createLimits({
+    store,
+    clock,
+    usage,
+    admitsCalls: extensions.some(({ aroundCall }) => aroundCall),
+    random: platformRandom,
+    startTimer,
+    turnEnd,
+    onError,
+  })
+  const observers = options.observe ?? []
+  const warnOfWaiting = createBusyWarning(logger)
+  const features: readonly Feature[] = [
+    ...(Number.isFinite(limits.maxParallelRequests)
+      ? [createConcurrencyLimit(inFlight, limits.maxParallelRequests)]
+      : []),
+    ...((options.endRequestsOfPausedKeys ?? true)
+      ? [createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })]
+      : []),
+    ...(warnOfWaiting ? [createWaitingWarning({ warn: warnOfWaiting, inFlight, upstream, platformFetch })] : []),
+    access,
+    limiting,
+    ...(usage ? [createUsageFeature(usage)] : []),
+    createHooks(hooks, logger, background),
+    ...observers.map((observer) => createObserverFeature(observer, { background, onError })),
+    ...extensions,
+  ]
+  for (const { events: listener } of features) if (listener) events.add(listener)
+  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // whose schemas are valibot's
+
   const pipeline = createPipeline({
     store,
     sharedIn: sharedState ? storage : undefined,
@@ -183,27 +211,19 @@ export function createGatewayWith(
     bodyTime,
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,
-    asksForUsage: options.askForUsage ?? true,
+    includesStreamUsage: options.includeStreamUsage ?? true,
     inFlight,
-    observer,
-    follow,
-    keepRequest: keptUsage?.keep,
-    live,
-    aroundRequest: [
-      limitConcurrency(inFlight, limits.maxConcurrent),
-      ...(keyWatch ? [watchKey(keyWatch)] : []),
-      ...(warnOfWaiting ? [warnOfWaitingCalls(warnOfWaiting, inFlight, upstream)] : []),
-      gateStep({ settings: store.settings.read, load: gate }),
-      ...steps.aroundRequest,
-    ],
-    aroundAttempt: steps.aroundAttempt,
-    ownTerms: async (source) => (await import('./gate/request-list.ts')).ownTerms(source),
+    events,
+    onError,
+    aroundCall: collectSteps(features, 'aroundCall'),
+    aroundAttempt: collectSteps(features, 'aroundAttempt'),
+    ownTerms: async (source) => (await import('./features/request-models/request-list.ts')).ownTerms(source),
   })
   const management = once(async () => {
-    const { createManagementApi } = await import('./http/management.ts')
+    const { createManagementApi } = await import('./management/management-api.ts')
     const { routes, health, explain, choosing } = pipeline
     const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
-    const published = async (kinds: readonly Kind[], cache?: LookUpCache) =>
+    const published = async (kinds: readonly Kind[], cache?: LookupCache) =>
       (await listing()).list(kinds, upstream(), cache && { cache })
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
@@ -216,13 +236,17 @@ export function createGatewayWith(
         published,
         health,
         limits,
-        explain,
-        ledger,
+        explain: async (question) => {
+          const { key } = question
+          if (!key) return explain(question)
+          return explain({ ...question, access: await access.getAccess(key), refusalOf: await limiting.preview(key) })
+        },
+        ledger: limiting.ledger,
         turnEnd,
         cloud,
-        usage: keptUsage,
+        usage,
         inFlight,
-        live,
+        events,
         startTimer,
         serve: (exchange) => app(exchange),
         own: {
@@ -238,56 +262,83 @@ export function createGatewayWith(
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
-        models: { endpoints, listingPaths, callerFormatsOf },
+        models: { endpoints, listingPaths, listCallerFormats, features: extensions },
         basePath,
+        operations,
         admit,
         resume,
         onError,
       },
     )
     cloudStart.pushes = made.pushes
+    endLive = made.endLive
     return made
   })
   const cloudStart = createCloudStart({ settings: store.settings, clock, load: management })
   const { resume } = cloudStart
-  const api = deferredManagement(async () => {
+  const api = deferManagement(async () => {
     const loaded = await management()
     await resume()
     return loaded.api
-  })
+  }, operations)
 
   const facts: GatewayFacts = {
     isOneOfMany: isShortLived(),
     targets: async () => {
-      const { targetFacts } = await import('./observe/facts.ts')
-      return targetFacts(await pipeline.routes(), pipeline.health)
+      const { getTargetFacts } = await import('./features/observe/gateway-facts.ts')
+      return getTargetFacts(await pipeline.routes(), pipeline.health)
     },
-    limits: async () => (await import('./observe/facts.ts')).limitFacts(api),
+    limits: async () => (await import('./features/observe/gateway-facts.ts')).getLimitFacts(api),
   }
   const pages = [
     ...(options.dashboard ? [options.dashboard] : []),
     ...observers.flatMap(({ page }) => (page ? [observerPage(page, facts)] : [])),
   ]
-  const app = createApp({
-    basePath,
-    store: { ...store, clock },
-    allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [
-      ...modelsRoutes({ listing, readerOf: readersOf(catalog, () => pipeline.routes()), upstream }),
-      ...modelRoutes(pipeline.serve),
-    ],
-    openLog: pipeline.openLog,
-    afterKey: steps.afterKey,
-    manage: async (path, exchange) => (await management()).serve(path, exchange),
-    pages: { mounted: pages, guards: guardsOfPages(options.management, onError) },
-    health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
-    admit,
-    resume,
-    onError,
-  })
-  const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, basePath)
+  const keyStore = { ...store, clock }
+  const serveRoutes = (routes: readonly HttpRoute[]) =>
+    serveWithKeys(routes, {
+      authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
+      openLog: pipeline.openLog,
+      aroundRequest: collectSteps(features, 'aroundRequest'),
+      ...(afterCaller && { afterCaller }),
+      admit,
+      resume,
+      onError,
+    })
+  const guards = createPageGuards(options.management, onError)
+  const areas = [
+    ...createModelAreas(
+      serveRoutes([
+        ...accountRoutes(limiting.account),
+        ...createListingRoutes({
+          listing,
+          getReader: async (key) => {
+            const allowed = await access.getAccess(key)
+            if (!allowed) return undefined
+            const table = await pipeline.routes()
+            return {
+              allowsKind: (kind) => allowed.allowsKind(kind),
+              allowsModel: (model) => allowed.allowsModel(model, table),
+            }
+          },
+          upstream,
+        }),
+        ...modelRoutes(pipeline.serve),
+      ]),
+    ),
+    createManagementArea(async (path, exchange) => (await management()).serve(path, exchange), { admit, onError }),
+    createHealthArea(createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError })),
+    ...pages.map((page) => createPageArea(page, guards, { admit, onError })),
+    ...createFeatureAreas(extensions, { serve: serveRoutes, maxBodyBytes: limits.maxBodyBytes, time: bodyTime }),
+  ]
+  checkAreas(areas)
+  const app = createApp({ basePath, areas, allowedOrigins: options.allowedOrigins ?? [] })
+  const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, { basePath, areas })
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    isOwnPath: (path) => isOurs(path, basePath, pages),
+    isOwnPath(path) {
+      const below = getPathBelow(basePath, path)
+      return below !== undefined && findArea(areas, below) !== undefined
+    },
     elsewhere,
     begin: requestTurn,
     holdsRefused: holdsRefusedBodies,
@@ -306,72 +357,33 @@ export function createGatewayWith(
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
-      live.end?.()
-      const mirroring = cloudStart.pushes?.close()
-      const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close(), keptUsage?.close()]
-      await settlesWithin(Promise.all(lastWork), LAST_WORK_MS, clock)
-      keyWatch?.close()
+      endLive()
+      const closing = features.map(async (feature) => feature.close?.())
+      const lastWork = [background.settled(), pipeline.close(), cloudStart.pushes?.close(), ...closing]
+      await settlesWithin(Promise.allSettled(lastWork), LAST_WORK_MS, clock)
       store.close()
     },
   }
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
-  return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store, ledger } // see `Gateway`
-}
-
-/** Says which models a key may read of the listing; `undefined`: all of them. */
-const readersOf =
-  (catalog: Catalog, routes: Pipeline['routes']) =>
-  async (key: PresentedKey | undefined): Promise<ListReader | undefined> => {
-    const { accessOf } = await import('./routing/allowed-models.ts')
-    const access = accessOf(key, catalog)
-    if (!access) return undefined
-    const table = await routes()
-    return {
-      allowsKind: (kind) => access.allowsKind(kind),
-      allowsModel: (model) => access.allowsModel(model, table),
-    }
-  }
-
-/** The guards of pages, loaded with the first request for one. */
-function guardsOfPages(management: GatewayOptions['management'], onError: (error: unknown) => void): PageGuards {
-  const guards = once(async () => {
-    const { createPageGuards } = await import('./http/management-guard.ts')
-    return createPageGuards(management, { onError })
-  })
   return {
-    host: async (exchange) => (await guards()).host(exchange),
-    management: async (exchange) => (await guards()).management(exchange),
-    token: async (exchange, token) => (await guards()).token(exchange, token),
-  }
+    gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
+    store,
+    ledger: limiting.ledger,
+  } // see `Gateway`
 }
 
-/** Refuses a request while as many are under way as may be at once. */
-const limitConcurrency =
-  (inFlight: InFlight, max: number): RequestStep =>
-  (_, next) => {
-    if (inFlight.size > max) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
-    return next()
-  }
+/** The steps of one name of all features that have one. */
+const collectSteps = <Name extends 'aroundRequest' | 'aroundCall' | 'aroundAttempt'>(
+  features: readonly Feature[],
+  name: Name,
+): Array<StepTypes[Name]> =>
+  features.flatMap((feature) => (feature[name]?.bind(feature) as StepTypes[Name] | undefined) ?? []) // replies only, by `withReplies`
 
-/** Lets the key of a request be watched, which ends the request when the key is paused or deleted. */
-const watchKey =
-  (keyWatch: KeyWatch): RequestStep =>
-  ({ key }, next) => {
-    if (key) keyWatch.begun()
-    return next()
-  }
-
-/** Warns when more calls are under way than the platform makes at once. */
-const warnOfWaitingCalls =
-  (
-    warn: (requests: number) => void,
-    inFlight: InFlight,
-    upstream: (exchange: Exchange) => UpstreamFetch,
-  ): RequestStep =>
-  ({ exchange }, next) => {
-    if (upstream(exchange) === platformFetch) warn(inFlight.size)
-    return next()
-  }
+interface StepTypes {
+  aroundRequest: RequestStep
+  aroundCall: CallStep
+  aroundAttempt: AttemptStep
+}
 
 /** A hook that never ends must not keep the process. */
 const LAST_WORK_MS = 10_000

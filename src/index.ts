@@ -1,17 +1,24 @@
+export type { ComboChange, ComboPut, NewCombo } from './admin/combos.ts'
+export type { ConnectionChange, ConnectionPut, NewConnection, ShownConnection } from './admin/connections.ts'
+export type { ShownDamage } from './admin/health-operations.ts'
+export type { CreatedKey, ShownKey } from './admin/keys.ts'
+export type { OpenApiDocument } from './admin/openapi-document.ts'
+export type { Provider, ProviderChange } from './admin/providers.ts'
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
-export type { TokenUsage } from './formats/format.ts'
-export { createGateway, type Gateway } from './gateway.ts'
-export type { ManagementOptions } from './http/management-options.ts'
-export type { MountedPage } from './http/pages.ts'
 export type {
-  ByteStream,
-  Exchange,
-  PendingAnswer,
-  Reply,
-  UpstreamAnswer,
-  UpstreamCall,
-  UpstreamFetch,
-} from './lib/exchange.ts'
+  Feature,
+  FeatureArea,
+  FeatureEvents,
+  FeatureRoute,
+  FeatureRouteRequest,
+  FollowedAttempt,
+  FollowedRequest,
+  GatewayAttempt,
+  GatewayCall,
+  GatewayCallChange,
+  GatewayRequest,
+  ManagementOperation,
+} from './feature.ts'
 export type {
   CloudConflict,
   CloudOperations,
@@ -22,16 +29,10 @@ export type {
   EnableCloud,
   EnabledCloud,
   SyncedCloud,
-} from './management/cloud.ts'
-export type { ComboChange, ComboPut, NewCombo } from './management/combos.ts'
-export type { ConnectionChange, ConnectionPut, NewConnection, ShownConnection } from './management/connections.ts'
-export type { ExplainedRequest } from './management/explain.ts'
-export type { ShownDamage } from './management/health.ts'
-export type { CreatedKey, ShownKey } from './management/keys.ts'
-export type { Management, OpenApiDocument } from './management/operations.ts'
-export type { Provider, ProviderChange } from './management/providers.ts'
-export type { GatewayOptions, Limits } from './options.ts'
-export type { Hooks } from './pipeline/hooks.ts'
+} from './features/cloud-sync/gateway/cloud-operations.ts'
+export type { CloudSession } from './features/cloud-sync/protocol.ts'
+export type { ExplainedRequest } from './features/explain/explain.ts'
+export type { Hooks } from './features/observe/hooks.ts'
 export type {
   AttemptEnd,
   AttemptFollower,
@@ -42,14 +43,28 @@ export type {
   ObserverPage,
   RequestFollower,
   TargetFact,
-} from './pipeline/observing.ts'
-export type { AttemptRecord, RequestRecord } from './pipeline/records.ts'
-export type { Explanation } from './routing/explanation.ts'
-export type { FailureClass } from './routing/failure-class.ts'
-export type { HealthEntry, TargetState } from './routing/health-entry.ts'
-export type { Secret } from './store/open-vault.ts'
-export type { DamagedRecord } from './store/stored-records.ts'
-export type { CloudSession } from './sync/protocol.ts'
+} from './features/observe/observer.ts'
+export { createGateway, type Gateway } from './gateway.ts'
+export type {
+  ByteStream,
+  Exchange,
+  PendingResponse,
+  Reply,
+  UpstreamCall,
+  UpstreamFetch,
+  UpstreamResponse,
+} from './lib/exchange.ts'
+export type { Management } from './management/operations.ts'
+export type { GatewayOptions, Limits } from './options.ts'
+export type { CostSource } from './pricing/cost.ts'
+export type { UsageRecord } from './pricing/usage-record.ts'
+export type { TokenUsage } from './protocols/formats/format.ts'
+export type { Secret } from './records/open-keyring.ts'
+export type { DamagedRecord } from './records/stored-records.ts'
+export type { ManagementOptions } from './request/door/management-options.ts'
+export type { MountedPage } from './request/door/pages.ts'
+export type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
+export type { Explanation } from './request/routing/explanation.ts'
+export type { FailureClass } from './request/routing/failure-class.ts'
+export type { HealthEntry, TargetState } from './request/routing/health-entry.ts'
 export type * from './types.ts'
-export type { CostSource } from './usage/cost.ts'
-export type { UsageRecord } from './usage/record.ts'

@@ -1,38 +1,40 @@
-import { checkManagement, type ManagementOptions } from './http/management-options.ts'
-import type { MountedPage } from './http/pages.ts'
+import { checkFeatures } from './extend.ts'
+import type { Feature } from './feature.ts'
+import type { CloudOptions } from './features/cloud-sync/gateway/cloud-operations.ts'
+import type { Hooks } from './features/observe/hooks.ts'
+import type { GatewayObserver } from './features/observe/observer.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/spelling.ts'
 import { isOrigin } from './lib/urls.ts'
-import type { CloudOptions } from './management/cloud.ts'
-import type { PipelineLimits } from './pipeline/context.ts'
-import type { Hooks } from './pipeline/hooks.ts'
-import type { GatewayObserver } from './pipeline/observing.ts'
-import { checkCatalog } from './providers/catalog.ts'
-import type { Secret } from './store/open-vault.ts'
+import { checkCatalog } from './protocols/providers/catalog.ts'
+import type { Secret } from './records/open-keyring.ts'
+import type { PipelineLimits } from './request/context.ts'
+import { checkManagement, type ManagementOptions } from './request/door/management-options.ts'
+import type { MountedPage } from './request/door/pages.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
-/** The limits of a gateway: sizes in bytes, times in ms, all above 0. Defaults: `defaultLimits`. */
+/** Size limits in bytes and timeouts in ms, all above 0. Defaults: `defaultLimits`. */
 export interface Limits extends PipelineLimits {
-  /** Largest body of a management request; default 1 MiB. A larger one gets 413. */
+  /** Largest body of a management request; default 1 MiB. Larger bodies get a 413. */
   maxManagementBodyBytes: number
-  /** How long a server may take to list its models, for the listing and for `discover`; default 5,000. */
+  /** How long to wait for a provider's model list, in the listing and for `discover`; default 5,000. */
   lookupTimeoutMs: number
-  /** How old data from a storage without `watch` may be before it is read again; default 1,000. */
+  /** How long to cache data from a storage without `watch`; default 1,000. */
   storeMaxAgeMs: number
 }
 
-/** The limits that hold unless the host sets others. */
+/** The default limits. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 20 * 1024 * 1024,
   maxAudioBytes: 26 * 1024 * 1024,
   maxImageBytes: 64 * 1024 * 1024,
   bodyTimeoutMs: 300_000,
-  maxAnswerBytes: 64 * 1024 * 1024,
+  maxResponseBytes: 64 * 1024 * 1024,
   maxStreamBytes: 64 * 1024 * 1024,
-  maxConcurrent: Number.POSITIVE_INFINITY,
+  maxParallelRequests: Number.POSITIVE_INFINITY,
   headersTimeoutMs: 120_000,
-  silenceTimeoutMs: 60_000,
+  idleTimeoutMs: 60_000,
   totalTimeoutMs: 600_000,
   maxAttempts: 3,
   maxManagementBodyBytes: 1024 * 1024,
@@ -42,112 +44,120 @@ export const defaultLimits: Limits = {
 
 /** The options of `createGateway`; only `storage` is required. */
 export interface GatewayOptions {
-  /** Where all data is kept. The host makes it and closes it. */
+  /** Where all data is stored. You create it, and you close it. */
   storage: Storage
-  /** Calls providers, and fetches media; default: the runtime's own `fetch`, on Node the mount's, which is built on undici. A provider's redirects are never followed. */
+  /**
+   * Calls providers and fetches media. Default: the runtime's `fetch`; on Node, a client built on undici. Redirects from providers are
+   * never followed.
+   */
   fetch?: UpstreamFetch | typeof fetch
-  /** Default: the platform's time. */
+  /** The clock; default: system time. Inject one for tests. */
   clock?: Clock
-  /** The path that the gateway is mounted at, such as `/ai`; default: the root. */
+  /** The path the gateway is mounted at, such as `/ai`; default: the root. */
   basePath?: string
   /**
-   * The origins of pages that may call `/v1` and `/v1beta` across origins, such as `https://app.example.com`; default: none, but that every
-   * page may list the models. They need a client key wherever others do, and `/api` stays closed to them.
+   * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
+   * Client keys are still required where they otherwise are, and `/api` stays closed to these origins.
    */
   allowedOrigins?: readonly string[]
-  /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
+  /** Who may call `/api`; default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
-  /** The page for operators at `{basePath}/admin/`: `dashboard()` of `signalbox/dashboard`. Default: none. */
+  /** The dashboard at `{basePath}/admin/`: `dashboard()` from `signalbox/dashboard`. Default: none. */
   dashboard?: MountedPage
-  /** How the gateway mirrors its data to a cloud proxy, once it is told to by `POST /api/sync/cloud`; default: by https, with no enrolment credential. */
+  /** Options for cloud sync, which `POST /api/sync/cloud` turns on. Default: HTTPS only, without an enrollment token. */
   cloud?: CloudOptions
   /**
-   * Are the turns of `round-robin`, the sessions that `sticky` has moved, and the load and latency that `least-busy` and `least-latency`
-   * choose by kept in the storage, so that all gateways on it share them? Costs one write for each turn, and up to ten reads and writes a
-   * second for load and latency. Default: yes when the storage is `atomic`; otherwise they are kept in memory.
+   * Keeps round-robin positions, re-pinned `sticky` sessions, and the load and latency behind `least-busy` and `least-latency` in the
+   * storage, shared by all instances. Costs one write per round-robin step, and up to ten reads and writes a second for load and latency.
+   * Default: `true` if the storage is `atomic`; otherwise this state stays in memory.
    */
   sharedState?: boolean
   /**
-   * Is a request refused with 400 when its translation would lose something? Default `false`: the loss is named in the header
-   * `x-signalbox-warning`. What is lost of an answer, which is paid for, is only named.
+   * Rejects a request with a 400 if translating it would drop something. Default `false`: dropped fields are listed in the
+   * `x-signalbox-warning` header. Anything dropped from a response, which is already paid for, is only listed.
    */
   strict?: boolean
   /**
-   * Does the gateway fetch images, sound, video and documents that a client names by their address, for providers that take only bytes?
-   * Default `true`: by https from public host names only, with the limits of SECURITY.md; `false` answers such requests with 400.
+   * Fetches images, audio, video, and documents that a request links to when the provider accepts only bytes. Default `true`: over HTTPS,
+   * from public hosts only, within the limits in SECURITY.md. With `false`, such requests get a 400.
    */
   fetchMedia?: boolean
   /**
-   * Are providers of Chat Completions asked for the usage of streams whose clients do not ask, so that it is counted? Default
-   * `true`: the event that holds nothing else is kept from those clients, and a target that refuses the question is asked again without it. With `false`
-   * the usage of such streams is estimated.
+   * Requests the token usage of Chat Completions streams even when the client doesn't, so that it can be recorded; default `true`. Those
+   * clients don't see the extra event, and a target that rejects the field is called again without it. With `false`, the usage of such
+   * streams is estimated.
    */
-  askForUsage?: boolean
+  includeStreamUsage?: boolean
   /**
-   * Do the requests under way of a key end when it is paused or deleted? Default `true`: within a second, streams with an error event.
-   * `false` lets them finish; new requests are refused either way.
+   * Ends a key's in-flight requests within a second when the key is paused or deleted; streams end with an error event. Default `true`.
+   * With `false`, they may finish; new requests are rejected either way.
    */
   endRequestsOfPausedKeys?: boolean
   /**
-   * Is a record of each request kept in the storage, and what was used summed up (src/usage/KEPT.md)? Default: yes, unless the storage says
-   * that it does not carry so many writes, as Workers KV does.
+   * Stores a record of each request and aggregates usage (src/features/usage/README.md). Default `true`, unless the storage can't handle that many
+   * writes, as with Workers KV.
    */
   usage?: boolean
   /**
-   * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
-   * stored in clear.
+   * Encrypts keys and credentials at rest; at least 32 characters. Default: the storage's `ownSecret`, if it has one; otherwise they are
+   * stored unencrypted.
    */
   secret?: Secret
-  /** The provider definitions; default: `defaultCatalog`. `{ ...defaultCatalog, mine }` extends it. */
+  /** The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. */
   catalog?: Catalog
-  /** Sizes and times; those that are absent keep their defaults. */
+  /** Size limits and timeouts; omitted ones keep their defaults. */
   limits?: Partial<Limits>
-  /** Functions that are called with each request, attempt, usage and error; default: none. */
+  /** Functions to call for each request, attempt, usage record, and error; default: none. */
   hooks?: Hooks
+  /** Your features: steps around requests, model calls, and attempts, routes, and listeners. Default: none. */
+  extend?: readonly Feature[]
   /**
-   * What is told of each model request while it happens: `otel(api)` of `signalbox/otel`, `prometheus()` of `signalbox/prometheus`, `jsonLog(write)`
-   * of `signalbox/log`, or one of the host's own. Default: none.
+   * Observers of each model request while it runs: `otel(api)` from `signalbox/otel`, `prometheus()` from `signalbox/prometheus`,
+   * `jsonLog(write)` from `signalbox/log`, or your own. Default: none.
    */
   observe?: readonly GatewayObserver[]
-  /** Default: the console; `false` drops all messages. */
+  /** Where log messages go; default: the console. `false` disables logging. */
   logger?: Logger | false
 }
 
 /** Throws a TypeError that says what to pass instead, for the first option that cannot work. */
 export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
-  const hint = `Call ${maker}({ storage: memoryStorage() }), or pick another one of signalbox/storage/*.`
-  if (!isObject(options)) throw new TypeError(`${maker} takes an object of options. ${hint}`)
+  const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
+  if (!isObject(options)) throw new TypeError(`${maker} takes an options object. ${hint}`)
   refuseUnknownOptions(options, known)
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
   if (storage === undefined) throw new TypeError(`storage is missing. ${hint}`)
   if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
-    throw new TypeError(`storage must have get(), set(), delete() and list(). ${hint}`)
+    throw new TypeError(`storage must have get(), set(), delete(), and list(). ${hint}`)
   if (options.fetch !== undefined && typeof options.fetch !== 'function')
     throw new TypeError('fetch must be a function.')
   if (clock !== undefined && !hasFunctions(clock, ['now', 'sleep']))
     throw new TypeError('clock must have now() and sleep(ms, signal).')
   if (logger !== undefined && logger !== false && !hasFunctions(logger, ['warn', 'error'])) {
-    throw new TypeError('logger must have warn() and error(), or be false.')
+    throw new TypeError('logger must be false or have warn() and error().')
   }
   if (basePath !== undefined && typeof basePath !== 'string')
-    throw new TypeError('basePath must be text such as "/ai".')
+    throw new TypeError('basePath must be a string such as "/ai".')
   if (catalog !== undefined && !isObject(catalog)) {
-    throw new TypeError('catalog must be an object of provider definitions by provider id.')
+    throw new TypeError('catalog must be an object that maps provider IDs to provider definitions.')
   }
   if (catalog) checkCatalog(catalog)
   for (const name of switches)
     if (options[name] !== undefined && typeof options[name] !== 'boolean')
       throw new TypeError(`${name} must be true or false.`)
   if (sharedState && !storage.atomic)
-    throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
+    throw new TypeError(
+      'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
+    )
   checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
   checkObservers(options.observe)
   if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
-    throw new TypeError('dashboard must be dashboard() of signalbox/dashboard.')
+    throw new TypeError('dashboard must be dashboard() from signalbox/dashboard.')
   checkCloud(options.cloud)
   checkSecret(secret)
   checkHooks(hooks)
+  checkFeatures(options.extend)
   checkLimits(limits)
 }
 
@@ -159,15 +169,15 @@ function checkSecret(secret: unknown): void {
   const sealing: unknown = isList ? secret[0].value : secret
   if (typeof sealing !== 'string' || sealing === '') {
     throw new TypeError(
-      'secret must be text that is not empty, or a list of { version, value }, the first of which seals.',
+      'secret must be a non-empty string or an array of { version, value }, the first of which encrypts new data.',
     )
   }
   if (sealing.length >= MIN_SECRET_LENGTH) return
   const way = isList
     ? ''
-    : ' Data sealed with it opens with [{ version: "new", value }, { version: "default", value }].'
+    : ' To keep reading data encrypted with it, pass [{ version: "new", value }, { version: "default", value }].'
   throw new TypeError(
-    `A secret that seals must have ${MIN_SECRET_LENGTH} characters or more, such as 32 random bytes in hex; this one has ${sealing.length}.${way}`,
+    `The secret that encrypts new data must have at least ${MIN_SECRET_LENGTH} characters, such as 32 random bytes in hex. This one has ${sealing.length}.${way}`,
   )
 }
 
@@ -175,12 +185,15 @@ const isVersion = (version: unknown) => (typeof version === 'string' ? version.t
 
 function checkCloud(cloud: unknown): void {
   if (cloud === undefined) return
-  if (!isObject(cloud)) throw new TypeError('cloud must be an object of options: enrolment, allowHttp.')
-  refuseUnknownOptions(cloud, ['enrolment', 'allowHttp'], 'cloud.')
-  const { enrolment, allowHttp } = cloud
-  if (enrolment !== undefined && (typeof enrolment !== 'string' || enrolment.length < MIN_SECRET_LENGTH))
+  if (!isObject(cloud)) throw new TypeError('cloud must be an object with the options enrollmentToken and allowHttp.')
+  refuseUnknownOptions(cloud, ['enrollmentToken', 'allowHttp'], 'cloud.')
+  const { enrollmentToken, allowHttp } = cloud
+  if (
+    enrollmentToken !== undefined &&
+    (typeof enrollmentToken !== 'string' || enrollmentToken.length < MIN_SECRET_LENGTH)
+  )
     throw new TypeError(
-      `cloud.enrolment must be the enrolment credential of the proxy, ${MIN_SECRET_LENGTH} characters or more.`,
+      `cloud.enrollmentToken must be the enrollment token of the proxy, at least ${MIN_SECRET_LENGTH} characters.`,
     )
   if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
     throw new TypeError('cloud.allowHttp must be true or false.')
@@ -188,7 +201,7 @@ function checkCloud(cloud: unknown): void {
 
 function checkOrigins(origins: unknown): void {
   if (origins === undefined) return
-  if (!Array.isArray(origins)) throw new TypeError(`allowedOrigins must be a list of origins. ${ORIGIN_HINT}`)
+  if (!Array.isArray(origins)) throw new TypeError(`allowedOrigins must be an array of origins. ${ORIGIN_HINT}`)
   for (const origin of origins)
     if (!isOrigin(origin))
       throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
@@ -196,7 +209,8 @@ function checkOrigins(origins: unknown): void {
 
 function checkHooks(hooks: unknown): void {
   if (hooks === undefined) return
-  if (!isObject(hooks)) throw new TypeError(`hooks must be an object of functions: ${hookNames.join(', ')}.`)
+  if (!isObject(hooks))
+    throw new TypeError(`hooks must be an object with any of these functions: ${hookNames.join(', ')}.`)
   refuseUnknownOptions(hooks, hookNames, 'hooks.')
   for (const [name, hook] of Object.entries(hooks))
     if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`hooks.${name} must be a function.`)
@@ -207,13 +221,13 @@ function checkObservers(observe: unknown): void {
   const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
   if (!Array.isArray(observe) || !observe.every(isObserver))
     throw new TypeError(
-      'observe must be a list of observers, such as [otel(api)] of signalbox/otel or [prometheus()] of signalbox/prometheus.',
+      'observe must be an array of observers, such as [otel(api)] from signalbox/otel or [prometheus()] from signalbox/prometheus.',
     )
 }
 
 function checkLimits(limits: unknown): void {
   if (limits === undefined) return
-  if (!isObject(limits)) throw new TypeError('limits must be an object of numbers.')
+  if (!isObject(limits)) throw new TypeError('limits must be an object whose values are numbers.')
   refuseUnknownOptions(limits, Object.keys(defaultLimits), 'limits.')
   for (const [name, value] of Object.entries(limits)) {
     const isCount = name.startsWith('max')
@@ -225,7 +239,14 @@ function checkLimits(limits: unknown): void {
 /** No key stretching slows down an attacker who has the storage and tries secrets. */
 const MIN_SECRET_LENGTH = 32
 
-const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage', 'endRequestsOfPausedKeys', 'usage'] as const
+const switches = [
+  'sharedState',
+  'strict',
+  'fetchMedia',
+  'includeStreamUsage',
+  'endRequestsOfPausedKeys',
+  'usage',
+] as const
 const names = [
   'storage',
   'fetch',
@@ -240,11 +261,13 @@ const names = [
   'catalog',
   'limits',
   'hooks',
+  'extend',
   'observe',
   'logger',
 ]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']
-const ORIGIN_HINT = 'Name each page\'s own as its browser sends it: "https://app.example.com", "http://localhost:5173".'
+const ORIGIN_HINT =
+  'List each page\'s origin as its browser sends it: "https://app.example.com", "http://localhost:5173".'
 
 const hasFunctions = (value: unknown, members: readonly string[]) =>
   (isObject(value) || typeof value === 'function') &&

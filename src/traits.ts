@@ -1,10 +1,11 @@
-/** How much a model reasons before it answers, from not at all to the most it can. */
+/** Reasoning effort, from none to the maximum. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** The options of a request: everything besides its conversation and its tools, by the names of the canonical form. */
+/** The options of a request, by canonical name: everything except its conversation and tools. */
 export type OptionName =
   | 'cacheKey'
   | 'cacheOptions'
+  | 'cacheRetention'
   | 'candidates'
   | 'endUser'
   | 'frequencyPenalty'
@@ -28,60 +29,60 @@ export type OptionName =
   | 'topP'
   | 'verbosity'
 
-/** What a conversation may contain besides text. */
+/** What a conversation may contain in addition to text. */
 export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 
-/** The provider fetches the address itself. `youtube`: it reads videos there. */
+/** The provider fetches the URL. `youtube`: it reads YouTube videos. */
 export type AddressKind = `${MediaKind}-url` | 'youtube'
 
-/** The form of the names or ids that a provider accepts. */
+/** The names or ids that a provider accepts. */
 export interface Alphabet {
-  /** The allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
+  /** Allowed characters, as the inside of a character class: `A-Za-z0-9_-`. */
   characters: string
-  /** The allowed first characters, where they are fewer. */
+  /** Allowed first characters, if they are fewer. */
   first?: string
   maxLength: number
-  /** Is the length always exactly `maxLength`? */
+  /** Whether the length is always exactly `maxLength`. */
   isExact?: boolean
 }
 
-/** How a provider is asked to reason, and what it does with its reasoning. */
+/** How to ask a provider for reasoning, and what it does with it. */
 export interface ReasoningTraits {
   /**
-   * The form of the setting in a request: an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field.
-   * `none`: it cannot be set.
+   * How a request sets it: an effort, a token budget, Anthropic's adaptive style, Google's levels, or a vendor's own field. `none`: it
+   * can't be set.
    */
   by: 'none' | 'effort' | 'budget' | 'adaptive' | 'level' | VendorSwitch
-  /** The efforts it accepts, lowest first; any other is replaced by the nearest, the lower of two. */
+  /** Accepted efforts, lowest first. Others become the nearest one, or the lower of two. */
   efforts: readonly Effort[]
-  /** The token budget that stands for each effort; in reverse, a budget stands for the nearest effort. */
+  /** The token budget for each effort; in reverse, a budget becomes the nearest effort. */
   budgets: Readonly<Record<Effort, number>>
   minBudget: number
   maxBudget: number
-  /** The field of Chat Completions that carries its reasoning. */
+  /** The Chat Completions field that contains the reasoning. */
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
-  /** Which of its own reasoning a request must send back to it. */
+  /** Which of the provider's own reasoning a request must send back. */
   replay: 'never' | 'tool-loop' | 'always'
-  /** Must each assistant turn have that field, empty when there is no reasoning? */
+  /** Whether each assistant turn must have that field, empty if there is no reasoning. */
   needsField: boolean
-  /** Is reasoning refused when the turns before it have changed? */
+  /** Whether reasoning is rejected if earlier turns have changed. */
   bindsReasoning: boolean
-  /** Is a forced tool call refused while it reasons? */
+  /** Whether a forced tool call is rejected during reasoning. */
   refusesForcedTool: boolean
-  /** Are the client's tools refused while it reasons? */
+  /** Whether the client's tools are rejected during reasoning. */
   refusesTools: boolean
-  /** Options that are refused while it reasons. */
+  /** Options that are rejected during reasoning. */
   excludes: readonly OptionName[]
-  /** Does it reason by default? */
+  /** Whether the model reasons by default. */
   isDefault: boolean
-  /** The value that disables the reasoning of a model of Anthropic. */
+  /** The value that disables reasoning for an Anthropic model. */
   off: 'disabled' | 'between_tools'
 }
 
 /**
- * `thinking: {type}` (Z.ai), the same with an effort beside it (DeepSeek), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter),
+ * `thinking: {type}` (Z.ai), the same with an effort (DeepSeek), `enable_thinking` (Qwen), `reasoning: {effort}` (OpenRouter),
  * `chat_template_kwargs` (vLLM), `reasoning_config` (Qwen on Bedrock).
  */
 export type VendorSwitch =
@@ -93,77 +94,81 @@ export type VendorSwitch =
   | 'reasoning_config'
 
 /**
- * What distinguishes one provider or model from others of its wire format, as data, so that no translator asks for names. Each format has
- * its defaults (`Translator.traits`); the entry of a vendor or a model replaces single fields of them.
+ * How a provider or model differs from others with the same wire format, as data, so that translators never check for names. Each format
+ * has defaults (`Translator.traits`); the entry of a vendor or model overrides individual fields.
  */
 export interface Traits {
-  /** Options of the format that this provider refuses. */
+  /** Options of the format that this provider rejects. */
   lacks: readonly OptionName[]
   inputs: readonly InputKind[]
-  /** May a file be plain text, have a title and a context, and be cited? */
+  /** Whether a file may be plain text, have a title and a context, and be cited. */
   documents: boolean
-  /** May assistant turns hold images that the model has generated? Otherwise they move to user turns. */
+  /** Whether assistant turns may contain generated images. Otherwise they move to user turns. */
   assistantImages: boolean
-  /** Are the first part and the images of an assistant turn refused unless they are signed? */
+  /** Whether the first part and the images of an assistant turn are rejected without a signature. */
   signsAnswers: boolean
-  /** What the result of a tool may contain besides text. */
+  /** What a tool result may contain in addition to text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number
   maxStopSequences: number
-  /** The output limit in tokens: the most that is asked for, and the value where the format requires one and the client gave none. */
+  /**
+   * The output limit in tokens: the highest value to request, and the value to send if the format requires one and the client omitted it.
+   */
   maxOutputTokens: number | undefined
   minOutputTokens: number
   outputLimitField: 'max_completion_tokens' | 'max_tokens'
-  /** The place of `topK` in Converse's additional fields for the model. */
+  /** Where `topK` goes among Converse's additional fields for the model. */
   topKField: 'top_k' | 'inferenceConfig'
-  /** JSON pointers to the additional fields of Converse that hold the stop sequence that matched. */
+  /** JSON pointers to the additional Converse fields that contain the matched stop sequence. */
   stopFields: readonly string[]
-  /** Is the role `developer` accepted? Otherwise it becomes `system`. */
+  /** Whether the role `developer` is accepted. Otherwise it becomes `system`. */
   developerRole: boolean
-  /** Are system messages accepted after the first turn? `before-answer`: only between a user's turn and the answer to it. */
+  /** Whether system messages are accepted after the first turn. `before-answer`: only between a user turn and its response. */
   lateSystem: boolean | 'before-answer'
-  /** Are empty texts of the user accepted? `blanks`: only when they contain white space. */
+  /** Whether empty user text is accepted. `blanks`: only if it contains whitespace. */
   emptyText: 'taken' | 'blanks' | 'refused'
-  /** May the last turn be the assistant's, for the model to continue? */
+  /** Whether the last turn may be the assistant's, for the model to continue. */
   prefill: boolean
   toolIds: Alphabet
-  /** May text of the model be between a call and its result? Otherwise it goes before the call. For formats without turns only. */
+  /** Whether model text may come between a tool call and its result. Otherwise it moves before the call. Only for formats without turns. */
   textAfterCalls: boolean
-  /** Are call ids accepted in a history? Otherwise calls and results are matched by name and order. */
+  /** Whether call ids are accepted in a history. Otherwise calls and results are matched by name and order. */
   callIds: boolean
   toolNames: Alphabet
-  /** Are tools with free-text input accepted? */
+  /** Whether tools with free-text input are accepted. */
   freeFormTools: boolean
-  /** Are the tools accepted that the format's vendor defines and clients run, such as a shell? Otherwise they become functions. */
+  /** Whether tools that the format's vendor defines and clients run, such as a shell, are accepted. Otherwise they become functions. */
   ownTools: boolean
-  /** May the schema of a tool's input be a union or a reference at its root, without properties of its own? */
+  /** Whether a tool's input schema may have a union or a reference at its root, without properties. */
   unionTools: boolean
-  /** Are functions accepted beside a search? */
+  /** Whether functions are accepted together with a search. */
   searchBesideTools: boolean
-  /** Are functions beside a search refused unless the provider may report its searches? */
+  /** Whether functions together with a search are rejected unless the provider may report its searches. */
   reportsSearches: boolean
-  /** May the schema of an answer be of a list or a plain value, rather than of an object? */
+  /** Whether a response schema may describe an array or a scalar instead of an object. */
   plainOutput: boolean
-  /** Is an answer held to its schema only where the request asks for the strict mode of OpenAI? */
+  /** Whether a response follows its schema only in OpenAI's strict mode. */
   strictOutput: boolean
-  /** Is `strict` accepted on tools? */
+  /** Whether `strict` is accepted on tools. */
   strictTools: boolean
-  /** The accepted kinds of tool choice; any other is narrowed or refused. */
+  /** The accepted kinds of tool choice; others are narrowed or rejected. */
   toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed' | 'search')[]
-  /** Is a history with tool calls refused unless tools are declared? */
+  /** Whether a history with tool calls is rejected unless tools are declared. */
   declaresTools: boolean
   webSearch: boolean
-  /** Are conversations compacted when a request asks for it by `context_management` or a `compaction_trigger`? */
+  /** Whether conversations are compacted if a request asks for it with `context_management` or a `compaction_trigger`. */
   compacts: boolean
-  /** The dialect of schemas. `openapi`: Google's older subset, which refuses unknown keywords. */
+  /** The schema dialect. `openapi`: Google's older subset, which rejects unknown keywords. */
   schema: 'json-schema' | 'openapi'
   outputFormats: readonly ('json' | 'json-schema')[]
-  /** Is the output format `json` refused unless the conversation contains the word JSON? */
+  /** Whether the output format `json` is rejected unless the conversation contains the word JSON. */
   jsonNeedsWord: boolean
   reasoning: ReasoningTraits
-  /** The form of marks for explicit caching, and how many are accepted. */
+  /** The form of explicit cache markers, and how many are accepted. */
   cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
   maxCacheMarks: number
-  /** Are the tokens of a stream reported when `stream_options` asks for them? */
+  /** Items that can't have a marker although others can; a marker on part of a result moves to the whole result. */
+  unmarkable: readonly ('tools' | 'assistant' | 'result-parts')[]
+  /** Whether a stream reports its tokens if `stream_options` asks for them. */
   streamUsage: boolean
 }

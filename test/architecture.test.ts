@@ -26,8 +26,16 @@ source('no file is too long, tests included', () => {
   assert.is(found.length, 0, found.join('\n'))
 })
 
+source('every file has a name of its own, so that the tabs of an editor can be told apart', () => {
+  const paths = Object.groupBy(readTree(['src', 'adapters']).keys(), (path) => path.slice(path.lastIndexOf('/')))
+  assert.equal(
+    Object.values(paths).filter((same = []) => same.length > 1),
+    [],
+  )
+})
+
 source('every format has the same files', () => {
-  assert.equal(missingFormatFiles(readTree(['src/formats']).keys()), [])
+  assert.equal(missingFormatFiles(readTree(['src/protocols/formats']).keys()), [])
 })
 
 source('no file imports itself through others, and no folder its types', () => {
@@ -118,64 +126,68 @@ const rules = suite('the rules of the architecture')
 /** What must be refused: a path, its text, and what the refusal says. */
 const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
-    'src/store/a.ts',
-    "import { run } from '../pipeline/run.ts'",
+    'src/records/a.ts',
+    "import { run } from '../request/run.ts'",
     /layer 1 imports from layer 5/,
   ],
   'a type from a higher layer': [
     'src/lib/a.ts',
-    "import type { Key } from '../store/keys.ts'",
+    "import type { Key } from '../records/keys.ts'",
     /layer 0 imports from layer 1/,
   ],
   'a re-export from a higher layer': [
-    'src/routing/a.ts',
-    "export { x } from '../http/x.ts'",
-    /layer 3 imports from layer 7/,
+    'src/request/routing/a.ts',
+    "export { x } from '../door/x.ts'",
+    /layer 3 imports from layer 6/,
   ],
   'an import while running': [
-    'src/http/a.ts',
-    "const x = await import('../gateway.ts')",
-    /layer 7 imports from layer 8/,
+    'src/request/door/a.ts',
+    "const x = await import('../../gateway.ts')",
+    /layer 6 imports from layer 14/,
   ],
   'an import of a type in place': [
-    'src/http/a.ts',
-    "let x: import('../gateway.ts').Gateway",
-    /layer 7 imports from layer 8/,
+    'src/request/door/a.ts',
+    "let x: import('../../gateway.ts').Gateway",
+    /layer 6 imports from layer 14/,
   ],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
-  'a folder of the pipeline that is no station': [
-    'src/pipeline/limits/a.ts',
+  'a folder of the path that is not a stage': [
+    'src/request/limits/a.ts',
     "import type { X } from '../outcome.ts'",
-    /limits\/ is no station/,
+    /limits\/ is not a stage/,
   ],
-  'a later station from an earlier one': [
-    'src/pipeline/targets/a.ts',
+  'a later stage from an earlier one': [
+    'src/request/choose/a.ts',
     "import type { X } from '../reply/x.ts'",
-    /a request comes to reply\/ after targets\//,
+    /a request comes to reply\/ after choose\//,
   ],
-  'a sibling on the same layer': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
+  'a sibling on the same layer': ['src/protocols/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
   'a format in another format': [
-    'src/formats/gemini/fields.ts',
+    'src/protocols/formats/gemini/gemini-fields.ts',
     "import { x } from '../openai-chat/fields.ts'",
     /formats do not import each other/,
   ],
   'what providers are sent in what clients send': [
-    'src/formats/gemini/client/request.ts',
+    'src/protocols/formats/gemini/client/gemini-client-request.ts',
     "import { x } from '../provider/request.ts'",
     /client\/ and provider\/ of a format do not import each other/,
   ],
   'what clients send in what providers are sent': [
-    'src/formats/gemini/provider/stream.ts',
+    'src/protocols/formats/gemini/provider/gemini-provider-stream.ts',
     "import type { X } from '../client/stream.ts'",
     /client\/ and provider\/ of a format do not import each other/,
   ],
-  'the management in the pipeline': ['src/pipeline/a.ts', "import { x } from '../management/x.ts'", /siblings/],
+  'a feature in the path of a request': [
+    'src/request/a.ts',
+    "import { x } from '../features/limits/x.ts'",
+    /layer 5 imports from layer 11/,
+  ],
   'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
   'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
   'a folder that is on no layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
   'the client with code of the server': [
     'src/client/a.ts',
-    "import { routes } from '../http/routes.ts'",
+    "import { routes } from '../request/door/routes.ts'",
     /types and src\/lib\/ only/,
   ],
   'an adapter in the core': [
@@ -184,31 +196,39 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     /command line chooses/,
   ],
   'a test in the core': ['src/gateway.ts', "import { c } from '../test/support/clock.ts'", /no part of the library/],
-  'the router outside src/http': ['src/pipeline/a.ts', "import { Router } from 'itty-router'", /only src\/http\/ does/],
-  'boom outside src/errors.ts': ['src/http/a.ts', "import { boomify } from '@hapi/boom'", /only src\/errors.ts does/],
-  'undici in the core': ['src/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
+  'the router outside src/request/door': [
+    'src/request/a.ts',
+    "import { Router } from 'itty-router'",
+    /only src\/request\/door\/ does/,
+  ],
+  'boom outside src/errors.ts': [
+    'src/request/door/a.ts',
+    "import { boomify } from '@hapi/boom'",
+    /only src\/errors.ts does/,
+  ],
+  'undici in the core': ['src/request/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
   'a package that is no dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
   'a Node module in the core': ['src/lib/a.ts', "import { randomUUID } from 'node:crypto'", /imports node:crypto/],
   Buffer: ['src/lib/a.ts', "export const a = Buffer.from('a')", /uses Buffer/],
   process: ['src/gateway.ts', 'export const a = process.env.HOME', /uses process/],
-  console: ['src/http/a.ts', "console.log('here')", /uses console/],
-  'Date.now': ['src/store/a.ts', 'export const now = () => Date.now()', /uses Date\.now/],
-  'a date that reads the clock': ['src/store/a.ts', 'export const now = new Date()', /uses new Date\(\)/],
-  setTimeout: ['src/upstream/a.ts', 'setTimeout(() => {}, 1)', /uses setTimeout/],
-  setInterval: ['src/upstream/a.ts', 'export const every = setInterval', /uses setInterval/],
-  'Math.random': ['src/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
-  'ambient fetch': ['src/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
+  console: ['src/request/door/a.ts', "console.log('here')", /uses console/],
+  'Date.now': ['src/records/a.ts', 'export const now = () => Date.now()', /uses Date\.now/],
+  'a date that reads the clock': ['src/records/a.ts', 'export const now = new Date()', /uses new Date\(\)/],
+  setTimeout: ['src/request/upstream/a.ts', 'setTimeout(() => {}, 1)', /uses setTimeout/],
+  setInterval: ['src/request/upstream/a.ts', 'export const every = setInterval', /uses setInterval/],
+  'Math.random': ['src/request/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
+  'ambient fetch': ['src/request/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
   'a function at an assignment to a member': [
-    'src/gate/a.ts',
+    'src/features/limits/a.ts',
     'log.rule = (call) => rule(call)',
     /give it a name first/,
   ],
-  'ambient fetch by another name': ['src/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
-  'ambient fetch, bound': ['src/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
-  'ambient fetch, taken out': ['src/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
-  'ambient fetch in shorthand': ['src/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
+  'ambient fetch by another name': ['src/request/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
+  'ambient fetch, bound': ['src/request/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
+  'ambient fetch, taken out': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
+  'ambient fetch in shorthand': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
   'ambient fetch where another scope has its own': [
-    'src/upstream/a.ts',
+    'src/request/upstream/a.ts',
     "export function a(fetch: () => void) { fetch() }\nexport const b = () => fetch('/')",
     /a\.ts:2 uses fetch/,
   ],
@@ -245,10 +265,13 @@ for (const [name, [path, text, says]] of Object.entries(refused)) {
 }
 
 const allowed: Record<string, [path: string, text: string]> = {
-  'imports that go down': ['src/http/a.ts', "import { x } from '../pipeline/run.ts'\nimport { y } from '../lib/y.ts'"],
-  'files of one module': ['src/store/a.ts', "import { x } from './b.ts'"],
+  'imports that go down': [
+    'src/request/door/a.ts',
+    "import { x } from '../run.ts'\nimport { y } from '../../lib/y.ts'",
+  ],
+  'files of one module': ['src/records/a.ts', "import { x } from './b.ts'"],
   'both sides of a format with what they share': [
-    'src/formats/gemini/client/request.ts',
+    'src/protocols/formats/gemini/client/gemini-client-request.ts',
     "import { x } from '../fields.ts'\nimport { y } from '../../canonical/parts.ts'\nimport { z } from '../../errors/read.ts'",
   ],
   'errors that know types': ['src/errors.ts', "import type { A } from './types.ts'"],
@@ -265,19 +288,19 @@ const allowed: Record<string, [path: string, text: string]> = {
     'src/gateway.ts',
     'export const clock = { now: () => Date.now(), fetch, setTimeout, console }',
   ],
-  'what is given': ['src/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
+  'what is given': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
   'a member of the same name': [
-    'src/http/a.ts',
+    'src/request/door/a.ts',
     'export const a = (gateway: Gateway) => gateway.fetch({ process: 1 })',
   ],
   'a type that names a global': ['src/types.ts', 'export interface Options { fetch?: typeof fetch; console: Console }'],
-  'a date made from a number': ['src/store/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
+  'a date made from a number': ['src/records/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
   'the word any in words': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
   'adapters with errors, helpers and types': [
     'adapters/mount/node.ts',
     "import { request } from 'undici'\nimport { gatewayError } from '../../src/errors.ts'\nimport type { Gateway } from '../../src/index.ts'\nimport { a } from '../lib/a.ts'\nimport type { B } from '../types/b.ts'\nimport { c } from './node-bridge.ts'",
   ],
-  'a client with types of the routes': ['src/client/a.ts', "import type { Routes } from '../http/routes.ts'"],
+  'a client with types of the routes': ['src/client/a.ts', "import type { Routes } from '../request/door/routes.ts'"],
   'a client with what both sides compute alike': ['src/client/a.ts', "import { hashOf } from '../lib/hash.ts'"],
 }
 
@@ -287,21 +310,26 @@ for (const [name, [path, text]] of Object.entries(allowed)) {
 
 rules('the rules of the architecture refuse a file of more than 400 lines, except generated data', () => {
   const lines = (count: number) => 'export {}\n'.repeat(count)
-  const files = { 'src/lib/a.ts': lines(400), 'test/lib/b.ts': lines(401), 'src/providers/models.data.ts': lines(900) }
+  const files = {
+    'src/lib/a.ts': lines(400),
+    'test/lib/b.ts': lines(401),
+    'src/protocols/providers/models.data.ts': lines(900),
+  }
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
 })
 
 rules('name the files that a format lacks', () => {
-  const of = (...names: string[]) => names.map((name) => `src/formats/new/${name}`)
-  const shared = of('errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts')
-  const provider = of('answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.ts').map((path) =>
-    path.replace('new/', 'new/provider/'),
+  const inFolder = (names: string[], prefix: string) =>
+    names.map((name) => `src/protocols/formats/new-format/${prefix}${name}.ts`)
+  const shared = inFolder(['errors', 'fields', 'format', 'translator', 'wire'], 'new-')
+  const side = ['answer', 'conversation', 'request', 'stream', 'tools']
+  const provider = inFolder(side, 'provider/new-provider-')
+  assert.equal(missingFormatFiles([...shared, ...provider, 'src/protocols/formats/canonical/canonical-parts.ts']), [])
+  assert.equal(missingFormatFiles([...shared, ...provider.slice(1)]), provider.slice(0, 1))
+  assert.equal(
+    missingFormatFiles([...shared, ...provider, ...inFolder(['models'], 'client/new-client-')]),
+    inFolder(side, 'client/new-client-'),
   )
-  assert.equal(missingFormatFiles([...shared, ...provider, 'src/formats/canonical/parts.ts']), [])
-  assert.equal(missingFormatFiles([...shared, ...provider.slice(1)]), ['src/formats/new/provider/answer.ts'])
-  assert.equal(missingFormatFiles([...shared, ...provider, ...of('client/models.ts')]), [
-    ...of('client/answer.ts', 'client/conversation.ts', 'client/request.ts', 'client/stream.ts', 'client/tools.ts'),
-  ])
 })
 
 rules('the rules of the architecture find files that import each other, but for types', () => {
@@ -317,12 +345,12 @@ rules('the rules of the architecture find files that import each other, but for 
 
 rules('the rules of the architecture find folders that import each other, types included', () => {
   const files = {
-    'src/codec/a.ts': "import { b } from '../upstream/b.ts'",
-    'src/upstream/b.ts': "import type { C } from '../codec/c.ts'",
-    'src/codec/c.ts': "import type { A } from './a.ts'",
-    'src/pipeline/d.ts': "import { a } from '../codec/a.ts'",
+    'src/request/codec/a.ts': "import { b } from '../upstream/b.ts'",
+    'src/request/upstream/b.ts': "import type { C } from '../codec/c.ts'",
+    'src/request/codec/c.ts': "import type { A } from './a.ts'",
+    'src/request/d.ts': "import { a } from '../codec/a.ts'",
   }
-  assert.equal(folderCycles(new Map(Object.entries(files))), ['src/codec src/upstream'])
+  assert.equal(folderCycles(new Map(Object.entries(files))), ['src/request/codec src/request/upstream'])
 })
 
 function check(files: Record<string, string>): string[] {

@@ -1,27 +1,123 @@
 import { readFileSync } from 'node:fs'
+import { commands } from '../src/cli/commands/commands.ts'
+import { operations } from '../src/management/operations.ts'
+import { additions, unknownAdditions } from '../src/pricing/additions.ts'
+import { endpoints } from '../src/protocols/kinds/kinds.ts'
+import { defaultCatalog } from '../src/protocols/providers/catalog.ts'
 import { providerFormats, strategies } from '../src/types/unions.ts'
+import { readPages } from './docs/pages.ts'
+import { prefixesOf } from './providers/page.ts'
 import { assert, suite } from './support/suite.ts'
 
 const test = suite('the names that users write')
 
-/** The names that begin the rows of the tables of a file. */
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+
+/** The names that begin the rows of the tables of a file, several in one cell included. */
 function rowsOf(file: string): string[] {
-  const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
-  return [...text.matchAll(/^\| `([\w-]+)`/gm)].map(([, name = '']) => name)
+  const cells = [...read(file).matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) +\|/gm)]
+  return cells.flatMap(([, names = '']) => [...names.matchAll(/[\w-]+/g)].map(([name]) => name))
 }
 
-test('each strategy has a row in src/routing/README.md', () => {
-  const rows = rowsOf('src/routing/README.md')
+/** The members of an interface in a source file. */
+function membersOf(file: string, name: string): string[] {
+  const [, body = ''] = new RegExp(`^export interface ${name}\\b.*\\{\n([\\s\\S]*?)^\\}`, 'm').exec(read(file)) ?? []
+  return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, member = '']) => member)
+}
+
+const missing = (names: readonly string[], rows: readonly string[]) => names.filter((name) => !rows.includes(name))
+
+test('each strategy has a row in src/request/routing/README.md', () => {
+  assert.equal(missing(strategies, rowsOf('src/request/routing/README.md')), [])
+})
+
+test('each format has a row in src/protocols/formats/README.md', () => {
+  assert.equal(missing(providerFormats, rowsOf('src/protocols/formats/README.md')), [])
+})
+
+test('src/OPTIONS.md has a row for each option, limit, and hook, and none for anything else', () => {
+  const rows = rowsOf('src/OPTIONS.md')
+  const options = membersOf('src/options.ts', 'GatewayOptions')
+  const limits = [...membersOf('src/options.ts', 'Limits'), ...membersOf('src/request/context.ts', 'PipelineLimits')]
+  assert.ok(options.length >= 20 && limits.length > 10, `${options} ${limits}`)
+  assert.equal(missing([...options, ...limits], rows), [])
+  const others = [
+    'onRequest',
+    'onAttempt',
+    'onUsage',
+    'onError',
+    'complete',
+    'cut',
+    'aborted',
+    'failed',
+    'refused',
+    'api',
+    'end',
+  ]
+  assert.equal(missing(rows, [...options, ...limits, ...others]), [])
+})
+
+test('src/protocols/providers/README.md names the prefixes of each provider of the catalog', () => {
+  const named = [...read('src/protocols/providers/README.md').matchAll(/^\| (`[^|]+`) +\|/gm)].map(
+    ([, cell = '']) => cell,
+  )
+  const prefixes = named.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, prefix = '']) => prefix))
+  const all = Object.entries(defaultCatalog).flatMap(([id, definition]) => prefixesOf(id, definition))
+  assert.equal(missing(all, prefixes), [])
+})
+
+test('examples/README.md names the paths of the gateway outside /v1, /v1beta, and /api', () => {
+  const page = read('examples/README.md')
+  const outside = endpoints.map(({ path }) => path).filter((path) => !/^\/(?:v1|v1beta|api|v[34]\/ai)\//.test(path))
+  assert.ok(outside.length > 0)
+  for (const path of [...outside, '/health', '/v3/ai/*', '/v4/ai/*', '/admin', '/metrics'])
+    assert.match(page, `\`${path}\``)
+})
+
+test('each call of the management API in the documentation exists', () => {
+  const known = callsOf(operations)
+    .flatMap((call) => [call, call.replace(/\/:\w+\?$/, '')]) // an optional id
+    .map((call) => call.replace(/:\w+[+?]?/g, '*'))
+  const others = ['GET /api/live', 'GET /api/openapi.json', 'POST /api/try', 'GET /api/usage/live']
+  const calls = readPages().flatMap(({ path: page, text }) =>
+    [...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/api\/[\w/{}.-]*[\w}])/g)].map(([, method = '', path = '']) => ({
+      page,
+      call: `${method} ${path.replace(/\{[^}]+\}/g, '*')}`,
+    })),
+  )
+  assert.ok(calls.length > 30 && known.length > 30, `${calls.length} ${known.length}`)
   assert.equal(
-    strategies.filter((name) => !rows.includes(name)),
+    calls
+      .filter(({ call }) => ![...known, ...others].some((one) => matches(one, call)))
+      .map(({ page, call }) => `${page}: ${call}`),
     [],
   )
 })
 
-test('each format has a row in src/formats/README.md', () => {
-  const rows = rowsOf('src/formats/README.md')
+/** Is it the same call, where an id of the one may be written out in the other? */
+const matches = (known: string, call: string) => {
+  const [one, other] = [known.split('/'), call.split('/')]
+  return one.length === other.length && one.every((part, at) => part === other[at] || part === '*')
+}
+
+function callsOf(rows: object): string[] {
+  return Object.values(rows).flatMap((row: unknown) => {
+    if (typeof row !== 'object' || row === null) return []
+    return 'path' in row && 'method' in row ? [`${row.method} ${row.path}`] : callsOf(row)
+  })
+}
+
+test('src/cli/README.md names each command', () => {
+  const page = read('src/cli/README.md')
   assert.equal(
-    providerFormats.filter((name) => !rows.includes(name)),
+    Object.keys(commands).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
     [],
   )
+})
+
+test('src/pricing/README.md has what each family of models adds to a request', () => {
+  const rows = [...read('src/pricing/README.md').matchAll(/^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm)]
+  const named = rows.map(([, tokens = '']) => Number(tokens.replaceAll(',', '')))
+  const all = [...additions, unknownAdditions].map(({ base }) => base)
+  assert.equal([...new Set(named)].sort(), [...new Set(all)].sort())
 })

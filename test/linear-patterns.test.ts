@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { waitInWords } from '../src/formats/errors/retry-after.ts'
-import { contextWindowIn } from '../src/formats/errors/window.ts'
 import { withoutCredentialShapes } from '../src/lib/credential-shapes.ts'
+import { readContextWindow } from '../src/protocols/formats/errors/context-window.ts'
+import { parseWait } from '../src/protocols/formats/errors/retry-after.ts'
 import { attacksOn } from './architecture/pattern-attacks.ts'
 import { cpuMs } from './support/cpu-time.ts'
 import { assert, suite } from './support/suite.ts'
@@ -122,16 +122,20 @@ for (let at = 0; at < literals.length; at += PART) {
 
 /** What uses the patterns that are built at run time, or why they need no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
-  'src/formats/canonical/prepare/tool-calls.ts': 'its classes are repeated up to a limit, from one place',
-  'src/formats/canonical/restore.ts': 'it is read from one place, and each of its repeats ends at another character',
-  'src/formats/gemini/stream-state.ts': 'it has no repeats',
-  'src/formats/errors/retry-after.ts': [
-    waitInWords,
+  'adapters/mount/node/node-proxies.ts': 'operators write it, and the host names that it is held against are short',
+  'src/cli/commands/init.ts':
+    'its repeats are within one line of a file of the user, and each ends at another character',
+  'src/protocols/formats/canonical/prepare/tool-calls.ts': 'its classes are repeated up to a limit, from one place',
+  'src/protocols/formats/canonical/restore.ts':
+    'it is read from one place, and each of its repeats ends at another character',
+  'src/protocols/formats/gemini/gemini-stream-state.ts': 'it has no repeats',
+  'src/protocols/formats/errors/retry-after.ts': [
+    parseWait,
     /(?:try again|retry(?: your requests?)?) in (?:\d+(?:\.\d+)?\s*s,? ?(?:and )?)+/,
   ],
-  'src/formats/errors/refused-fields.ts': 'its repeats have upper bounds',
-  'src/formats/errors/window.ts': [
-    contextWindowIn,
+  'src/protocols/formats/errors/refused-fields.ts': 'its repeats have upper bounds',
+  'src/protocols/formats/errors/context-window.ts': [
+    readContextWindow,
     /(?:context length is |tokens > |context limit: [^>]+> ?)(?:\d+,?)+/,
   ],
 }

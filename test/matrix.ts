@@ -36,8 +36,8 @@ export const STORES: Record<string, StoreRow> = {
   },
   file: {
     section: '#the-file-store',
-    cells: everywhere('file'),
-    promises: 'atomic on one machine, on the disk before it answers',
+    cells: { 'Node 22': 'file', 'Node 24': 'file', Bun: 'file', Deno: 'file' },
+    promises: 'atomic on one machine, on disk before a write resolves; relaxed writes soon after',
   },
   sqlite: {
     section: '#sqlite',
@@ -49,32 +49,32 @@ export const STORES: Record<string, StoreRow> = {
       Deno: 'node:sqlite',
       workerd: 'D1',
     },
-    promises: 'atomic, as durable as `synchronous` says; D1 and libSQL are read again each second',
+    promises: 'atomic, on disk before a write resolves; D1 and libSQL are reread every second',
   },
   redis: {
     section: '#redis',
     cells: everywhere('redis'),
-    promises: 'atomic, tells of changes, as durable as `appendfsync` says',
+    promises: 'atomic, reports changes, as durable as `appendfsync` says',
   },
   postgres: {
     section: '#postgres',
     cells: everywhere('postgres'),
-    promises: 'atomic, tells of changes, committed before it answers',
+    promises: 'atomic, reports changes, committed before a write resolves',
   },
   'deno-kv': {
     section: '#deno-kv',
     cells: { Deno: 'deno-kv' },
-    promises: 'atomic, tells of changes, values up to 65 kB',
+    promises: 'atomic, reports changes, values up to 65 kB',
   },
   unstorage: {
     section: '#unstorage',
     cells: everywhere('unstorage'),
-    promises: 'not atomic, as durable as its driver, read again each second',
+    promises: 'not atomic, as durable as its driver, reread every second',
   },
   'durable-object': {
     section: '#workers-a-durable-object',
     cells: { workerd: 'durable-object' },
-    promises: 'atomic, stored before it answers, read again each second',
+    promises: 'atomic, stored before a write resolves, reread every second',
   },
   kv: {
     section: '#workers-kv',
@@ -84,7 +84,7 @@ export const STORES: Record<string, StoreRow> = {
   indexeddb: {
     section: '#indexeddb',
     cells: { Chromium: 'indexeddb' },
-    promises: 'atomic within a site, tells of changes, on the disk before it answers',
+    promises: 'atomic within a site, reports changes, on disk before a write resolves',
   },
 }
 

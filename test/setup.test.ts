@@ -18,7 +18,7 @@ test.after(({ folder }) => rm(folder, { recursive: true }))
 
 test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
-  assert.is(stderr, 'setup: say what to do: start, test, unit, build, check, bench, release, pack\n')
+  assert.is(stderr, 'setup: choose a task: start, test, unit, build, check, bench, release, pack\n')
   assert.is(code, 1)
 })
 
@@ -28,7 +28,7 @@ for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
     })
-    assert.is(stderr, `setup: Node ${version} is too old: install 20.18.1 or later, see https://nodejs.org\n`)
+    assert.is(stderr, `setup: Node.js ${version} is too old. Install 20.18.1 or later: https://nodejs.org\n`)
     assert.is(code, 1)
   })
 }
@@ -48,26 +48,29 @@ for (const [name, value, option] of [
   test(`the setup says that npm has taken ${option} as an option of its own`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
-    assert.is(stderr, `setup: npm took ${taken} for itself; write a -- before it: npm start -- ${option}\n`)
+    assert.is(stderr, `setup: npm consumed ${taken}. Put a -- before it: npm start -- ${option}\n`)
     assert.is(code, 1)
   })
 }
 
 test('the test command says that npm has taken --all of `npm test` as an option of its own', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
-  assert.is(stderr, 'setup: npm took --all for itself; write a -- before it: npm test -- --all\n')
+  assert.is(stderr, 'setup: npm consumed --all. Put a -- before it: npm test -- --all\n')
   assert.is(code, 1)
 })
 
 for (const [args, installed] of [
-  [[], ['test/runtimes']],
+  [[], []],
+  [['huge/it'], ['test/runtimes']],
   [['--all'], ['test/runtimes', 'test/big', 'test/huge']],
   [
     ['--all', 'huge/it'],
     ['test/runtimes', 'test/huge'],
   ],
 ] as const) {
-  test(`\`test ${args.join(' ')}\` installs ${installed.join(', ')}`, async ({ folder }) => {
+  test(`\`test ${args.join(' ')}\` installs ${installed.join(', ') || 'no packages of a folder'}`, async ({
+    folder,
+  }) => {
     const place = await project(await mkdtemp(join(folder, 'heavy-')), {
       ...BUILDS,
       'test/heavy.json': '["big", "huge"]',
@@ -83,13 +86,36 @@ for (const [args, installed] of [
     const { code, stderr, stdout } = await run(join(place, 'setup.mjs'), ['test', ...args], env)
     assert.is(stderr || code, 0)
     assert.match(stdout, new RegExp(`^${['runs', ...args].join(' ')}$`, 'm'))
-    const folders = (await readFile(log, 'utf8')).trim().split('\n')
-    assert.equal(
-      folders.map((path) => relative(place, path)),
-      installed,
-    )
+    const folders = (await readFile(log, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+    assert.equal(folders.map((path) => relative(place, path)).sort(), [...installed].sort())
   })
 }
+
+test('`check --all` builds and installs what all tests need, and fails when types or style are not in order', async ({
+  folder,
+}) => {
+  const place = await project(await mkdtemp(join(folder, 'checked-')), {
+    ...BUILDS,
+    'test/heavy.json': '["big"]',
+    'test/big/it.test.ts': '',
+    'test/runtimes/package.json': '{}',
+    'node_modules/@biomejs/biome/bin/biome': '',
+    'node_modules/tsc7/bin/tsc': "process.exit(process.argv.includes('tsconfig.test.json') ? 2 : 0)",
+    'bin/npm': '#!/bin/sh\npwd >> "$NPM_LOG"\n',
+  })
+  await chmod(join(place, 'bin', 'npm'), 0o755)
+  const log = join(place, 'npm.txt')
+  const env = { PATH: `${join(place, 'bin')}:${process.env.PATH}`, NPM_LOG: log }
+  const bad = await run(join(place, 'setup.mjs'), ['check', '--all'], env)
+  assert.equal([bad.code, bad.stderr], [1, 'setup: the check failed (1 of 5 steps)\n'])
+  assert.ok((await readdir(place)).includes('dist'))
+  const installed = (await readFile(log, 'utf8')).trim().split('\n')
+  assert.equal(installed.map((path) => relative(place, path)).sort(), ['test/big', 'test/runtimes'])
+
+  await writeFile(join(place, 'node_modules/tsc7/bin/tsc'), '')
+  const good = await run(join(place, 'setup.mjs'), ['check', '--all'], env)
+  assert.equal([good.code, good.stderr], [0, ''])
+})
 
 test('each heavy folder has packages and a lock of its own', async () => {
   const at = (...parts: string[]) => join(dirname(setup), 'test', ...parts)
@@ -137,7 +163,7 @@ test('the setup says in one line that there is no npm', async ({ folder }) => {
 
 test('the setup says in one line why npm fails', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
-  assert.match(stderr, /^setup: npm could not install the dependencies: .*package-lock\.json.*\n$/)
+  assert.match(stderr, /^setup: npm could not install dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)
 })
 
@@ -173,7 +199,7 @@ writeFileSync(process.env.BUILD_OUT + '/cli.js', 'console.log(JSON.stringify(pro
   })
   const { code, stdout, stderr } = await run(join(place, 'setup.mjs'), ['start', 'keys', '--json'])
   assert.equal([code, stdout], [0, '["keys","--json"]\n'])
-  assert.is(stderr, 'Building ...\nchecked\nbuilt\n')
+  assert.is(stderr, 'Building...\nchecked\nbuilt\n')
 })
 
 for (const script of ['start', 'test']) {
@@ -193,6 +219,72 @@ for (const script of ['start', 'test']) {
     assert.match(stdout, /drained/)
   })
 }
+
+/** A project that starts `program` on another Node than the one of this machine. */
+async function onOtherNode(folder: string, program: string): Promise<string> {
+  const place = await project(await mkdtemp(join(folder, 'other-')), {
+    ...BUILDS,
+    'node_modules/tsup/dist/cli-default.js': `
+import { mkdirSync, writeFileSync } from 'node:fs'
+mkdirSync(process.env.BUILD_OUT)
+writeFileSync(process.env.BUILD_OUT + '/index.js', '')
+writeFileSync(process.env.BUILD_OUT + '/cli.js', ${JSON.stringify(program)})
+`,
+  })
+  const node = join(place, 'node_modules', '.bin', 'node')
+  await rm(node)
+  await writeFile(node, `#!/bin/sh\nON_OTHER_NODE=yes exec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+  return join(place, 'setup.mjs')
+}
+
+test('the program runs on the Node of the packages, with its arguments, its input, and its exit code', async ({
+  folder,
+}) => {
+  const path = await onOtherNode(
+    folder,
+    `process.stdin.on('data', (text) => {
+      console.log(process.env.ON_OTHER_NODE, process.argv.slice(2).join(' '), String(text))
+      process.exit(7)
+    })`,
+  )
+  const child = spawn(process.execPath, [path, 'start', 'keys', 'list'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  let stdout = ''
+  child.stdout.on('data', (text) => {
+    stdout += text
+  })
+  child.stdin.end('typed')
+  const [code] = await once(child, 'close')
+  assert.equal([code, stdout], [7, 'yes keys list typed\n'])
+})
+
+const DRAINS_ON = `
+const left = setTimeout(() => process.exit(3), 20_000)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+  process.on(signal, () => setTimeout(() => { console.log('drained'); clearTimeout(left) }, 100))
+console.log('ready', process.pid)`
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
+  test(`the program on the Node of the packages ends in its own way when the one that started it gets ${signal}`, async ({
+    folder,
+  }) => {
+    const child = spawn(process.execPath, [await onOtherNode(folder, DRAINS_ON), 'start'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text
+      if (/^ready/m.test(text)) child.kill(signal)
+    })
+    const [code, killedBy] = await once(child, 'close') // once the output of both has ended
+    assert.match(stdout, /drained/)
+    assert.equal([code, killedBy], signal === 'SIGKILL' ? [null, signal] : [0, null])
+  })
+
+test('the setup ends by the signal that has ended the program', async ({ folder }) => {
+  const path = await onOtherNode(folder, "process.kill(process.pid, 'SIGTERM')\nsetTimeout(() => {}, 5_000)")
+  const child = spawn(process.execPath, [path, 'start'], { stdio: 'ignore' })
+  assert.equal(await once(child, 'close'), [null, 'SIGTERM'])
+})
 
 test('every script begins with a word that sh and cmd.exe both have', async () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(

@@ -1,4 +1,4 @@
-/** Throws a TypeError that names the first option which is not in `known`, as `createGateway` does for its own options. */
+/** Throws a TypeError with the first option that isn't in `known`, like `createGateway`. */
 export function checkOptions<Options extends object>(options: Options, known: Record<keyof Options, true>): void {
   if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object.')
   for (const name of Object.keys(options))

@@ -1,5 +1,5 @@
 import { checkOptions } from '../lib/check-options.ts'
-import type { FetchGateway } from '../types/gateway.ts'
+import type { FetchGateway } from '../types/gateway-types.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { BunRuntime, BunServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/check-gateway.ts'
@@ -26,7 +26,7 @@ function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOpti
   }
 }
 
-export type { FetchGateway } from '../types/gateway.ts'
+export type { FetchGateway } from '../types/gateway-types.ts'
 export type { ListenOptions } from '../types/listen.ts'
 export type { BunServer } from '../types/runtimes.ts'
 
@@ -43,15 +43,15 @@ export interface BunGatewayServer extends BunServer {
 }
 
 /**
- * Serves a gateway with `Bun.serve`, without the idle time-out of 10 s after which Bun would cut a silent stream. When a client disconnects
- * within the first 20 ms of its request, the gateway learns of it up to 20 ms late, as under `Bun.serve(gateway)`.
+ * Serves a gateway with `Bun.serve`, without Bun's 10 s idle timeout, which would cut off silent streams. If a client disconnects within
+ * the first 20 ms of its request, the gateway learns of it up to 20 ms late, as with `Bun.serve(gateway)`.
  */
 export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): BunGatewayServer {
   checkGateway('serveBun', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global; typed here, so that users need not install its types
-  if (!Bun) throw new TypeError('serveBun runs in Bun only.')
+  if (!Bun) throw new TypeError('serveBun only runs in Bun.')
   const server = Bun.serve({
     port,
     hostname,

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http'
 import { checkOptions } from '../lib/check-options.ts'
-import type { ExchangeGateway } from '../types/gateway.ts'
+import type { ExchangeGateway } from '../types/gateway-types.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { DenoRuntime, DenoServer } from '../types/runtimes.ts'
 import { checkGateway } from './lib/check-gateway.ts'
-import { refuse } from './node/refuse.ts'
+import { refuse } from './node/reject-request.ts'
 import { createGatewayServer } from './node/server.ts'
 
-export type { ExchangeGateway } from '../types/gateway.ts'
+export type { ExchangeGateway } from '../types/gateway-types.ts'
 export type { ListenOptions } from '../types/listen.ts'
 export type { DenoServer } from '../types/runtimes.ts'
 
@@ -26,15 +26,15 @@ export interface DenoGatewayServer extends DenoServer {
 }
 
 /**
- * Serves a gateway with Deno's `node:http`. `Deno.serve` does not abort the signal of a request whose body came in a packet of its own when
- * the client disconnects before the response begins (Deno 2.9), so the call to the provider would go on.
+ * Serves a gateway with Deno's `node:http`. In Deno 2.9, `Deno.serve` doesn't abort a request's signal if the body came in a separate
+ * packet and the client disconnects before the response starts, so the call to the provider would continue.
  */
 export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
   checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
   const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; typed here, so that users need not install its types
-  if (!Deno) throw new TypeError('serveDeno runs in Deno only.')
+  if (!Deno) throw new TypeError('serveDeno only runs in Deno.')
   const underWay = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
 
@@ -76,7 +76,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
     addr,
     finished,
     port: addr.port,
-    url: urlOf(addr),
+    url: formatUrl(addr),
     close({ graceMs = 10_000 } = {}) {
       closing ??= drain(graceMs)
       return closing
@@ -106,5 +106,5 @@ function listenNow(
   return { hostname, port }
 }
 
-const urlOf = ({ hostname, port }: DenoServer['addr']): string =>
+const formatUrl = ({ hostname, port }: DenoServer['addr']): string =>
   `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`

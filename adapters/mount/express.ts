@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ExchangeGateway } from '../types/gateway.ts'
+import type { ExchangeGateway } from '../types/gateway-types.ts'
 import { checkGateway } from './lib/check-gateway.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
-export type { ExchangeGateway } from '../types/gateway.ts'
+export type { ExchangeGateway } from '../types/gateway-types.ts'
 
 /** The options of `toExpressHandler`, the same as of `toNodeHandler`. */
 export type ExpressHandlerOptions = NodeHandlerOptions
@@ -12,8 +12,8 @@ export type ExpressHandlerOptions = NodeHandlerOptions
 export type ExpressHandler = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /**
- * Mounts a gateway in Express 4 or 5: `app.use('/ai', toExpressHandler(gateway))`. The gateway answers its own errors; other paths go to
- * the next handler. Mount it before `express.json()`, which rounds integers beyond 2^53.
+ * Mounts a gateway in Express 4 or 5: `app.use('/ai', toExpressHandler(gateway))`. The gateway handles its own errors; other paths go to
+ * the next handler. Mount it before `express.json()`, which rounds integers above 2^53.
  */
 export function toExpressHandler(gateway: ExchangeGateway, options?: ExpressHandlerOptions): ExpressHandler {
   checkGateway('toExpressHandler', gateway, 'exchange')

@@ -1,10 +1,16 @@
-import type { FetchGateway } from '../types/gateway.ts'
-import type { LambdaHandler, LambdaHead, LambdaResponseStream, LambdaRuntime, LambdaUrlEvent } from '../types/lambda.ts'
+import type { FetchGateway } from '../types/gateway-types.ts'
+import type {
+  LambdaHandler,
+  LambdaHead,
+  LambdaResponseStream,
+  LambdaRuntime,
+  LambdaUrlEvent,
+} from '../types/lambda-types.ts'
 import { checkGateway } from './lib/check-gateway.ts'
 import { refusal } from './lib/refusal.ts'
 
-export type { FetchGateway } from '../types/gateway.ts'
-export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda.ts'
+export type { FetchGateway } from '../types/gateway-types.ts'
+export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
 
 /** The gateway's work is ended this long before the function's time is over, in ms. */
 const RESERVE_MS = 500
@@ -12,35 +18,35 @@ const RESERVE_MS = 500
 /** How long background work may delay the cut of an answer, in ms. */
 const CUT_MS = 200
 
-const OVER = 'The time of the function is over.'
+const OVER = 'The function ran out of time.'
 
 /**
- * The handler of a function URL of AWS Lambda with the invoke mode `RESPONSE_STREAM`. Lambda does not tell a function that its client has
- * disconnected. Requests that are not finished half a second before the function's time is over are aborted: a response that has not begun
- * becomes a 504, one that has begun is cut. Throws a TypeError outside Lambda's runtimes for Node.
+ * A handler for an AWS Lambda function URL with the invoke mode `RESPONSE_STREAM`. Lambda doesn't tell a function when its client
+ * disconnects. Requests that aren't finished half a second before the function times out are aborted: if the response hasn't started, it
+ * becomes a 504; otherwise it is cut off. Throws a TypeError outside Lambda's Node runtimes.
  */
 export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   checkGateway('toLambdaHandler', gateway, 'fetch')
   const { awslambda } = globalThis as { awslambda?: LambdaRuntime } // the runtime's global
-  if (!awslambda) throw new TypeError('toLambdaHandler runs in AWS Lambda only, in its runtimes for Node.')
+  if (!awslambda) throw new TypeError('toLambdaHandler only runs in the Node runtimes of AWS Lambda.')
 
   return awslambda.streamifyResponse(async (event, stream, context) => {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
     stream.on('error', () => {}) // `close` follows, and is handled
-    stream.on('close', () => call.abort(new Error('Lambda takes no more of the answer.')))
+    stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
     const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(OVER)))
 
     try {
-      const request = requestOf(event, call.signal)
+      const request = createRequest(event, call.signal)
       const answer =
         request instanceof Request ? await gateway.fetch(request, { event, context }, { waitUntil }) : request
       const isLate = call.signal.aborted
       if (isLate) void answer.body?.cancel().catch(() => {})
       const response = isLate ? refusal(504, OVER) : answer
-      const out = awslambda.HttpResponseStream.from(stream, headOf(response))
+      const out = awslambda.HttpResponseStream.from(stream, createHead(response))
       out.write('') // sends the headers without waiting for the body
       await pump(response, out, isLate ? undefined : call.signal)
       out.end()
@@ -49,7 +55,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       const cut = alarm(CUT_MS)
       await Promise.race([Promise.allSettled(background), cut.over])
       cut.clear()
-      stream.destroy(new Error('The answer broke off.')) // after a mere rejection Lambda would end the response normally
+      stream.destroy(new Error('The response was cut off.')) // after a mere rejection Lambda would end the response normally
       throw error
     } finally {
       time.clear()
@@ -58,7 +64,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
 }
 
 /** The request of the event, or the response to an event that is no valid request. */
-function requestOf(
+function createRequest(
   { headers = {}, requestContext, ...event }: LambdaUrlEvent,
   signal: AbortSignal,
 ): Request | Response {
@@ -70,7 +76,7 @@ function requestOf(
     const fields = new Headers()
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields.set(name, byteString(value))
     if (event.cookies?.length) fields.set('cookie', event.cookies.join('; '))
-    const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(event)
+    const body = method === 'GET' || method === 'HEAD' ? undefined : decodeBody(event)
     return new Request(url, { method, headers: fields, signal, ...(body !== undefined && { body }) })
   } catch {
     return refusal(400, 'The request is malformed.')
@@ -81,7 +87,7 @@ function requestOf(
 const byteString = (value: string): string =>
   /[^\0-\xff]/.test(value) ? String.fromCharCode(...new TextEncoder().encode(value)) : value
 
-function bodyOf({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase64Encoded'>): BodyInit | undefined {
+function decodeBody({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase64Encoded'>): BodyInit | undefined {
   if (body === undefined || !isBase64Encoded) return body
   return Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
 }
@@ -89,7 +95,7 @@ function bodyOf({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase
 /** Headers about the connection to the gateway, which is not the connection to the client. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
 
-function headOf({ status, headers }: Response): LambdaHead {
+function createHead({ status, headers }: Response): LambdaHead {
   const fields = [...headers].filter(([name]) => !OF_CONNECTIONS.has(name))
   return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
 }

@@ -1,5 +1,5 @@
-export type { ExchangeGateway } from '../types/gateway.ts'
+export type { ExchangeGateway } from '../types/gateway-types.ts'
 export type { ListenOptions } from '../types/listen.ts'
-export { createNodeFetch, type NodeFetch, type NodeFetchOptions } from './node/fetch.ts'
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
+export { createNodeFetch, type NodeFetch, type NodeFetchOptions } from './node/node-fetch.ts'
 export { type NodeServer, type ServeNodeOptions, serveNode } from './node/serve.ts'

@@ -5,8 +5,9 @@ import { checkGateway } from './lib/check-gateway.ts'
 export type { FetchEventLike } from '../types/runtimes.ts'
 
 /**
- * A listener for a service worker's `fetch` events: answers the gateway's paths on the worker's own origin, and leaves all others to the
- * network, as well as forms, which any site may send there. When a page cancels a response that has begun, the gateway stops its work on it.
+ * A listener for a service worker's `fetch` events. It handles the gateway's paths on the worker's own origin and leaves everything else to
+ * the network, including form submissions, which any site may send there. If a page cancels a response that has started, the gateway stops
+ * working on it.
  */
 export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches'>): (event: FetchEventLike) => void {
   checkGateway('toServiceWorkerHandler', gateway, 'fetch')

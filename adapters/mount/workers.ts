@@ -1,12 +1,12 @@
-import type { FetchGateway } from '../types/gateway.ts'
+import type { FetchGateway } from '../types/gateway-types.ts'
 import type { WorkersHandler } from '../types/runtimes.ts'
 
-export type { FetchGateway } from '../types/gateway.ts'
+export type { FetchGateway } from '../types/gateway-types.ts'
 export type { WorkersContext, WorkersHandler } from '../types/runtimes.ts'
 
 /**
- * The default export of a module worker. `open` makes the gateway from the bindings, once for each isolate; when `open` fails, the request
- * fails with its error, and the next request calls it again. Throws a TypeError when `open` is no function.
+ * The default export of a module worker. `open` creates the gateway from the bindings, once per isolate. If `open` fails, the request fails
+ * with its error, and the next request calls it again. Throws a TypeError if `open` isn't a function.
  */
 export function toWorkersHandler<Env = unknown>(
   open: (env: Env) => FetchGateway | Promise<FetchGateway>,

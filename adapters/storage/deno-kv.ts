@@ -1,9 +1,9 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
-import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { foreignText, incrementSum } from './lib/row-operations.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 import { sleep, within } from './lib/wait.ts'
 import { createWatchers } from './lib/watchers.ts'
 
@@ -31,7 +31,7 @@ export interface DenoKv {
   watch(keys: Key[]): ReadableStream<unknown>
 }
 
-/** The options of `denoKvStorage`; all are optional. */
+/** Options of `denoKvStorage`, all optional. */
 export interface DenoKvStorageOptions {
   /** The first part of all keys, of 100 bytes at most; default `signalbox`. */
   prefix?: string
@@ -55,15 +55,15 @@ const PAUSE_MS = 100
 const ANSWER_MS = 5_000
 
 /**
- * Keeps all data in Deno KV, which the host opens and closes. Atomic for all processes that use the same database and prefix. Errors have a
- * `code` (`STORAGE_…`). Throws a TypeError on invalid arguments.
+ * Stores all data in Deno KV, which you open and close. Atomic for all processes that use the same database and prefix. Errors have a
+ * `code` (`STORAGE_…`). Throws a TypeError for invalid arguments.
  */
 export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, clock: true, pollMs: true })
   const { prefix = 'signalbox', clock = { now: () => Date.now() }, pollMs = 1_000 } = options
   if (typeof kv?.atomic !== 'function')
     throw new TypeError('denoKvStorage takes a database: denoKvStorage(await Deno.openKv()).')
-  if (!/^[!-~]{1,100}$/.test(prefix)) throw new TypeError('prefix must be 1 to 100 visible characters of ASCII.')
+  if (!/^[!-~]{1,100}$/.test(prefix)) throw new TypeError('prefix must be 1 to 100 visible ASCII characters.')
   const store = `The Deno KV store "${prefix}"`
   const sizes = { ...LIMITS, store }
   const entryKey = (key: string): Key => [prefix, 'entry', toOrdered(key)]
@@ -86,8 +86,8 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       return await result
     } catch (cause) {
       if (cause instanceof Error && cause.name === 'StorageError') throw cause
-      const help = 'Check that the database is open and can be reached.'
-      throw storageError('STORAGE_UNREACHABLE', `${store} did not do what was asked. ${help}`, cause)
+      const help = 'Check that the database is open and reachable.'
+      throw storageError('STORAGE_UNREACHABLE', `${store} failed. ${help}`, cause)
     } finally {
       running.delete(result)
     }
@@ -95,7 +95,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
   async function lastWrite(): Promise<Mark> {
     const { value, versionstamp } = await kv.get(counterKey)
-    return { count: countIn(value), version: versionstamp ?? '' }
+    return { count: readCount(value), version: versionstamp ?? '' }
   }
 
   /** Called before a read, so that watchers which begin later report the changes since that read. */
@@ -106,7 +106,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   }
 
   /** An entry that another program has written is read as one damaged record, which hides no other record and can be replaced. */
-  function stored({ value, versionstamp }: Entry): Row | undefined {
+  function stored({ value, versionstamp }: Entry): KvRow | undefined {
     if (versionstamp === null) return undefined
     const row: NewRow = parsed(value) ?? { value: foreignText(value) }
     return row.expiresAt !== undefined && row.expiresAt <= clock.now() ? undefined : { ...row, version: versionstamp }
@@ -133,7 +133,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   }
 
   /** Writes what `next` makes of the current entry, and tries again when another write comes in between; `undefined` leaves the entry unchanged. */
-  async function change(key: string, next: (row: Row | undefined) => NewRow | 'deleted' | undefined) {
+  async function change(key: string, next: (row: KvRow | undefined) => NewRow | 'deleted' | undefined) {
     return untilDone(key, async () => {
       const current = await kv.get(entryKey(key))
       const wanted = next(stored(current))
@@ -146,7 +146,10 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       const result = await write()
       if (result !== undefined) return result
       if (performance.now() > until)
-        throw storageError('STORAGE_LOCKED', `${store} has too many writes of "${key.slice(0, 100)}". Try again.`)
+        throw storageError(
+          'STORAGE_LOCKED',
+          `${store} has too many concurrent writes to "${key.slice(0, 100)}". Try again.`,
+        )
     }
   }
 
@@ -183,7 +186,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       change ??= reader.read()
       await within(look(), ANSWER_MS)
       const news = await within(change, pollMs, () => undefined)
-      if (news?.done) throw new Error('the database ended the stream of its changes')
+      if (news?.done) throw new Error('the database ended its change stream')
       if (news) change = undefined
     }
 
@@ -232,7 +235,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
     delete: (key, { ifVersion } = {}) =>
       run(async () => {
-        const isWanted = (row: Row | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
+        const isWanted = (row: KvRow | undefined) => row && (ifVersion === undefined || row.version === ifVersion)
         return (await change(key, (row) => (isWanted(row) ? 'deleted' : undefined))) !== false
       }),
 
@@ -242,7 +245,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
         const found: Array<Stored & { key: string }> = []
         const from = after !== undefined && after >= start ? `${after}\0` : start // the least text after `after`
         if (!from.startsWith(start) || limit < 1) return found
-        const range = { start: entryKey(from), end: [prefix, 'entry', endOf(toOrdered(start))] }
+        const range = { start: entryKey(from), end: [prefix, 'entry', getUpperBound(toOrdered(start))] }
         for await (const entry of kv.list(range, { batchSize: Math.min(500, limit) })) {
           const row = stored(entry)
           if (row) found.push({ key: fromOrdered(String(entry.key[2])), value: row.value, version: row.version })
@@ -292,7 +295,7 @@ interface NewRow {
   expiresAt?: number
 }
 
-type Row = NewRow & Stored
+type KvRow = NewRow & Stored
 
 /** A write: the number of writes up to it, and its version, which grows with each write. */
 interface Mark {
@@ -301,7 +304,7 @@ interface Mark {
 }
 
 /** The number in a `Deno.KvU64`. */
-function countIn(value: unknown): number {
+function readCount(value: unknown): number {
   return typeof value === 'object' && value !== null && 'value' in value ? Number(value.value) : 0
 }
 

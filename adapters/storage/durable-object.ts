@@ -1,9 +1,9 @@
 import type { Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { type StorageErrorCode, storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
-import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { incrementSum, type Row } from './lib/row-operations.ts'
+import { type StorageErrorCode, storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 
 /** A namespace of Durable Objects, as a Worker has it in its bindings. */
 export interface DurableObjectNamespace<Id = unknown> {
@@ -18,8 +18,8 @@ export interface DurableObjectStorageOptions {
 }
 
 /**
- * Keeps all data in one Durable Object of the class `SignalboxStore`, which the Worker exports. Atomic for all Workers that use the same
- * object; a write resolves once Cloudflare has stored it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Stores all data in one Durable Object of the class `SignalboxStore`, which your Worker exports. Atomic for all Workers that use the same
+ * object; a write resolves once Cloudflare has stored it. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function durableObjectStorage<Id>(
   namespace: DurableObjectNamespace<Id>,
@@ -27,23 +27,23 @@ export function durableObjectStorage<Id>(
 ): Storage {
   checkOptions(options, { name: true })
   if (typeof namespace?.idFromName !== 'function')
-    throw new TypeError('durableObjectStorage takes a namespace of Durable Objects: durableObjectStorage(env.STORE).')
+    throw new TypeError('durableObjectStorage takes a Durable Object namespace: durableObjectStorage(env.STORE).')
   const { name = 'signalbox' } = options
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
-  async function ask<T>(call: Call): Promise<T> {
+  async function ask<T>(call: StorageCall): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const asking = namespace
       .get(namespace.idFromName(name)) // a new stub each time, since one that has failed keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
-      .then(async (response): Promise<Answer> => response.json())
+      .then(async (response): Promise<StorageReply> => response.json())
     const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
     running.add(settled)
     const answer = await asking.catch((cause: unknown) => {
       throw storageError(
         'STORAGE_UNREACHABLE',
-        `The Durable Object "${name}" cannot be reached. Check that the Worker exports SignalboxStore and binds its class.`,
+        `The Durable Object "${name}" is unreachable. Check that the Worker exports SignalboxStore and binds its class.`,
         cause,
       )
     })
@@ -73,14 +73,14 @@ export function durableObjectStorage<Id>(
   }
 }
 
-type Call =
+type StorageCall =
   | { operation: 'get'; key: string }
   | { operation: 'set'; key: string; value: string; version: string; ifVersion?: string | null; ttlMs?: number }
   | { operation: 'delete'; key: string; ifVersion?: string }
   | { operation: 'list'; prefix: string; after?: string; limit?: number }
   | { operation: 'increment'; key: string; by: string; version: string; ttlMs?: number }
 
-interface Answer {
+interface StorageReply {
   result?: unknown
   error?: { code: StorageErrorCode; message: string }
 }
@@ -98,8 +98,8 @@ interface ObjectStorage {
 }
 
 /**
- * The class of the object that keeps the data of `durableObjectStorage`: export it from the Worker, bind it, and name it in
- * `new_sqlite_classes`. Calls run one after the other: no other call comes between the read and the write of one call.
+ * The class of the Durable Object behind `durableObjectStorage`: export it from your Worker, bind it, and list it in `new_sqlite_classes`.
+ * Calls run one at a time: no other call runs between the read and the write of a call.
  */
 export class SignalboxStore {
   readonly #storage: ObjectStorage
@@ -110,7 +110,7 @@ export class SignalboxStore {
 
   async fetch(request: Request): Promise<Response> {
     try {
-      const call: Call = await request.json()
+      const call: StorageCall = await request.json()
       return Response.json({ result: await this.#run(call) })
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error
@@ -121,17 +121,17 @@ export class SignalboxStore {
   /** Removes what has expired. */
   async alarm(): Promise<void> {
     const now = Date.now()
-    const due = await this.#storage.list({ start: EXPIRY, end: expiryOf(now + 1), limit: PAGE })
+    const due = await this.#storage.list({ start: EXPIRY, end: getExpiryPrefix(now + 1), limit: PAGE })
     for (const [name, key] of due) {
       const row = await this.#storage.get(ROW + key)
       const isOver = isRow(row) && row.expiresAt !== undefined && row.expiresAt <= now
       await this.#storage.delete(isOver ? [name, ROW + key] : [name])
     }
-    const [next] = (await this.#storage.list({ start: EXPIRY, end: endOf(EXPIRY), limit: 1 })).keys()
+    const [next] = (await this.#storage.list({ start: EXPIRY, end: getUpperBound(EXPIRY), limit: 1 })).keys()
     if (next !== undefined) await this.#storage.setAlarm(Number(next.slice(EXPIRY.length, EXPIRY.length + DIGITS)))
   }
 
-  async #run(call: Call): Promise<unknown> {
+  async #run(call: StorageCall): Promise<unknown> {
     if (call.operation === 'list') return this.#list(call)
     const key = toOrdered(call.key)
     const row = await this.#live(key)
@@ -158,12 +158,12 @@ export class SignalboxStore {
   async #put(key: string, row: Row): Promise<void> {
     await this.#storage.put(ROW + key, row)
     if (row.expiresAt === undefined) return
-    await this.#storage.put(expiryOf(row.expiresAt) + key, key)
+    await this.#storage.put(getExpiryPrefix(row.expiresAt) + key, key)
     const alarm = await this.#storage.getAlarm()
     if (alarm === null || alarm > row.expiresAt) await this.#storage.setAlarm(row.expiresAt)
   }
 
-  async #list({ prefix, after, limit = Number.POSITIVE_INFINITY }: Extract<Call, { operation: 'list' }>) {
+  async #list({ prefix, after, limit = Number.POSITIVE_INFINITY }: Extract<StorageCall, { operation: 'list' }>) {
     const listed: Array<{ key: string; value: string; version: string }> = []
     const start = ROW + toOrdered(prefix)
     let last = after === undefined ? undefined : ROW + toOrdered(after)
@@ -171,7 +171,7 @@ export class SignalboxStore {
     while (listed.length < limit) {
       const range = last === undefined ? { start } : { startAfter: last }
       // either `start` or `startAfter` is set
-      const page = await this.#storage.list({ ...(range as { start: string }), end: endOf(start), limit: PAGE })
+      const page = await this.#storage.list({ ...(range as { start: string }), end: getUpperBound(start), limit: PAGE })
       for (const [name, row] of page) {
         last = name
         const isLive = isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now())
@@ -190,7 +190,7 @@ const EXPIRY = 'expiry/'
 const DIGITS = 15
 const PAGE = 500
 
-const expiryOf = (time: number) => `${EXPIRY}${String(Math.ceil(time)).padStart(DIGITS, '0')}/`
+const getExpiryPrefix = (time: number) => `${EXPIRY}${String(Math.ceil(time)).padStart(DIGITS, '0')}/`
 
 const timeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
 

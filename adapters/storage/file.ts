@@ -1,141 +1,192 @@
 import type { Clock, Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { folderAt, prepareFolder } from './file/folder.ts'
-import { ownSecret, restoreSecret } from './file/secret.ts'
+import { prepareFolder, resolveFolder } from './file/folder.ts'
+import { type Lock, withLock } from './file/lock.ts'
+import { type OpenedStore, openStore } from './file/open-store.ts'
+import { requireSqlite } from './file/own-database.ts'
+import { ownSecret, restoreSecret, type SecretPlace } from './file/secret.ts'
+import { isSetUp, setUp } from './file/setup.ts'
 import { sweep } from './file/sweep.ts'
-import { createView } from './file/view.ts'
-import { watchStore } from './file/watch.ts'
-import { createWriter } from './file/writer.ts'
-import { storageError } from './lib/error.ts'
-import { deleteRow, incrementRow, setRow } from './lib/row-operations.ts'
+import { poll } from './lib/poll.ts'
+import { storageError } from './lib/storage-error.ts'
 import { createWatchers } from './lib/watchers.ts'
+import { localOperations } from './sqlite/local-storage.ts'
 
 /** The options of `fileStorage`; times in ms. */
 export interface FileStorageOptions {
-  /** The store's own folder; created with mode 0700 when it is missing. */
+  /** The store's own folder; created with mode 0700 if it doesn't exist. */
   path: string
   /** The clock that `ttlMs` is measured with; default: the system's. */
   clock?: Pick<Clock, 'now'>
-  /** Gets messages about lost data, broken locks and a new secret; default: the console. `false` drops them. */
+  /** Receives messages about imported data, broken locks, and a new secret; default: the console. `false` drops them. */
   logger?: Logger | false
-  /** How long the holder of the lock may fail to renew it before another process takes it; default 5,000. */
+  /** How long a process that sets up the store may fail to renew the folder's lock before another process takes it; default 5,000. */
   lockStaleMs?: number
-  /** How long a write waits for the lock before it fails with `STORAGE_LOCKED`; default 15,000. */
+  /** How long an operation waits for another process's lock before it fails with `STORAGE_LOCKED`; default 15,000. */
   lockTimeoutMs?: number
-  /** How often the file is checked for changes where the system does not report them; default 50. */
+  /** How often the store checks for other processes' changes; default and maximum: 50. */
   pollMs?: number
 }
 
 /**
- * Keeps all data in one file of a folder. Atomic for all processes of one machine that open the same folder; a write resolves once it is on
- * the disk. Reads come from memory, after a check whether the file has changed. Errors have a `code` (`STORAGE_…`). Throws a TypeError on
- * invalid options.
+ * Stores all data in a SQLite database in a folder. Atomic for all processes on one machine that open the same folder. A write resolves
+ * once it is on disk; a relaxed write, once it would survive the end of the process. Errors have a `code` (`STORAGE_…`). Throws a TypeError
+ * for invalid options, and `STORAGE_UNSUPPORTED` on Node versions before 22.13.
  */
 export function fileStorage(options: string | FileStorageOptions): Storage {
-  const { path, clock, logger: sink, lockStaleMs, lockTimeoutMs, pollMs } = checked(options)
-  const folder = folderAt(path)
-  const now = () => (clock ? clock.now() : Date.now())
+  const {
+    path,
+    clock,
+    logger: sink,
+    lockStaleMs = 5_000,
+    lockTimeoutMs = 15_000,
+    pollMs = LONGEST_POLL_MS,
+  } = normalizeOptions(options)
+  requireSqlite()
+  const folder = resolveFolder(path)
   const logger = sink === false ? silent : (sink ?? console)
-  const watchers = createWatchers()
-  const running = new Set<Promise<unknown>>()
-  const view = createView({
-    folder,
-    logger,
-    now,
-    staleMs: lockStaleMs ?? 5_000,
-    timeoutMs: lockTimeoutMs ?? 15_000,
-    hasListeners: () => watchers.size > 0,
-    onChange: watchers.tell,
-    prepare: async (lock) => {
-      if (heldSecret !== undefined) await restoreSecret(heldSecret, { folder, lock, logger })
-    },
-  })
-  const writer = createWriter({ view, now })
-  let opening: Promise<void> | undefined
+  const locked = <T>(work: (lock: Lock) => Promise<T>) =>
+    withLock(folder, { logger, staleMs: lockStaleMs, timeoutMs: lockTimeoutMs }, work)
+  const gapListeners = new Set<() => void>()
+  let store: OpenedStore | undefined
+  let opening: Promise<OpenedStore> | undefined
   let secret: Promise<string> | undefined
   let heldSecret: string | undefined
-  let stopWatching: (() => void) | undefined
   let isClosed = false
+  let closing: Promise<void> | undefined
 
-  /** Opens the store on first use. After a failure, the next use tries again. */
-  async function open() {
-    if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
-    opening ??= prepareFolder(folder).then(() => sweep(folder))
-    await opening.catch((error: unknown) => {
-      opening = undefined
-      throw error
+  async function open(): Promise<OpenedStore> {
+    await prepareFolder(folder)
+    await sweep(folder)
+    if (!(await isSetUp(folder))) await locked((lock) => setUp(folder, lock, logger))
+    store = await openStore({
+      folder,
+      logger,
+      now: () => (clock ? clock.now() : Date.now()),
+      timeoutMs: lockTimeoutMs,
+      onFlush: async () => {
+        if (heldSecret !== undefined) await restoreSecret(heldSecret, secretPlace)
+      },
     })
+    return store
   }
 
-  /** Runs an operation of the store; `close` waits for it. */
-  function run<T>(work: () => Promise<T>): Promise<T> {
-    const result = open().then(work)
-    const settled: Promise<void> = result.then(nothing, nothing).then(() => void running.delete(settled))
-    running.add(settled)
-    return result
+  function opened(): OpenedStore | Promise<OpenedStore> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
+    return openedOnce()
   }
 
-  const table = async () => (await view.fresh()).table
+  /** The store, opened on first use. If that fails, the next use tries again. */
+  function openedOnce(): OpenedStore | Promise<OpenedStore> {
+    if (store) return store
+    opening ??= open().finally(() => {
+      opening = undefined
+    })
+    return opening
+  }
+
+  async function closeStore(): Promise<void> {
+    await opening?.catch(nothing)
+    await secret?.catch(nothing)
+    await store?.close()
+  }
+
+  const secretPlace: SecretPlace = {
+    folder,
+    logger,
+    locked,
+    mark: {
+      read: async () => {
+        const { engine, table } = await openedOnce()
+        return engine.read(() => table.getSecretMark())
+      },
+      write: async (mark) => {
+        const { engine, table } = await openedOnce()
+        await engine.change(() => table.setSecretMark(mark))
+      },
+    },
+  }
+
+  const watchers = createWatchers(() => {
+    store?.table.skipChanges()
+    let lastFailure = ''
+    async function look(): Promise<void> {
+      try {
+        const { engine, table } = await opened()
+        const { keys, isGap } = await engine.read(() => table.changes())
+        for (const key of keys) watchers.tell(key)
+        if (isGap) for (const tellGap of gapListeners) tellGap()
+        lastFailure = ''
+      } catch (error) {
+        const text = String(error)
+        if (!isClosed && text !== lastFailure)
+          logger.error('The store could not be read while watching it for changes.', { error: text })
+        lastFailure = text
+      }
+    }
+    return poll(look, Math.min(pollMs, LONGEST_POLL_MS))
+  })
 
   return {
     atomic: true,
+    ...localOperations({ opened, checkWrite }),
 
-    get: (key) =>
-      run(async () => {
-        const row = (await table()).get(key, now())
-        return row && { value: row.value, version: row.version }
-      }),
-
-    list: (prefix, range) => run(async () => (await table()).list(prefix, { ...range, now: now() })),
-
-    set: (key, value, condition) =>
-      run(() => writer.write((rows, stamp) => setRow(rows, key, { ...condition, value }, stamp))),
-
-    delete: (key, condition) => run(() => writer.write((rows) => deleteRow(rows, key, condition))),
-
-    increment: (key, by, ttl) =>
-      run(() => writer.write((rows, stamp) => incrementRow(rows, key, { by, ttlMs: ttl?.ttlMs }, stamp))),
-
-    watch(onChange) {
+    watch(onChange, onGap) {
       const stop = watchers.add(onChange)
-      stopWatching ??= watchStore(folder, { look: () => run(table), pollMs: pollMs ?? 50, logger })
+      const gap = () => onGap?.()
+      gapListeners.add(gap)
       return () => {
+        gapListeners.delete(gap)
         stop()
-        if (watchers.size === 0) stopWatching = void stopWatching?.()
       }
     },
 
-    ownSecret: () =>
-      run(async () => {
-        secret ??= ownSecret({ folder, view, logger })
-        try {
-          heldSecret = await secret
-          return heldSecret
-        } catch (error) {
-          secret = undefined
-          throw error
-        }
-      }),
+    async ownSecret() {
+      await opened()
+      secret ??= ownSecret(secretPlace)
+      try {
+        heldSecret = await secret
+        return heldSecret
+      } catch (error) {
+        secret = undefined
+        throw error
+      }
+    },
 
-    async close() {
-      isClosed = true
-      stopWatching?.()
+    close() {
       watchers.clear()
-      await Promise.all(running)
-      await writer.idle()
+      isClosed = true
+      closing ??= closeStore()
+      return closing
     },
   }
+}
+
+/** Watchers are notified within 100 ms. */
+const LONGEST_POLL_MS = 50
+/** Every runtime with SQLite has this function; the ES2022 types don't. */
+const { isWellFormed: wellFormed }: { isWellFormed(): boolean } = Object(String.prototype)
+const isWellFormed = (text: string): boolean => Reflect.apply(wellFormed, text, [])
+
+/** Throws `STORAGE_NOT_TEXT` for strings that SQLite doesn't keep exactly: Node 22 and Deno read a string only up to its first NUL. */
+function checkWrite(key: string, value: string): void {
+  for (const text of [key, value])
+    if (!isWellFormed(text) || text.includes('\u0000'))
+      throw storageError(
+        'STORAGE_NOT_TEXT',
+        `The file store does not support NUL or unpaired surrogates. Escape them in "${key.slice(0, 100)}".`,
+      )
 }
 
 const nothing = () => {}
 const silent: Logger = { warn() {}, error() {} }
 
-/** Throws a TypeError that says what to pass: an empty path would mean the current working directory. */
-function checked(options: string | FileStorageOptions): FileStorageOptions {
+/** An empty path would mean the current working directory. */
+function normalizeOptions(options: string | FileStorageOptions): FileStorageOptions {
   const all = typeof options === 'object' ? options : { path: options }
   checkOptions(all, known)
   if (typeof all.path !== 'string' || all.path.trim() === '')
-    throw new TypeError("fileStorage takes the path of a folder of the store's own: fileStorage('./data').")
+    throw new TypeError("fileStorage takes the path of a folder used only for the store: fileStorage('./data').")
   return all
 }
 

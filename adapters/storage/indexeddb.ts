@@ -2,11 +2,11 @@ import { promisifyRequest } from 'idb-keyval'
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { openDatabase, type Stores } from './indexeddb/database.ts'
-import { createFeed } from './indexeddb/feed.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
+import { createFeed } from './indexeddb/indexeddb-feed.ts'
 import { foreignText, incrementSum, type Row } from './lib/row-operations.ts'
 import { liveRow } from './lib/row-table.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 
 /** The options of `indexeddbStorage`; all are optional. */
 export interface IndexeddbStorageOptions {
@@ -17,14 +17,13 @@ export interface IndexeddbStorageOptions {
 }
 
 /**
- * Keeps all data in an IndexedDB database of the browser. Atomic for all pages and workers of the site; a write resolves once it is on the
- * disk. The secret of the store is a key whose bytes no script can read. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid
- * options.
+ * Stores all data in an IndexedDB database of the browser. Atomic for all pages and workers of the site; a write resolves once it is on
+ * disk. The store's secret is a key that scripts can't read. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage {
   checkOptions(options, { name: true, clock: true })
   const { name = 'signalbox', clock = { now: () => Date.now() } } = options
-  if (typeof name !== 'string' || name === '') throw new TypeError('name must be the name of a database.')
+  if (typeof name !== 'string' || name === '') throw new TypeError('name must be a database name.')
   const store = `The IndexedDB database "${name}"`
   const limits = { ...LIMITS, store }
   const database = openDatabase(name, () => feed.reportGap())
@@ -55,7 +54,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     run(async () => {
       const now = clock.now()
       const written = await database.write(async ({ records, changes }) => {
-        const row = next(liveRow(rowOf(await promisifyRequest<unknown>(records.get(key))), now), now)
+        const row = next(liveRow(toRow(await promisifyRequest<unknown>(records.get(key))), now), now)
         if (row === undefined) return row
         row ? records.put(row, key) : records.delete(key)
         feed.add(changes, key)
@@ -73,7 +72,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   ) {
     const found: Array<Stored & { key: string }> = []
     const now = clock.now()
-    const end = endOf(prefix)
+    const end = getUpperBound(prefix)
     if (typeof end === 'string' && after >= end) return found
     for (let last = after >= prefix ? after : undefined; found.length < limit; ) {
       const range = IDBKeyRange.bound(last ?? prefix, end, last !== undefined, true)
@@ -84,7 +83,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       ])
       for (const [at, key] of keys.map(String).entries()) {
         last = key
-        const row = liveRow(rowOf(rows[at]), now)
+        const row = liveRow(toRow(rows[at]), now)
         if (row) found.push({ key, value: row.value, version: row.version })
       }
       if (keys.length < count) break
@@ -98,7 +97,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
     get: (key) =>
       read(async (records) => {
-        const row = liveRow(rowOf(await promisifyRequest<unknown>(records.get(key))), clock.now())
+        const row = liveRow(toRow(await promisifyRequest<unknown>(records.get(key))), clock.now())
         return row && { value: row.value, version: row.version }
       }),
 
@@ -146,7 +145,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
         if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret
         throw storageError(
           'STORAGE_SECRET_INVALID',
-          `${store} has a damaged secret, and no credential can be opened. Delete the database to begin anew.`,
+          `${store} has a damaged secret, so no credential can be decrypted. Delete the database to start over.`,
         )
       }),
 
@@ -163,7 +162,7 @@ type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 const SECRET = 'secret'
-/** Rows that are read at once. */
+/** Rows per read. */
 const PAGE = 1_000
 /** Number of writes between two removals of expired rows. */
 const SWEEP_EVERY = 100
@@ -173,12 +172,12 @@ function isRow(found: unknown): found is Row {
   return typeof value === 'string' && typeof version === 'string'
 }
 
-/** A row that another program has written is read as one damaged record, which hides no other record and can be replaced. */
-const rowOf = (found: unknown): Row | undefined =>
+/** A row from another program is read as one damaged record, which doesn't hide other records and can be replaced. */
+const toRow = (found: unknown): Row | undefined =>
   found === undefined || isRow(found) ? found : { value: foreignText(found), version: 'foreign' }
 
 /** The least key that is greater than all with this prefix: a text, or no bytes, which the database orders after every text. */
-function endOf(prefix: string): string | Uint8Array<ArrayBuffer> {
+function getUpperBound(prefix: string): string | Uint8Array<ArrayBuffer> {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const unit = prefix.charCodeAt(last)
     if (unit < 0xffff) return prefix.slice(0, last) + String.fromCharCode(unit + 1)

@@ -1,8 +1,8 @@
 import type { Clock, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
 import { fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 
 /** A namespace of Workers KV, as a Worker has it in its bindings. */
 export interface KvNamespace {
@@ -18,23 +18,23 @@ export interface KvNamespace {
 
 /** The options of `kvStorage`. */
 export interface KvStorageOptions {
-  /** The beginning of all keys; default `signalbox/`. */
+  /** The prefix of all keys; default `signalbox/`. */
   prefix?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
 }
 
 /**
- * Keeps all data in a namespace of Workers KV. Not atomic: of two writers at the same moment both believe to have won, and the later one has.
- * A change reaches other places after up to 60 s, or more, and a key takes one write a second. Errors have a `code` (`STORAGE_…`). Throws a
- * TypeError on invalid options.
+ * Stores all data in a Workers KV namespace. Not atomic: if two writers write at the same moment, both succeed and the later one wins.
+ * Changes take 60 s or more to reach other locations, and a key accepts one write per second. Errors have a `code` (`STORAGE_…`). Throws a
+ * TypeError for invalid options.
  */
 export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, clock: true })
   if (typeof namespace?.getWithMetadata !== 'function')
     throw new TypeError('kvStorage takes a KV namespace: kvStorage(env.MY_KV).')
   const { prefix = 'signalbox/', clock = { now: () => Date.now() } } = options
-  const nameOf = (key: string) => prefix + toOrdered(key)
+  const getName = (key: string) => prefix + toOrdered(key)
   const longestKeyBytes = LONGEST_NAME - new TextEncoder().encode(prefix).length
   const limits = { store: 'Workers KV', largestValueBytes: LARGEST_VALUE, longestKeyBytes }
   const running = new Set<Promise<unknown>>()
@@ -46,7 +46,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     const result = work().catch((cause: unknown) => {
       throw storageError(
         'STORAGE_UNREACHABLE',
-        'Workers KV did not do what was asked. A key takes one write a second; otherwise try again.',
+        'Workers KV failed. A key accepts one write per second. Try again.',
         cause,
       )
     })
@@ -79,11 +79,11 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes,
 
-    get: (key) => read(nameOf(key)),
+    get: (key) => read(getName(key)),
 
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkWrite(toOrdered(key), value, ttlMs, limits)
-      const name = nameOf(key)
+      const name = getName(key)
       if (ifVersion !== undefined && ((await read(name))?.version ?? null) !== ifVersion) return false
       const version = crypto.randomUUID()
       const metadata = ttlMs === undefined ? { version } : { version, expiresAt: clock.now() + ttlMs }
@@ -93,7 +93,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     },
 
     async delete(key, { ifVersion } = {}) {
-      const name = nameOf(key)
+      const name = getName(key)
       const found = await read(name)
       if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
       await call(() => namespace.delete(name))
@@ -101,8 +101,8 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
     },
 
     async list(start, { after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const from = after === undefined ? undefined : nameOf(after)
-      const all = (await names(nameOf(start))).filter((name) => from === undefined || isAfter(name, from))
+      const from = after === undefined ? undefined : getName(after)
+      const all = (await names(getName(start))).filter((name) => from === undefined || isAfter(name, from))
       const listed: Array<{ key: string; value: string; version: string }> = []
       for (let at = 0; at < all.length && listed.length < limit; at += AT_ONCE) {
         const some = await Promise.all(
@@ -126,7 +126,7 @@ const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
 /** The shortest expiry that KV accepts, in seconds. Until then the metadata shows that a value has expired. */
 const SHORTEST_TTL_S = 60
-/** How many values are read at the same time. */
+/** How many values are read concurrently. */
 const AT_ONCE = 6
 
 /** KV lists names in the order of their bytes, which is the order of the keys' code units. */

@@ -11,8 +11,8 @@ export interface MemoryStorageOptions {
 }
 
 /**
- * Keeps all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers get every change, including
- * those of their own gateway, since the object cannot tell which gateway made a change.
+ * Stores all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers receive every change,
+ * including their own gateway's, because the object can't tell which gateway made it.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   checkOptions(options, { clock: true })
@@ -48,6 +48,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
 
   return {
     atomic: true,
+    usageRecordLimit: { records: MOST_RECORDS, bytes: MOST_RECORD_BYTES },
     get: async (key) => {
       const row = rows.get(key)
       return row && { value: row.value, version: row.version }
@@ -65,6 +66,9 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   }
 }
 
+/** Otherwise, usage would fill the memory. */
+const MOST_RECORDS = 100_000
+const MOST_RECORD_BYTES = 32 * 1024 * 1024
 const SWEEP_LEAST = 1_000
 
 function randomSecret(): string {

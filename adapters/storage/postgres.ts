@@ -1,12 +1,12 @@
 import type { Logger, Storage } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
-import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
 import { pause, poll } from './lib/poll.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
 
-/** What the storage needs of a `pg` pool, or of anything with the same `query`, such as PGlite. */
+/** The part of a `pg` pool that the storage needs, or anything with the same `query`, such as PGlite. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** For `LISTEN`; without it, `watch` polls. */
@@ -30,7 +30,7 @@ export interface PostgresClient {
 export interface PostgresStorageOptions {
   /** The name of the table, with its schema if wanted: `app.signalbox`. Default `signalbox_records`. */
   table?: string
-  /** Is the table made when it is missing? Default `true`; `false` where `postgresMigration()` is run by hand. */
+  /** Creates a missing table. Default `true`; `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean
   /**
    * The pool whose connection listens for changes; default: the same, if it has more than one. `false` where no connection can listen, as
@@ -44,17 +44,17 @@ export interface PostgresStorageOptions {
 }
 
 /**
- * Keeps all data in one table of Postgres. Atomic for all processes that use the table; a write resolves once Postgres has committed it.
- * `close()` leaves the pool open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Stores all data in one Postgres table. Atomic for all processes that use the table; a write resolves once Postgres has committed it.
+ * `close()` leaves your pool open. Errors have a `code` (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresStorageOptions = {}): Storage {
   checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true, logger: true })
-  if (typeof pool?.query !== 'function') throw new TypeError('postgresStorage takes a pool of pg: new pg.Pool({ … }).')
+  if (typeof pool?.query !== 'function') throw new TypeError('postgresStorage takes a pg pool: new pg.Pool({ … }).')
   const { migrate = true, logger = console } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = isSingle ? false : (options.listen ?? pool)
   const { pollMs = listen === false ? 750 : 1_000 } = options // with the time of a query it stays below a second
-  const { table, channel } = namesOf(options.table)
+  const { table, channel } = createNames(options.table)
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
@@ -86,12 +86,14 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
   function warn([why, remedy]: typeof DEAF | typeof SINGLE): void {
     if (logger && !isWarned)
-      logger.warn(`The pool of the table ${table} ${why}. Changes of others are seen within ${pollMs} ms. ${remedy}`)
+      logger.warn(
+        `The pool of the table ${table} ${why}. Changes by other instances are seen within ${pollMs} ms. ${remedy}`,
+      )
     isWarned = true
   }
 
   const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
-  /** A statement that makes a change and notifies those who listen of it. */
+  /** A statement that makes a change and notifies listeners. */
   const notifying = (change: string, result: string) =>
     `WITH changed AS (${change}) SELECT ${result}, pg_notify('${channel}', key) FROM changed`
   const COLUMNS = '(key, value, version, expires_at, changed_at)'
@@ -125,7 +127,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
   const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
 
-  /** A version that was never used before. */
+  /** A new, unique version. */
   function newVersion(): string {
     const version = crypto.randomUUID()
     own.add(version)
@@ -161,7 +163,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       start ??= await timeAgo(() => performance.now() - watchedAt)
       since ??= start
       const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
-      if (turn !== looks) return // another poll has begun, which finds the same changes
+      if (turn !== looks) return // another poll has started, which finds the same changes
       const before = seen
       seen = new Map(changes.map(({ key, version }) => [key, version]))
       for (const [key, version] of seen)
@@ -239,7 +241,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async list(prefix, { after, limit } = {}) {
       const start = toOrdered(prefix)
-      const values = [start, endOf(start), after === undefined ? null : toOrdered(after), limit ?? null]
+      const values = [start, getUpperBound(start), after === undefined ? null : toOrdered(after), limit ?? null]
       const rows = await query<{ key: string; value: string; version: string }>(LIST, values)
       return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value: value.slice(1), version }))
     },
@@ -249,7 +251,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       const values = [toOrdered(key), by, newVersion(), ttlMs ?? null]
       const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
       if (sum) return Number(sum.value)
-      throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)
+      throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
     },
 
     watch: watchers.add,
@@ -263,9 +265,9 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 }
 
-/** The statement that makes the table and its index; run by hand where `migrate` is `false`. Running it again changes nothing. */
+/** The statement that creates the table and its index, for `migrate: false`. Running it again changes nothing. */
 export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 'table'> = {}): string {
-  const { table, channel } = namesOf(name)
+  const { table, channel } = createNames(name)
   return `DO $$ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('${channel}'));
   CREATE TABLE IF NOT EXISTS ${table} (
@@ -283,7 +285,7 @@ END $$`
 const MAX = '9007199254740991'
 /** The longest key, with its escapes, fits into an entry of an index. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
-/** More versions than are written between two polls. */
+/** More versions than can be written between two polls. */
 const MOST_OWN = 10_000
 /** A poll that takes longer may have lost its connection without notice: the next one begins. */
 const SILENCE_MS = 2_000
@@ -293,19 +295,19 @@ const DEAF_MS = 60_000
 const SWEEP_EVERY = 300
 
 /** The name of the table in SQL, and a name for its channel and index. Throws a TypeError on a name that would need quotes. */
-function namesOf(name = 'signalbox_records'): { table: string; channel: string } {
+function createNames(name = 'signalbox_records'): { table: string; channel: string } {
   if (!/^[a-z_][a-z0-9_]{0,40}(?:\.[a-z_][a-z0-9_]{0,40})?$/.test(name))
-    throw new TypeError('table must be a name in lower case, such as "signalbox_records" or "app.signalbox".')
+    throw new TypeError('table must be a lowercase name, such as "signalbox_records" or "app.signalbox".')
   return { table: name, channel: name.replace('.', '_') }
 }
 
 /** The warning about a pool that receives no notifications: why, and what to do. */
 const DEAF = [
-  'hears no notifications, as behind a pooler in transaction mode',
-  'Pass `listen: false`, or a second pool that goes around the pooler: `listen: directPool`.',
+  'receives no notifications, perhaps because of a transaction-mode pooler',
+  'Pass `listen: false`, or a pool without the pooler: `listen: directPool`.',
 ] as const
 const SINGLE = [
-  'has one connection, which LISTEN would keep',
+  'has one connection, which LISTEN would use',
   'Give the pool more connections, or pass `listen: false`.',
 ] as const
 
@@ -314,14 +316,14 @@ const GONE = /^(?:25006|40|53|55P03|57|58)/
 
 /** Advice for an error, by its SQLSTATE or the class of it. */
 const ADVICE: Record<string, string> = {
-  22: 'Use a database in UTF8.',
-  25: 'Give the pool a server that takes writes.',
+  22: 'Use a UTF8 database.',
+  25: 'Use a writable server.',
   28: "Check the pool's user and password.",
-  '3D': 'Make its database.',
-  '3F': 'Make its schema.',
-  42: 'Check its rights and columns.',
-  '42P01': 'It is missing: run postgresMigration(), or leave `migrate` on.',
-  53: 'Give the server more room or connections.',
+  '3D': 'Create the database.',
+  '3F': 'Create the schema.',
+  42: 'Check its permissions and columns.',
+  '42P01': 'It does not exist. Run postgresMigration(), or leave `migrate` on.',
+  53: 'Give the server more space or connections.',
 }
 
 function failure(cause: unknown, table: string): Error {
@@ -331,8 +333,8 @@ function failure(cause: unknown, table: string): Error {
   return storageError(
     isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
-      ? `Postgres refused ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
-      : `Postgres cannot be reached for ${what}Check the pool's address and that the server runs.`,
+      ? `Postgres rejected ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
+      : `Postgres is unreachable for ${what}Check the pool's address and the server.`,
     cause,
   )
 }

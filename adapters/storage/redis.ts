@@ -1,21 +1,21 @@
 import type { Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
-import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 import { createWatchers } from './lib/watchers.ts'
-import { startFeed } from './redis/feed.ts'
 import {
   type Command,
+  createLink,
   failure,
   type IoredisClient,
   isPassing,
-  linkOf,
   type NodeRedisClient,
   noop,
   sleep,
   within,
 } from './redis/redis-client.ts'
+import { startFeed } from './redis/redis-feed.ts'
 import { WRITE } from './redis/scripts.ts'
 
 export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
@@ -34,33 +34,33 @@ const SHORT_PATIENCE_MS = 250
 const PAUSE_MS = 50
 /** The time that a new connection may take before another one is tried. */
 const OPENING_MS = 1_000
-/** Entries that are listed at once. */
+/** Entries per page of a list. */
 const PAGE = 500
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 
 /**
- * Keeps all data in Redis 6.2 or later, or Valkey, by a client of `redis` or `ioredis` that the host connects and closes. Atomic for all
- * processes that use the same server and prefix; a write is made once, or not at all, however often the client sends it. Errors have a `code`
- * (`STORAGE_…`). Throws a TypeError on invalid arguments.
+ * Stores all data in Redis 6.2 or later, or Valkey, with a `redis` or `ioredis` client that you connect and close. Atomic for all processes
+ * that use the same server and prefix; a write happens once or not at all, even if the client sends it repeatedly. Errors have a `code`
+ * (`STORAGE_…`). Throws a TypeError for invalid arguments.
  */
 export function redisStorage(client: NodeRedisClient | IoredisClient, options: RedisStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, subscriber: true })
   const { prefix = 'signalbox', subscriber } = options
-  if (!/^[^{}]+$/.test(prefix)) throw new TypeError('prefix must be a text without braces.')
-  const link = linkOf(client)
-  const listener = subscriber && linkOf(subscriber)
+  if (!/^[^{}]+$/.test(prefix)) throw new TypeError('prefix must be a string without braces.')
+  const link = createLink(client)
+  const listener = subscriber && createLink(subscriber)
   const root = `{${prefix}}:`
   const store = `The Redis store "${prefix}"`
   const sizes = { ...LIMITS, store }
   const index = `${root}i`
   const stream = `${root}s`
-  const entryOf = (name: string) => `${root}k:${name}`
+  const getEntryKey = (name: string) => `${root}k:${name}`
   const writer = crypto.randomUUID()
   const gapListeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
   let isClosed = false
-  /** Did the last command fail to reach the server? */
+  /** Whether the last command failed to reach the server. */
   let isAway = false
   /**
    * How far the server's clock is ahead of this one, or a lower bound of it. Its first value is so low that the first write counts as late
@@ -151,7 +151,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     const id = crypto.randomUUID()
     const name = toOrdered(key)
     const ttl = ttlMs === undefined ? '' : String(Math.ceil(ttlMs))
-    const touched = [entryOf(name), index, `${root}x`, stream, `${root}o:${id}`]
+    const touched = [getEntryKey(name), index, `${root}x`, stream, `${root}o:${id}`]
     const expected = ifVersion === undefined ? '*' : ifVersion === null ? '-' : `=${ifVersion}`
     const until = deadline()
     for (;;) {
@@ -161,7 +161,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
       }
       const [serverNow, result] = (await send(args, until)) as [string, string] // the script returns these two
       aheadMs = Number(serverNow) - performance.now()
-      if (result !== 'late') return { result, id } // a late write is sent again, until no time is left
+      if (result !== 'late') return { result, id } // a late write is retried until the timeout
     }
   }
 
@@ -172,15 +172,15 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     return { value, version }
   }
 
-  async function list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions = {}) {
+  async function list(prefix: string, { after = '', limit = Number.POSITIVE_INFINITY }: RangeOptions = {}) {
     const found: Array<Stored & { key: string }> = []
     const start = toOrdered(prefix)
     let from = after && after >= prefix ? `(${toOrdered(after)}` : `[${start}`
     while (found.length < limit) {
       const count = Math.min(PAGE, limit - found.length)
-      const page = await read('ZRANGEBYLEX', index, from, `(${endOf(start)}`, 'LIMIT', '0', String(count))
+      const page = await read('ZRANGEBYLEX', index, from, `(${getUpperBound(start)}`, 'LIMIT', '0', String(count))
       const names = page as string[] // Redis returns names
-      const texts = names.length > 0 ? await read('MGET', ...names.map(entryOf)) : []
+      const texts = names.length > 0 ? await read('MGET', ...names.map(getEntryKey)) : []
       for (const [at, name] of names.entries()) {
         const stored = entry((texts as unknown[])[at])
         if (stored) found.push({ key: fromOrdered(name), ...stored })
@@ -195,7 +195,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     atomic: true,
     ...LIMITS,
 
-    get: (key) => run(async () => entry(await read('GET', entryOf(toOrdered(key))))),
+    get: (key) => run(async () => entry(await read('GET', getEntryKey(toOrdered(key))))),
 
     list: (prefix, range) => run(() => list(prefix, range)),
 
@@ -213,7 +213,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
         checkWrite(key, '', ttlMs, sizes)
         const sum = Number((await write('increment', key, { value: String(by), ttlMs })).result)
         if (!Number.isNaN(sum)) return sum
-        throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: no safe integer.`)
+        throw storageError('STORAGE_NOT_A_NUMBER', `"${key}" cannot be incremented: not a safe integer.`)
       }),
 
     watch(onChange, onGap) {
@@ -236,7 +236,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   }
 }
 
-type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
+type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 
 /** An entry: a version, a blank and the value. */
 const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/

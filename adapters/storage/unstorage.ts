@@ -1,10 +1,10 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
-import { storageError } from './lib/error.ts'
-import { checkWrite } from './lib/limits.ts'
+import { storageError } from './lib/storage-error.ts'
+import { checkWrite } from './lib/value-limits.ts'
 import { sleep, within } from './lib/wait.ts'
 
-/** What `createStorage()` of the package `unstorage` returns, with any driver. */
+/** A storage from `createStorage()` of the package `unstorage`, with any driver. */
 export interface Unstorage {
   getItem(key: string): Promise<unknown>
   setItem(key: string, value: object): Promise<void>
@@ -14,7 +14,7 @@ export interface Unstorage {
 
 /** The options of `unstorageStorage`; all are optional. */
 export interface UnstorageStorageOptions {
-  /** The beginning of all keys; default `signalbox`. */
+  /** The prefix of all keys; default `signalbox`. */
   base?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
@@ -25,9 +25,9 @@ export interface UnstorageStorageOptions {
 }
 
 /**
- * Keeps all data where a driver of `unstorage` does. Not atomic: of two processes that write at the same moment both believe to have won, and
- * the later one has; writes by one storage object come one after the other for each key. Not watched. `close()` leaves the storage open.
- * Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Stores all data through an `unstorage` driver. Not atomic: if two processes write at the same moment, both succeed and the later one
+ * wins; one storage object writes each key one value at a time. Not watched. `close()` leaves your storage open. Errors have a `code`
+ * (`STORAGE_…`). Throws a TypeError for invalid options.
  */
 export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOptions = {}): Storage {
   checkOptions(options, { base: true, clock: true, largestValueBytes: true, longestKeyBytes: true })
@@ -36,7 +36,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   const { base = 'signalbox', clock = { now: () => Date.now() } } = options
   const { largestValueBytes = 1024 * 1024, longestKeyBytes = 512 } = options
   if (!/^[a-z\d]+(?:[:_-][a-z\d]+)*$/.test(base))
-    throw new TypeError('base must be a name in lower case, such as "app:signalbox".')
+    throw new TypeError('base must be a lowercase name, such as "app:signalbox".')
   const limits = { store: 'The storage', largestValueBytes, longestKeyBytes }
   /** The last operation on each key. */
   const turns = new Map<string, Promise<unknown>>()
@@ -51,11 +51,11 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     return result
   }
 
-  const nameOf = (key: string) => `${base}:${toName(key)}`
+  const toStoredName = (key: string) => `${base}:${toName(key)}`
 
   async function read(key: string): Promise<Stored | undefined> {
     for (let tries = 1; ; tries++) {
-      const item = await call(() => storage.getItem(nameOf(key)))
+      const item = await call(() => storage.getItem(toStoredName(key)))
       if (item === null || item === undefined) return undefined
       const row = parsed(item)
       if (row?.expiresAt !== undefined && row.expiresAt <= clock.now()) return undefined
@@ -78,7 +78,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
         if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
         const version = crypto.randomUUID()
         const item = { value, version, ...(ttlMs !== undefined && { expiresAt: clock.now() + ttlMs }) }
-        await call(() => storage.setItem(nameOf(key), item))
+        await call(() => storage.setItem(toStoredName(key), item))
         return version
       }),
 
@@ -86,7 +86,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       inTurn(key, async () => {
         const found = await read(key)
         if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
-        await call(() => storage.removeItem(nameOf(key)))
+        await call(() => storage.removeItem(toStoredName(key)))
         return true
       }),
 
@@ -112,7 +112,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   }
 }
 
-/** How many values are read at the same time. */
+/** How many values are read concurrently. */
 const AT_ONCE = 20
 /** How often a value is read that another process may be writing. */
 const READS = 5
@@ -130,7 +130,7 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
     const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw storageError(
       'STORAGE_UNREACHABLE',
-      `The driver of the storage failed${text && `: ${text}`}. Check the options that the driver was made with, and that what it keeps data in can be reached.`,
+      `The storage driver failed${text && `: ${text}`}. Check the driver's options and that its backend is reachable.`,
     )
   }
 }
@@ -147,7 +147,7 @@ function toName(key: string): string {
   return name.replace(/.{200}(?=.)/g, '$&_:')
 }
 
-/** The key of a name; `undefined` for a name that this adapter has not made. */
+/** The key of a name; `undefined` for a name that this adapter didn't create. */
 function fromName(name: string): string | undefined {
   try {
     return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
@@ -156,7 +156,7 @@ function fromName(name: string): string | undefined {
   }
 }
 
-/** An item that this adapter has written; `undefined` for any other. */
+/** An item that this adapter wrote; `undefined` for any other. */
 function parsed(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item

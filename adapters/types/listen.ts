@@ -1,8 +1,8 @@
-/** The options of a mount that opens its own server. */
+/** The options of a framework adapter that opens its own server. */
 export interface ListenOptions {
-  /** The port to listen on; default 0, any free one. */
+  /** The port; default 0: any free one. */
   port?: number
-  /** The address to listen on; default 127.0.0.1, reached from this machine only. */
+  /** The address to listen on; default 127.0.0.1, which only this machine can reach. */
   hostname?: string
   /**
    * Host names that are answered besides `localhost` and IP addresses; other hosts get a 403. Default: none on a loopback address, all

@@ -1,17 +1,17 @@
-/** What `Bun.serve` returns, as far as a mount needs it. */
+/** The result of `Bun.serve`. Only what the adapters need. */
 export interface BunServer {
   readonly url: URL
   readonly port: number | undefined
-  /** Settles when the responses under way are finished; with `true` they are cut. */
+  /** Resolves when in-flight responses have finished; `true` aborts them. */
   stop(closeActiveConnections?: boolean): Promise<void>
 }
 
-/** The global `Bun`, as far as a mount needs it. */
+/** The global `Bun`. Only what the adapters need. */
 export interface BunRuntime {
   serve(options: {
     port: number
     hostname: string
-    /** Seconds; 0 is none. */
+    /** Seconds; 0: no timeout. */
     idleTimeout: number
     development: boolean
     reusePort: boolean
@@ -19,19 +19,19 @@ export interface BunRuntime {
   }): BunServer
 }
 
-/** The server of `serveDeno`, with the members that one of `Deno.serve` has, too. */
+/** The server of `serveDeno`, with the fields that one of `Deno.serve` also has. */
 export interface DenoServer {
   readonly addr: { readonly hostname: string; readonly port: number }
   /** Resolves when the server has closed. */
   readonly finished: Promise<void>
 }
 
-/** The global `Deno`, as far as a mount needs it. */
+/** The global `Deno`. Only what the adapters need. */
 export interface DenoRuntime {
   listen(options: { port: number; hostname: string }): { readonly addr: DenoServer['addr']; close(): void }
 }
 
-/** The execution context that Workers pass as the third argument, as far as a mount needs it. */
+/** The execution context that Workers pass as the third argument. Only what the adapters need. */
 export interface WorkersContext {
   waitUntil(work: Promise<unknown>): void
 }
@@ -41,7 +41,7 @@ export interface WorkersHandler<Env> {
   fetch(request: Request, env: Env, context: WorkersContext): Promise<Response>
 }
 
-/** The event that a service worker gets for each request of its pages, as far as a mount needs it. */
+/** The event that a service worker gets for each request of its pages. Only what the adapters need. */
 export interface FetchEventLike {
   readonly request: Request
   respondWith(response: Promise<Response>): void

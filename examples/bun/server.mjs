@@ -2,8 +2,10 @@ import { createGateway } from 'signalbox'
 import { serveBun } from 'signalbox/bun'
 import { fileStorage } from 'signalbox/storage/file'
 
-const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+  ([, value]) => !value,
+)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -11,8 +13,8 @@ if (missing.length > 0) {
 
 const gateway = createGateway({
   storage: fileStorage('./data'),
-  secret: SECRET, // seals keys and credentials in the storage
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
 })
 
 try {

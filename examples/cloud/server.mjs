@@ -4,13 +4,17 @@ import { serveNode } from 'signalbox/node'
 import { fileStorage } from 'signalbox/storage/file'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { SECRET, ENROLMENT, CLOUD_HOST, PORT = '8787' } = process.env
-if (!SECRET || !ENROLMENT) {
-  console.error('Set SECRET, ENROLMENT: README.md has the commands.')
+const { SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN, CLOUD_HOST, PORT = '8787' } = process.env
+if (!SIGNALBOX_SECRET || !SIGNALBOX_ENROLLMENT_TOKEN) {
+  console.error('Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: README.md has the commands.')
   process.exit(1)
 }
 
-const proxy = createCloudProxy({ storage: fileStorage('./data'), secret: SECRET, enrolment: ENROLMENT })
+const proxy = createCloudProxy({
+  storage: fileStorage('./data'),
+  secret: SIGNALBOX_SECRET,
+  enrollmentToken: SIGNALBOX_ENROLLMENT_TOKEN,
+})
 const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the host name of the TLS server in front of this one
 const server = await serveNode(proxy, { port: Number(PORT), allowedHosts })
 console.log(server.url)

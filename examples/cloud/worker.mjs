@@ -3,7 +3,12 @@ import { durableObjectStorage, SignalboxStore } from 'signalbox/storage/durable-
 import { toWorkersHandler } from 'signalbox/workers'
 
 export { SignalboxStore } // the class of the object that keeps the data
-export default toWorkersHandler(({ STORE, SECRET, ENROLMENT }) => {
-  if (!SECRET || !ENROLMENT) throw new Error('Set SECRET, ENROLMENT: see README.md')
-  return createCloudProxy({ storage: durableObjectStorage(STORE), secret: SECRET, enrolment: ENROLMENT })
+export default toWorkersHandler(({ STORE, SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN }) => {
+  if (!SIGNALBOX_SECRET || !SIGNALBOX_ENROLLMENT_TOKEN)
+    throw new Error('Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: see README.md')
+  return createCloudProxy({
+    storage: durableObjectStorage(STORE),
+    secret: SIGNALBOX_SECRET,
+    enrollmentToken: SIGNALBOX_ENROLLMENT_TOKEN,
+  })
 })

@@ -1,16 +1,16 @@
 import { createGateway } from 'signalbox'
 
 /** The gateway of one isolate on a storage that all isolates share. */
-export async function openGateway(storage, { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }) {
-  const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+export async function openGateway(storage, { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }) {
+  const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
     ([, value]) => !value,
   )
   if (missing.length > 0) throw new Error(`Set ${missing.map(([name]) => name).join(', ')}: see README.md`)
 
   const gateway = createGateway({
     storage,
-    secret: SECRET, // seals keys and credentials in the storage
-    management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
+    secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+    management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
   })
   // Nothing is written when nothing has changed, so every isolate may run this.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })

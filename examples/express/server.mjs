@@ -5,8 +5,10 @@ import { toExpressHandler } from 'signalbox/express'
 import { fileStorage } from 'signalbox/storage/file'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+  ([, value]) => !value,
+)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -14,14 +16,15 @@ if (missing.length > 0) {
 
 const gateway = createGateway({
   storage: fileStorage('./data'),
-  secret: SECRET, // seals keys and credentials in the storage
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /ai/api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /ai/api
 })
 
 try {
   // Nothing is written when nothing has changed, so this may run at every start.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
-  await gateway.api.keys.put({ name: 'app', key: APP_KEY })
+  await gateway.api.combos.put({ name: 'fast', models: ['openai/gpt-5-mini', 'openai/gpt-5-nano'] }) // tried in order
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY }) // your client's API key
   await gateway.api.settings.update({ requireApiKey: true })
 } catch (error) {
   console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
@@ -29,7 +32,7 @@ try {
 }
 
 const app = express()
-app.use('/ai', toExpressHandler(gateway)) // before or after express.json()
+app.use('/ai', toExpressHandler(gateway)) // before express.json()
 app.get('/', (_request, response) => response.send('the app itself'))
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

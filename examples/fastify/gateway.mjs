@@ -3,8 +3,10 @@ import { createGateway } from 'signalbox'
 import { fileStorage } from 'signalbox/storage/file'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+  ([, value]) => !value,
+)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -13,8 +15,8 @@ if (missing.length > 0) {
 export const gateway = createGateway({
   basePath: '/ai',
   storage: fileStorage('./data'),
-  secret: SECRET, // seals keys and credentials in the storage
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /ai/api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /ai/api
 })
 
 try {

@@ -8,8 +8,8 @@ export function openGateway() {
 }
 
 async function open() {
-  const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-  const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+  const { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+  const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
     ([, value]) => !value,
   )
   if (missing.length > 0) {
@@ -19,8 +19,8 @@ async function open() {
   const gateway = createGateway({
     basePath: '/ai',
     storage: fileStorage('./data'),
-    secret: SECRET, // seals keys and credentials in the storage
-    management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /ai/api
+    secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+    management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /ai/api
   })
   try {
     // Nothing is written when nothing has changed, so this may run at every start.

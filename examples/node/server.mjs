@@ -4,8 +4,10 @@ import { serveNode } from 'signalbox/node'
 import { fileStorage } from 'signalbox/storage/file'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+  ([, value]) => !value,
+)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -13,8 +15,8 @@ if (missing.length > 0) {
 
 const gateway = createGateway({
   storage: fileStorage('./data'),
-  secret: SECRET, // seals keys and credentials in the storage
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
 })
 
 try {

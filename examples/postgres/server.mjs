@@ -5,8 +5,8 @@ import { serveNode } from 'signalbox/node'
 import { postgresStorage } from 'signalbox/storage/postgres'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { DATABASE_URL, SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const needed = { DATABASE_URL, SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
+const { DATABASE_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const needed = { DATABASE_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
 const missing = Object.entries(needed).filter(([, value]) => !value)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
@@ -19,8 +19,8 @@ pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // an i
 
 const gateway = createGateway({
   storage: postgresStorage(pool), // makes its table at first use
-  secret: SECRET, // seals keys and credentials in the table
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the table
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
 })
 
 try {

@@ -3,7 +3,7 @@ import { createGateway } from 'signalbox'
 import { serveNode } from 'signalbox/node'
 import { redisStorage } from 'signalbox/storage/redis'
 
-const { REDIS_URL, SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY, PORT = '4000' } = process.env
+const { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY, PORT = '4000' } = process.env
 
 // The limits make the client notice a dead connection, and fail soon. The first connection is given up after two seconds.
 let isConnected = false
@@ -28,8 +28,8 @@ isConnected = true
 
 const gateway = createGateway({
   storage: redisStorage(client),
-  secret: SECRET, // seals keys and credentials in Redis
-  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
+  secret: SIGNALBOX_SECRET, // encrypts keys and credentials in Redis
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
   hooks: { onRequest: ({ status, model }) => console.log(`${process.pid} answered ${status} for ${model}`) },
 })
 

@@ -9,8 +9,8 @@ else await import('./gateway.mjs')
 /** Starts the gateways as processes that share one port, and a new process for each one that ends. */
 function startAll() {
   if (existsSync('.env')) process.loadEnvFile()
-  const { REDIS_URL, SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-  const needed = { REDIS_URL, SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
+  const { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+  const needed = { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }
   const missing = Object.entries(needed).filter(([, value]) => !value)
   if (missing.length > 0) {
     console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)

@@ -1,24 +1,24 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 
-/** An error in the form of the AI SDK's `APICallError`. The AI SDK recognises its errors by marks, not by their class. */
+/** An error in the shape of the AI SDK's `APICallError`. The AI SDK recognizes its errors by symbols, not by class. */
 export interface CallError extends Error {
   readonly url: string
   readonly requestBodyValues: unknown
   readonly statusCode: number
   readonly responseHeaders: Record<string, string>
   readonly responseBody: string
-  /** May the AI SDK repeat the call? Only when the gateway names a time, or sheds load, as it has tried all targets. */
+  /** Whether the AI SDK may retry. Only if the gateway sends a retry time or sheds load, because it has already tried all targets. */
   readonly isRetryable: boolean
   readonly data: unknown
 }
 
-/** The error for a response of the gateway with a status of failure. */
+/** Creates the error for an error response of the gateway. */
 export async function callError(response: Response, url: string, body: unknown): Promise<CallError> {
   const { status: statusCode, headers } = response
   const responseBody = await response.text().catch(() => '')
   const data = tryParseJson(responseBody)
-  const told = isObject(data) && isObject(data.error) ? data.error.message : undefined
-  const error = new Error(typeof told === 'string' ? told : `The gateway answered ${statusCode}.`)
+  const message = isObject(data) && isObject(data.error) ? data.error.message : undefined
+  const error = new Error(typeof message === 'string' ? message : `The gateway returned ${statusCode}.`)
   const isRetryable =
     (statusCode === 429 || statusCode === 503) &&
     headers.has('retry-after') &&

@@ -1,10 +1,9 @@
-import { platformFetch } from '../client/platform.ts'
+import { platformFetch } from '../client/client-platform.ts'
 import { createSseParser } from '../lib/sse.ts'
 import type { ComboModel, RequestModels } from '../types.ts'
-import { callError } from './call-error.ts'
-import { type GatewayInProcess, inProcess, jsonOf, overFetch, type Transport } from './transport.ts'
 import type {
-  CallTerms,
+  CallSettings,
+  GatewayStreamPart,
   LanguageCall,
   SignalboxEmbeddingModel,
   SignalboxImageModel,
@@ -13,10 +12,17 @@ import type {
   SignalboxSpeechModel,
   SignalboxTranscriptionModel,
   Specification,
-  StreamPartOf,
-} from './types.ts'
+} from './ai-types.ts'
+import { callError } from './call-error.ts'
+import {
+  createFetchTransport,
+  createInProcessTransport,
+  type GatewayInProcess,
+  type Transport,
+  toJson,
+} from './transport.ts'
 
-export type { SignalboxCallOptions } from '../types/records/request-models.ts'
+export type { SignalboxCallOptions } from '../types/records/request-model-fields.ts'
 export type {
   SignalboxEmbeddingModel,
   SignalboxImageModel,
@@ -25,40 +31,40 @@ export type {
   SignalboxSpeechModel,
   SignalboxTranscriptionModel,
   Specification,
-} from './types.ts'
+} from './ai-types.ts'
 
-/** Options of the models of a gateway in this process. */
+/** Options for a gateway in this process. */
 export interface InProcessOptions<S extends Specification = 'v4'> {
-  /** A client key, whose limits and models hold; default: none, as the host of the gateway is trusted. */
+  /** An API key, whose limits and allowed models apply. Default: none, because your app is trusted. */
   apiKey?: string
   /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
   specification?: S
 }
 
-/** The address of a gateway that listens, and options of its models. */
+/** Options for a gateway on a server. */
 export interface RemoteOptions<S extends Specification = 'v4'> extends InProcessOptions<S> {
-  /** Where it is mounted, such as `http://127.0.0.1:20128`. */
+  /** The gateway's URL, such as `http://127.0.0.1:4000`. */
   baseURL: string
-  /** Default: the platform's. */
+  /** Default: the platform's `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** The name of a combo, an alias or `<provider>/<model>`; or a list of entries as in a combo: names, or objects with `model` and `params`. */
+/** A combo, an alias, `<provider>/<model>`, or a list of combo entries: names, or objects with `model` and `params`. */
 export type NamedModel = string | readonly ComboModel[]
 
-/** Options of a combo, such as `strategy` and `on`, for each call of a list or of a name. */
+/** Combo options, such as `strategy` and `on`, for each call. */
 export interface ModelTerms extends Omit<RequestModels, 'models'> {}
 
 /**
- * A provider of the AI SDK, also for `createProviderRegistry`, `customProvider`, `wrapProvider` and `AI_SDK_DEFAULT_PROVIDER`. Called, it makes a
- * language model. The id of a model of a list is its names with commas between.
+ * An AI SDK provider, which also works with `createProviderRegistry`, `customProvider`, `wrapProvider`, and `AI_SDK_DEFAULT_PROVIDER`. Call it to create
+ * a language model. The model ID of a list is its names, separated by commas.
  */
 export interface Signalbox<S extends Specification = 'v4'> {
   readonly specificationVersion: S
   (model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   languageModel(model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   embeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
-  /** The older name of `embeddingModel`, which AI SDK 6 still accepts. */
+  /** The former name of `embeddingModel`, which AI SDK 6 still accepts. */
   textEmbeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
   rerankingModel(model: NamedModel, options?: ModelTerms): SignalboxRerankingModel<S>
   imageModel(model: NamedModel, options?: ModelTerms): SignalboxImageModel<S>
@@ -67,8 +73,8 @@ export interface Signalbox<S extends Specification = 'v4'> {
 }
 
 /**
- * Makes a provider of AI SDK 7, or of AI SDK 6 with `specification: 'v3'`. `gateway`: a gateway in this process, or the address of one.
- * Calls reject with an `APICallError` of the gateway's status, which the AI SDK does not repeat unless the gateway asks for that.
+ * Creates a provider for AI SDK 7, or for AI SDK 6 with `specification: 'v3'`, that calls a gateway in this process or on a server. Failed calls reject
+ * with an `APICallError` with the gateway's status. The AI SDK retries only if the gateway sends a retry time.
  */
 export function createSignalbox<S extends Specification = 'v4'>(
   gateway: GatewayInProcess,
@@ -81,42 +87,42 @@ export function createSignalbox<S extends Specification = 'v4'>(
 ): Signalbox<S> {
   const isRemote = 'baseURL' in gateway
   const { apiKey, specification = 'v4' } = isRemote ? gateway : options
-  const version = specification as S // the default is that of the type
+  const version = specification as S // matches the default of the type parameter
   const send = isRemote
-    ? overFetch({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
-    : inProcess(gateway, apiKey)
-  const made =
+    ? createFetchTransport({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
+    : createInProcessTransport(gateway, apiKey)
+  const createFactory =
     <M>(make: (models: Models<S>, modelId: string) => M) =>
     (model: NamedModel, terms?: ModelTerms): M => {
       const entries: ComboModel[] = Array.isArray(model) ? [...model] : [model]
-      const by = typeof model === 'string' && !terms ? send : withList(send, { ...terms, models: entries })
-      return make(new Models<S>(version, by), entries.map(nameOf).join(', '))
+      const transport = typeof model === 'string' && !terms ? send : addModelList(send, { ...terms, models: entries })
+      return make(new Models<S>(version, transport), entries.map(getEntryName).join(', '))
     }
-  const languageModel = made((models, modelId) => models.language(modelId))
-  const embeddingModel = made((models, modelId) => models.embedding(modelId))
+  const languageModel = createFactory((models, modelId) => models.language(modelId))
+  const embeddingModel = createFactory((models, modelId) => models.embedding(modelId))
   return Object.assign((model: NamedModel, terms?: ModelTerms) => languageModel(model, terms), {
     specificationVersion: version,
     languageModel,
     embeddingModel,
     textEmbeddingModel: embeddingModel,
-    rerankingModel: made((models, modelId) => models.reranking(modelId)),
-    imageModel: made((models, modelId) => models.image(modelId)),
-    speechModel: made((models, modelId) => models.speech(modelId)),
-    transcriptionModel: made((models, modelId) => models.transcription(modelId)),
+    rerankingModel: createFactory((models, modelId) => models.reranking(modelId)),
+    imageModel: createFactory((models, modelId) => models.image(modelId)),
+    speechModel: createFactory((models, modelId) => models.speech(modelId)),
+    transcriptionModel: createFactory((models, modelId) => models.transcription(modelId)),
   })
 }
 
-/** The name of an entry. A malformed entry has none: the gateway refuses it when the model is called. */
-const nameOf = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
+/** Returns the name of an entry. Malformed entries have none; the gateway rejects them when the model is called. */
+const getEntryName = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**
- * Sends a list with each request, unless the request has one of its own. The id of the model only names the request in records, and is made to fit into
- * a header.
+ * Sends a model list with each request that doesn't have its own. The model ID only labels the request in records, so it is shortened to fit into a
+ * header.
  */
-function withList(send: Transport, list: RequestModels): Transport {
-  const models = JSON.stringify(list).replace(/[^\x20-\x7e]/g, escaped)
-  return ({ headers, ...sent }) => {
-    const fit = Object.entries(headers).map(([name, value]) => [
+function addModelList(send: Transport, list: RequestModels): Transport {
+  const models = JSON.stringify(list).replace(/[^\x20-\x7e]/g, escapeCharacter)
+  return ({ headers, ...request }) => {
+    const fitting = Object.entries(headers).map(([name, value]) => [
       name,
       /^ai-.*model-id$/.test(name)
         ? value
@@ -125,16 +131,15 @@ function withList(send: Transport, list: RequestModels): Transport {
             .slice(0, LONGEST_LABEL) || 'list'
         : value,
     ])
-    return send({ ...sent, headers: { 'x-signalbox-models': models, ...Object.fromEntries(fit) } })
+    return send({ ...request, headers: { 'x-signalbox-models': models, ...Object.fromEntries(fitting) } })
   }
 }
 
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** The longest name of a model that the gateway takes, in characters. */
 const LONGEST_LABEL = 1_000
 
-/** A request of a model: the last part of its path, and the headers of the protocol. */
+/** The last segment of the request path, and the protocol's headers. */
 interface ModelRoute {
   route: string
   headers: Record<string, string>
@@ -152,7 +157,7 @@ class Models<S extends Specification> {
   }
 
   language(modelId: string): SignalboxLanguageModel<S> {
-    const asking = (streaming: boolean): ModelRoute => ({
+    const createLanguageRoute = (streaming: boolean): ModelRoute => ({
       route: 'language-model',
       headers: {
         'ai-language-model-id': modelId,
@@ -162,17 +167,17 @@ class Models<S extends Specification> {
     })
     return {
       ...this.#base(modelId),
-      supportedUrls: { '*/*': [/.*/] }, // the gateway fetches what its targets do not
+      supportedUrls: { '*/*': [/.*/] }, // the gateway fetches files for targets that can't
       doGenerate: async (call) => {
-        const { value, ...rest } = await this.#whole<GeneratedBody<S>>(asking(false), call)
-        const { response = {}, ...answer } = value
+        const { value, ...rest } = await this.#fetchJson<GenerateBody<S>>(createLanguageRoute(false), call)
+        const { response = {}, ...result } = value
         const { timestamp, ...facts } = response
         const at = timestamp === undefined ? {} : { timestamp: new Date(timestamp) }
-        return { ...answer, request: rest.request, response: { ...facts, ...at, ...rest.response } }
+        return { ...result, request: rest.request, response: { ...facts, ...at, ...rest.response } }
       },
       doStream: async (call) => {
-        const { response, body } = await this.#ask(asking(true), call)
-        const stream = partsOf<S>(response, call, this.#specification)
+        const { response, body } = await this.#post(createLanguageRoute(true), call)
+        const stream = streamParts<S>(response, call, this.#specification)
         return { stream, request: { body }, response: { headers: Object.fromEntries(response.headers) } }
       },
     }
@@ -184,8 +189,8 @@ class Models<S extends Specification> {
       maxEmbeddingsPerCall: 2_048,
       supportsParallelCalls: true,
       doEmbed: async (call) => {
-        const asked = this.#ofKind('embedding-model', modelId)
-        const { value, response } = await this.#whole<EmbeddedBody>(asked, call)
+        const route = this.#createRoute('embedding-model', modelId)
+        const { value, response } = await this.#fetchJson<EmbedBody>(route, call)
         return { ...value, response }
       },
     }
@@ -195,8 +200,8 @@ class Models<S extends Specification> {
     return {
       ...this.#base(modelId),
       doRerank: async (call) => {
-        const asked = this.#ofKind('reranking-model', modelId)
-        const { value, response } = await this.#whole<RankedBody>(asked, call)
+        const route = this.#createRoute('reranking-model', modelId)
+        const { value, response } = await this.#fetchJson<RerankBody>(route, call)
         return { ...value, response }
       },
     }
@@ -207,9 +212,9 @@ class Models<S extends Specification> {
       ...this.#base(modelId),
       maxImagesPerCall: 10,
       doGenerate: async (call) => {
-        const { answer, response } = await this.#media<ImagesBody>('image-model', modelId, call)
-        const { body: _, ...facts } = response // as large as the images
-        return { ...answer, response: facts }
+        const { result, response } = await this.#fetchMedia<ImagesBody>('image-model', modelId, call)
+        const { body: _, ...facts } = response // contains the images again
+        return { ...result, response: facts }
       },
     }
   }
@@ -218,8 +223,8 @@ class Models<S extends Specification> {
     return {
       ...this.#base(modelId),
       doGenerate: async (call) => {
-        const { answer, response } = await this.#media<SpeechBody>('speech-model', modelId, call)
-        return { ...answer, response }
+        const { result, response } = await this.#fetchMedia<SpeechBody>('speech-model', modelId, call)
+        return { ...result, response }
       },
     }
   }
@@ -228,8 +233,8 @@ class Models<S extends Specification> {
     return {
       ...this.#base(modelId),
       doGenerate: async (call) => {
-        const { answer, response } = await this.#media<TranscriptBody>('transcription-model', modelId, call)
-        return { language: undefined, durationInSeconds: undefined, ...answer, response }
+        const { result, response } = await this.#fetchMedia<TranscriptBody>('transcription-model', modelId, call)
+        return { language: undefined, durationInSeconds: undefined, ...result, response }
       },
     }
   }
@@ -238,75 +243,75 @@ class Models<S extends Specification> {
     return { specificationVersion: this.#specification, provider: 'signalbox', modelId }
   }
 
-  #ofKind(route: string, modelId: string): ModelRoute {
+  #createRoute(route: string, modelId: string): ModelRoute {
     return { route, headers: { 'ai-model-id': modelId, [`ai-${route}-specification-version`]: this.#version } }
   }
 
-  async #media<T>(route: string, modelId: string, call: CallTerms) {
-    const { value, response } = await this.#whole<Timed<T>>(this.#ofKind(route, modelId), call)
-    const { response: own, ...answer } = value
-    return { answer, response: { ...own, timestamp: new Date(own.timestamp), ...response } }
+  async #fetchMedia<T>(route: string, modelId: string, call: CallSettings) {
+    const { value, response } = await this.#fetchJson<WithResponse<T>>(this.#createRoute(route, modelId), call)
+    const { response: own, ...result } = value
+    return { result, response: { ...own, timestamp: new Date(own.timestamp), ...response } }
   }
 
-  /** Rejects with an `APICallError` on a status of failure. */
-  async #ask({ route, headers }: ModelRoute, { abortSignal, headers: given = {}, ...body }: CallTerms) {
+  /** Rejects with an `APICallError` on an error status. */
+  async #post({ route, headers }: ModelRoute, { abortSignal, headers: callHeaders = {}, ...body }: CallSettings) {
     const path = `/v${this.#version}/ai/${route}`
-    const own = Object.entries(given).flatMap(([name, value]) =>
+    const own = Object.entries(callHeaders).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), value] as const],
     )
     const response = await this.#send({
       path,
       headers: { ...Object.fromEntries(own), ...headers },
-      body: jsonOf(body),
+      body: toJson(body),
       signal: abortSignal,
     })
     if (!response.ok) throw await callError(response, path, body)
     return { response, body }
   }
 
-  async #whole<T>(asked: ModelRoute, call: CallTerms) {
-    const { response, body } = await this.#ask(asked, call)
-    const value: T = await response.json() // as the gateway writes it
+  async #fetchJson<T>(route: ModelRoute, call: CallSettings) {
+    const { response, body } = await this.#post(route, call)
+    const value: T = await response.json() // the gateway's own format
     return { value, request: { body }, response: { headers: Object.fromEntries(response.headers), body: value } }
   }
 }
 
-type GeneratedBody<S extends Specification> = Omit<
+type GenerateBody<S extends Specification> = Omit<
   Awaited<ReturnType<SignalboxLanguageModel<S>['doGenerate']>>,
   'request' | 'response'
 > & { response?: { id?: string; timestamp?: string; modelId?: string } }
-type EmbeddedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
-type RankedBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
+type EmbedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
+type RerankBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
 
-/** An answer as the gateway writes it: with the time, and the model that has answered. */
-type Timed<T> = T & { response: { timestamp: string; modelId: string } }
+/** The gateway's response, with its time and the model that answered. */
+type WithResponse<T> = T & { response: { timestamp: string; modelId: string } }
 type ImagesBody = Omit<Awaited<ReturnType<SignalboxImageModel<'v4'>['doGenerate']>>, 'response'>
 type SpeechBody = Omit<Awaited<ReturnType<SignalboxSpeechModel<'v4'>['doGenerate']>>, 'response'>
-type Heard = Awaited<ReturnType<SignalboxTranscriptionModel<'v4'>['doGenerate']>>
-type TranscriptBody = Omit<Heard, 'response' | 'language' | 'durationInSeconds'> &
-  Partial<Pick<Heard, 'language' | 'durationInSeconds'>>
+type Transcription = Awaited<ReturnType<SignalboxTranscriptionModel<'v4'>['doGenerate']>>
+type TranscriptBody = Omit<Transcription, 'response' | 'language' | 'durationInSeconds'> &
+  Partial<Pick<Transcription, 'language' | 'durationInSeconds'>>
 
-/** The parts of a stream, each as soon as its bytes have come. The stream is read no faster than its parts are taken. */
-function partsOf<S extends Specification>(
+/** Streams each part as soon as it arrives. Reads the response no faster than the parts are consumed. */
+function streamParts<S extends Specification>(
   { body }: Response,
   { includeRawChunks, abortSignal }: LanguageCall,
   specification: S,
-): ReadableStream<StreamPartOf<S>> {
+): ReadableStream<GatewayStreamPart<S>> {
   const reader = body?.getReader()
-  const ready: StreamPartOf<S>[] = []
+  const ready: GatewayStreamPart<S>[] = []
   const parser = createSseParser(({ data }) => {
-    const part: StreamPartOf<S> = JSON.parse(data) // as the gateway writes it
+    const part: GatewayStreamPart<S> = JSON.parse(data) // the gateway's own format
     if (part.type === 'raw' && !includeRawChunks) return
     if (part.type === 'response-metadata' && part.timestamp) part.timestamp = new Date(part.timestamp)
     ready.push(part)
   })
   const decoder = new TextDecoder()
-  /** AI SDK 6 recognises an abort only by the name of the error, and then reports the reason of the signal. */
+  /** AI SDK 6 recognizes an abort only by the error's name, and then reports the signal's reason. */
   const fail = (thrown: unknown): never => {
     if (specification !== 'v3' || !abortSignal?.aborted) throw thrown
     throw Object.assign(new Error('The call was aborted.', { cause: thrown }), { name: 'AbortError' })
   }
-  return new ReadableStream<StreamPartOf<S>>(
+  return new ReadableStream<GatewayStreamPart<S>>(
     {
       async pull(controller) {
         while (ready.length === 0) {

@@ -1,27 +1,27 @@
 import type { Gateway } from '../gateway.ts'
 import { toBase64 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
-import { MadeExchange } from '../lib/made-exchange.ts'
+import { MadeExchange } from '../lib/internal-exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 
-/** The parts of a gateway that models in its process use. */
+/** The gateway methods that in-process models use. */
 export type GatewayInProcess = Pick<Gateway, 'exchange' | 'basePath' | 'fetch'>
 
-/** One request: its path below where the gateway is mounted, its headers in lower case, and its body as JSON. */
-interface Sent {
+/** A request: its path below the gateway's base path, lowercase headers, and JSON body. */
+interface TransportRequest {
   path: string
   headers: Readonly<Record<string, string>>
   body: string
   signal: AbortSignal | undefined
 }
 
-/** Sends a request. Rejects with the reason of the signal when that is aborted before the response. */
-export type Transport = (sent: Sent) => Promise<Response>
+/** Sends a request. Rejects with the signal's reason if it is aborted before the response. */
+export type Transport = (request: TransportRequest) => Promise<Response>
 
-/** Asks a gateway in this process: as the host, which needs no key, or with a key. */
-export function inProcess(gateway: GatewayInProcess, apiKey: string | undefined): Transport {
+/** Creates a transport to a gateway in this process. Without a key, calls have the full access of your app. */
+export function createInProcessTransport(gateway: GatewayInProcess, apiKey: string | undefined): Transport {
   if (apiKey !== undefined)
-    return overFetch({ baseURL: `http://gateway${gateway.basePath}`, apiKey, fetch: gateway.fetch })
+    return createFetchTransport({ baseURL: `http://gateway${gateway.basePath}`, apiKey, fetch: gateway.fetch })
   return async ({ path, headers, body, signal }) => {
     signal?.throwIfAborted()
     const reply = await gateway.exchange(
@@ -34,7 +34,7 @@ export function inProcess(gateway: GatewayInProcess, apiKey: string | undefined)
       }),
     )
     signal?.throwIfAborted()
-    return responseOf(reply ?? { status: 404, headers: {} }, signal)
+    return toResponse(reply ?? { status: 404, headers: {} }, signal)
   }
 }
 
@@ -43,8 +43,8 @@ function onAbort(signal: AbortSignal | undefined, listener: () => void): () => v
   return () => signal?.removeEventListener('abort', listener)
 }
 
-function responseOf({ status, headers, body }: Reply, signal: AbortSignal | undefined): Response {
-  if (!isByteStream(body)) return new Response(body === undefined ? null : (body as BodyInit), { status, headers }) // never shared memory
+function toResponse({ status, headers, body }: Reply, signal: AbortSignal | undefined): Response {
+  if (!isByteStream(body)) return new Response(body === undefined ? null : (body as BodyInit), { status, headers }) // a reply never uses shared memory
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -63,8 +63,8 @@ function responseOf({ status, headers, body }: Reply, signal: AbortSignal | unde
   return new Response(stream, { status, headers })
 }
 
-/** Asks a gateway by its address, with or without the path of the AI SDK's protocol. */
-export function overFetch({
+/** Creates a transport to a gateway's URL, with or without the path of the AI SDK protocol. */
+export function createFetchTransport({
   baseURL,
   apiKey,
   fetch,
@@ -83,9 +83,9 @@ export function overFetch({
     })
 }
 
-/** The options of a call as JSON, with bytes as base64. The bytes are taken from their holder, as `JSON.stringify` passes a `Buffer` on as an object. */
-export const jsonOf = (value: object): string =>
-  JSON.stringify(value, function (this: Record<string, unknown>, name, given) {
+/** Encodes call options as JSON with bytes as base64. Reads bytes from `this`, because `JSON.stringify` passes a `Buffer` as an object. */
+export const toJson = (value: object): string =>
+  JSON.stringify(value, function (this: Record<string, unknown>, name, encoded) {
     const own = this[name]
-    return own instanceof Uint8Array ? toBase64(own) : given
+    return own instanceof Uint8Array ? toBase64(own) : encoded
   })

@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ManagementOptions } from '../http/management-options.ts'
 import { bearerToken } from '../lib/http-headers.ts'
-import { isClientKey } from '../store/client-key.ts'
-import { problem } from './problem.ts'
+import { isClientKey } from '../records/key-format.ts'
+import type { ManagementOptions } from '../request/door/management-options.ts'
+import { codeOf, problem } from './problem.ts'
 
 /** The credential of `/api`. When the program makes the token, it keeps only the token's digest, beside the store. */
 interface AdminToken {
@@ -38,8 +38,8 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
     const isRight = expected !== undefined && timingSafeEqual(digestOf(presented), expected)
     if (isRight) return true
     return isClientKey(presented)
-      ? `This is an API key for /v1; the management API takes the admin token instead. ${WHERE}`
-      : `The admin token is wrong. ${WHERE}`
+      ? `This is a client API key for /v1. The management API needs the admin token. ${WHERE}`
+      : `Invalid admin token. ${WHERE}`
   }
 
   return { management: { authorize }, mint: () => mint(path, renew) }
@@ -59,13 +59,13 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
   } catch (cause) {
     if (!renew && codeOf(cause) === 'EEXIST') return undefined // a token exists, perhaps made a moment ago by another process
     throw problem(
-      `The digest of the admin token cannot be written to ${path} (${codeOf(cause)}): check the folder and the disk.`,
+      `Cannot write the hash of the admin token to ${path} (${codeOf(cause)}). Check the directory's permissions and the disk.`,
       { cause },
     )
   }
 }
 
-const WHERE = 'It was printed on the first start; if it is lost, start once with --new-token.'
+const WHERE = 'It was printed on the first start. If you lost it, restart once with --new-token.'
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest()
 
@@ -73,15 +73,15 @@ async function readDigest(path: string): Promise<Buffer | undefined> {
   const text = await readFile(path, 'latin1').catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return undefined
     throw problem(
-      `The digest of the admin token cannot be read: ${path} (${codeOf(cause)}). Check its owner and mode.`,
+      `Cannot read the hash of the admin token from ${path} (${codeOf(cause)}). Check the file's owner and permissions.`,
       { cause },
     )
   })
   if (text === undefined) return undefined
   if (!/^[0-9a-f]{64}\n$/.test(text)) {
-    throw problem(`The digest of the admin token is damaged: ${path}. Start once with --new-token to make a new one.`)
+    throw problem(
+      `The hash of the admin token in ${path} is damaged. Restart once with --new-token to create a new token.`,
+    )
   }
   return Buffer.from(text.trim(), 'hex')
 }
-
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))

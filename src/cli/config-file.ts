@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { parse as parseYaml } from 'yaml'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Warned } from '../admin/warnings.ts'
 import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
-import type { Warned } from '../management/warnings.ts'
-import { SETTINGS, VAULT } from '../store/collections.ts'
-import { recordKinds } from '../store/readings.ts'
+import { recordKinds } from '../records/readings.ts'
+import { KEYRING, SETTINGS } from '../records/record-collections.ts'
 import type { Storage } from '../types.ts'
+import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { withCommands } from './commands/wording.ts'
-import { type DataAccess, withManagement } from './data.ts'
+import { type DataAccess, withManagement } from './data-folder.ts'
 import { oneLine } from './logger.ts'
-import { ENV_PREFIX, type Variables } from './options.ts'
 import { type Problem, problem } from './problem.ts'
+import { parseYaml } from './yaml.ts'
 
 /** The contents of the file of `--config`: for each section the inputs of management operations. */
 export interface ConfigFile {
@@ -40,9 +40,11 @@ type Section = Exclude<keyof ConfigFile, 'path'>
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
   const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
   const content: unknown = parse(path, await readText(path))
-  if (content !== null && !isObject(content)) throw fail('', `must hold an object with ${SECTION_LIST}.`)
+  if (content !== null && !isObject(content))
+    throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_LIST}.`)
   const missing = new Map<string, string>()
-  const filled = withVariables(content ?? {}, { place: '', env, fail, missing })
+  const sectionsOfFile = Object.entries(content ?? {}).filter(([name]) => !name.startsWith(SHARED))
+  const filled = withVariables(Object.fromEntries(sectionsOfFile), { place: '', env, fail, missing })
   const [first, ...others] = missing
   if (first)
     throw fail(
@@ -55,7 +57,10 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
     )
   for (const name of Object.keys(filled as object)) {
     if (!Object.hasOwn(sections, name))
-      throw fail(name, `is not a section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known: ${SECTION_LIST}.`}`)
+      throw fail(
+        name,
+        `is not a known section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
+      )
   }
   const read = SECTIONS.map((name) => {
     const section = (filled as JsonObject)[name] // `withVariables` returns an object for an object
@@ -71,15 +76,16 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(code)
-    throw problem(`The file of --config cannot be read: ${path} (${why}).`, { cause })
+    const why = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
+    throw problem(`Cannot read the config file ${path}: ${why}.`, { cause })
   }
 }
 
 function parse(path: string, text: string): unknown {
   const type = extname(path).toLowerCase()
   const isYaml = type === '.yaml' || type === '.yml'
-  if (!isYaml && type !== '.json') throw problem(`${path}: --config takes a file that ends in .json, .yaml or .yml.`)
+  if (!isYaml && type !== '.json')
+    throw problem(`${path}: the name of a config file must end in .json, .yaml, or .yml.`)
   try {
     return isYaml ? parseYaml(text) : JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
@@ -97,8 +103,8 @@ interface At {
 
 /** The problem of a value whose variable is missing. It names the other missing variables as well, so that all can be set at once. */
 function needed(name: string, others: readonly string[], env: Variables): string {
-  const more = others.length > 0 ? ` So ${others.length > 1 ? 'are' : 'is'} ${others.join(', ')}.` : ''
-  return `needs the variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
+  const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
+  return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
 }
 
 /**
@@ -112,7 +118,10 @@ function withVariables(value: unknown, at: At & { env: Variables; missing: Map<s
     return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
       if (isEscaped) return `\${${name}}`
       if (!/^[A-Za-z_]\w*$/.test(name))
-        throw at.fail(at.place, `names "${name}", which is no variable; write $\${ for \${.`)
+        throw at.fail(
+          at.place,
+          `refers to "${name}", which is not a valid variable name. For a literal \${, write $\${.`,
+        )
       const found = at.env[name]
       if (!found && !at.missing.has(name)) at.missing.set(name, at.place)
       return found ?? ''
@@ -145,12 +154,12 @@ const listOrMap =
       return { place: at, input }
     }
     if (Array.isArray(section)) return section.map((value, index) => read(value, below(place, index)))
-    if (!isObject(section)) throw fail(place, 'must be a list, or a map by name.')
+    if (!isObject(section)) throw fail(place, 'must be a list or a map.')
     return Object.entries(section).map(([name, value]) => {
       const entry = read(value ?? {}, below(place, name))
       const own = entry.input[named]
       if (own !== undefined && own !== name)
-        throw fail(entry.place, `has "${named}", which its name in the map says already.`)
+        throw fail(entry.place, `has a "${named}" that differs from its name in the map. Remove one of them.`)
       return { place: entry.place, input: { ...entry.input, [named]: name } }
     })
   }
@@ -174,7 +183,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
       if (typeof id === 'string' && id.startsWith(ENV_PREFIX))
         throw at.fail(
           place,
-          `must not have an id that begins with "${ENV_PREFIX}": those are made from the environment.`,
+          `has an id that starts with "${ENV_PREFIX}", which is reserved for connections from environment variables.`,
         )
       return { place, input: { ...input, id, provider: input.provider ?? id } }
     }),
@@ -197,13 +206,15 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     return entries.map(({ place, input: { model, ...input } }) => {
       const name = String(model)
       const slash = name.indexOf('/')
-      if (slash < 1) throw at.fail(place, 'must be called <providerAlias>/<id>.')
+      if (slash < 1) throw at.fail(place, 'must be named <providerAlias>/<id>.')
       return { place, input: { ...input, providerAlias: name.slice(0, slash), id: name.slice(slash + 1) } }
     })
   },
 }
 
 const SECTIONS = Object.keys(sections) as Section[]
+/** The prefix of top-level names that only contain anchors, as in Docker Compose. */
+const SHARED = 'x-'
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
 /** The members that identify the record of an entry, by section. */
@@ -224,7 +235,7 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
     const key = JSON.stringify(identity.map((member) => input[member]))
     const first = places.get(key)
     const what = identity.map((member) => `"${member}"`).join(' and ')
-    if (first !== undefined) throw fail(place, `has the same ${what} as ${first}; give one of them another.`)
+    if (first !== undefined) throw fail(place, `has the same ${what} as ${first}. Change one of them.`)
     places.set(key, place)
   }
 }
@@ -235,7 +246,7 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
  * what the operations warn of, each with its place.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
-  const fetch = () => Promise.reject(new TypeError('Nobody is asked in a trial.'))
+  const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
   await withManagement({ ...data, fetch, storage: await copyOf(data.storage) }, (api) => apply(config, api))
   return withManagement(data, (api) => apply(config, api))
 }
@@ -244,19 +255,27 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the content of the file
   await putEach(config.path, config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
   const warnings = await putEach(config.path, config.connections, api.connections.put)
-  await putNames(config, api)
-  await putEach(config.path, config.groups, api.groups.put) // before the keys, which name them
-  await putEach(config.path, config.keys, api.keys.put)
+  await putNamed(config, api)
   await putEach(config.path, config.settings, api.settings.update)
   return warnings
 }
 
-/** What of the aliases and combos of the file leads nowhere, a line each. Asked when all connections are there, those of variables too. */
+/** Warnings about the file's other records, a line each. Call it when all connections exist, those of variables too. */
 export const configWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
-  withManagement(data, (api) => putNames(config, api as Management<unknown>)) // for the second time: nothing is written
+  withManagement(data, async (typed) => {
+    const api = typed as Management<unknown> // as above; everything is put for the second time, so nothing is written
+    const ofModels = await putEach(config.path, config.customModels, api.customModels.put)
+    return [...ofModels, ...(await putNamed(config, api))]
+  })
 
-async function putNames({ path, aliases, combos }: ConfigFile, api: Management<unknown>): Promise<string[]> {
-  return [...(await putEach(path, aliases, api.aliases.set)), ...(await putEach(path, combos, api.combos.put))]
+/** Puts the records that name models. Resolves to their warnings. */
+async function putNamed({ path, aliases, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
+  return [
+    ...(await putEach(path, aliases, api.aliases.set)),
+    ...(await putEach(path, combos, api.combos.put)),
+    ...(await putEach(path, groups, api.groups.put)), // before the keys, which name them
+    ...(await putEach(path, keys, api.keys.put)),
+  ]
 }
 
 /** Resolves to the warnings, with their places. */
@@ -275,14 +294,14 @@ async function putEach(
 
 function refuse(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
-  throw problem(`${path}: ${place}: ${withCommands(cause.message)}`, { cause })
+  throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
 
 /** A copy in memory of all records except client keys: there may be very many keys, and no other record depends on them. */
 async function copyOf(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds
-  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, VAULT])
+  for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, KEYRING])
     for (const { key, value } of await storage.list(prefix)) await copy.set(key, value)
   return { ...copy, ...(storage.ownSecret && { ownSecret: storage.ownSecret }) }
 }

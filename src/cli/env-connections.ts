@@ -1,9 +1,9 @@
+import type { ShownConnection } from '../admin/connections.ts'
 import { isGatewayError } from '../errors.ts'
-import type { ShownConnection } from '../management/connections.ts'
-import { isClientKey } from '../store/client-key.ts'
+import { isClientKey } from '../records/key-format.ts'
 import type { Catalog } from '../types.ts'
-import { type DataAccess, withManagement } from './data.ts'
-import { ENV_PREFIX, type Variables } from './options.ts'
+import { ENV_PREFIX, type Variables, withoutQuotes } from './cli-options.ts'
+import { type DataAccess, withManagement } from './data-folder.ts'
 
 /** The variables that by convention hold the key of a built-in provider; the first one that is set counts. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
@@ -50,7 +50,8 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const id = ENV_PREFIX + provider
       const own = all.find((connection) => connection.id === id)
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
-      const apiKey = env[variable ?? '']?.trim()
+      const given = env[variable ?? '']?.trim()
+      const apiKey = given === undefined ? undefined : withoutQuotes(given).trim()
       let leftOut = variable && apiKey ? reasonAgainst(provider, apiKey, { env, all }) : 'it is not set'
       if (variable && leftOut === undefined) {
         const name = nameFor(data.catalog, provider, variable)
@@ -76,10 +77,10 @@ function reasonAgainst(
   { env, all }: { env: Variables; all: readonly ShownConnection[] },
 ): string | undefined {
   const address = ADDRESSES[provider]?.find((name) => env[name]?.trim())
-  if (isClientKey(apiKey)) return 'it holds a key of this gateway'
-  if (address !== undefined) return `${address} says that the key is for another server`
+  if (isClientKey(apiKey)) return 'it contains a Signalbox API key'
+  if (address !== undefined) return `${address} is set, so the key is for another server`
   if (all.some((other) => other.provider === provider && other.id !== ENV_PREFIX + provider))
-    return `"${provider}" has a connection of its own`
+    return `"${provider}" already has a connection`
   return undefined
 }
 

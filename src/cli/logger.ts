@@ -1,8 +1,8 @@
-import type { Hooks } from '../pipeline/hooks.ts'
-import type { RequestRecord } from '../pipeline/records.ts'
-import { targetName } from '../providers/target.ts'
+import type { Hooks } from '../features/observe/hooks.ts'
+import type { UsageRecord } from '../pricing/usage-record.ts'
+import { getTargetName } from '../protocols/providers/target.ts'
+import type { RequestRecord } from '../request/hook-records.ts'
 import type { Logger } from '../types.ts'
-import type { UsageRecord } from '../usage/record.ts'
 import { withCommands } from './commands/wording.ts'
 
 /** The two outputs of the program. */
@@ -77,7 +77,7 @@ function requestLine(
   { startedAt, durationMs, status, model, path, streamed, attempts }: RequestRecord,
   usage?: UsageRecord,
 ) {
-  const way = attempts.map((attempt) => `${targetName(attempt)} ${attempt.status}`).join(', ')
+  const way = attempts.map((attempt) => `${getTargetName(attempt)} ${attempt.status}`).join(', ')
   const parts = [
     new Date(startedAt).toISOString(),
     String(status),

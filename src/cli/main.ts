@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
 import { VERSION } from '../lib/version.ts'
+import { type CliOptions, help, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
 import { createLogger, describeError, type Terminal } from './logger.ts'
-import { type CliOptions, help, parseOptions, readEnvironment, requireNode } from './options.ts'
 import { isProblem } from './problem.ts'
 
 const terminal: Terminal = {
@@ -12,24 +12,23 @@ const terminal: Terminal = {
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may have closed it
-callLoopbackDirectly(process.env)
+silenceSqlite()
 await main(process.argv.slice(2))
 
-/**
- * Keeps requests to this machine away from the proxies of the environment, which Node would give them to: a proxy elsewhere cannot reach its servers,
- * and a command sends the admin token to one.
- */
-function callLoopbackDirectly(variables: NodeJS.ProcessEnv): void {
-  const given = variables.no_proxy ?? variables.NO_PROXY ?? ''
-  if (variables.NODE_USE_ENV_PROXY !== '1' || given.trim() === '*') return
-  variables.no_proxy = [given, 'localhost', '127.0.0.1', '[::1]'].filter((names) => names !== '').join(',')
+/** Drops the warning of Node 22 that its SQLite is experimental, and no other. */
+function silenceSqlite(): void {
+  const { emitWarning } = process
+  process.emitWarning = (...args: unknown[]) => {
+    if (!String(args[0]).startsWith('SQLite is an experimental feature')) Reflect.apply(emitWarning, process, args)
+  }
 }
 
 async function main(args: string[]): Promise<void> {
   try {
     requireNode(process.versions.node)
-    if (args[0]?.startsWith('-') === false) return await runAction(args)
-    const options = parseOptions(args)
+    const [first, ...rest] = args
+    if (first?.startsWith('-') === false && first !== 'start') return await runAction(args)
+    const options = parseOptions(first === 'start' ? rest : args)
     if (options.help) return terminal.out(help)
     if (options.version) return terminal.out(`${VERSION}\n`)
     await run(options)
@@ -54,7 +53,7 @@ async function run(options: CliOptions): Promise<void> {
     },
   )
   onStopSignal(() => {
-    said(`Stopping: answers under way have ${GRACE_MS / 1000} s to finish.\n`)
+    said(`Stopping. In-flight requests have ${GRACE_MS / 1000} seconds to finish; press Ctrl-C again to quit now.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
   said(running.welcome)
@@ -62,17 +61,22 @@ async function run(options: CliOptions): Promise<void> {
 
 /** Runs a command on a running gateway, such as `keys list`. */
 async function runAction(args: string[]): Promise<void> {
-  const { runCommand } = await import('./commands/run.ts')
+  const { runCommand } = await import('./commands/run-command.ts')
   const stdin = async () => {
-    if (process.stdin.isTTY) terminal.err('Type it, then Enter and Ctrl-D:\n')
+    if (process.stdin.isTTY) terminal.err('Reading from stdin. Paste the value, then press Enter and Ctrl-D:\n')
     return text(process.stdin)
   }
-  await runCommand(args, { variables: process.env, stdin, terminal })
+  const openFetch = async () => {
+    if (process.env.NODE_USE_ENV_PROXY !== '1') return fetch
+    const { openProxiedFetch } = await import('./environment-proxies.ts')
+    return openProxiedFetch(process.env)
+  }
+  await runCommand(args, { variables: process.env, stdin, terminal, openFetch })
 }
 
 /** Ends the program after an error that no code has caught, since its state is then unknown. */
 function crash(error: unknown): void {
-  end(1, `stopped by an unexpected error. ${describeError(error)}`)
+  end(1, `Unexpected error: ${describeError(error)}`)
 }
 
 function end(exitCode: number, message: string): void {

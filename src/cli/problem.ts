@@ -14,3 +14,7 @@ export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }
+
+/** The code of an error of the system, such as `ENOENT`; otherwise the error as text. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error)

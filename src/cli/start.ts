@@ -1,21 +1,21 @@
 import { createServer, isIP } from 'node:net'
-import { environmentProxies } from '../../adapters/mount/node/fetch.ts'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
 import { isGatewayError } from '../errors.ts'
+import { jsonLog } from '../features/observe/log.ts'
+import type { GatewayObserver } from '../features/observe/observer.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
-import { jsonLog } from '../observe/log.ts'
-import type { GatewayObserver } from '../pipeline/observing.ts'
-import { defaultCatalog } from '../providers/catalog.ts'
+import { defaultCatalog } from '../protocols/providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
+import type { CliOptions, Environment, Variables } from './cli-options.ts'
 import { withCommands } from './commands/wording.ts'
-import { type DataAccess, openData } from './data.ts'
+import { type DataAccess, openData } from './data-folder.ts'
+import { demoCatalog, withDemoRecords } from './demo/demo-providers.ts'
 import { writeHistory } from './demo/history.ts'
-import { demoCatalog, withDemoRecords } from './demo/providers.ts'
 import { withDemo } from './demo/upstream.ts'
 import { applyEnvironment } from './env-connections.ts'
+import { openProxies } from './environment-proxies.ts'
 import { describeError, oneLine, requestLog, type Terminal } from './logger.ts'
-import type { CliOptions, Environment, Variables } from './options.ts'
 import { isProblem, type Problem, problem } from './problem.ts'
 import { frontPage, welcomeText } from './welcome.ts'
 
@@ -50,7 +50,7 @@ export async function start(
   const warnings = (await config?.apply(data)) ?? []
   const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
-  const dispatcher = variables.NODE_USE_ENV_PROXY === '1' ? await openProxies() : undefined
+  const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
@@ -70,7 +70,7 @@ export async function start(
     ...(secret === undefined ? {} : { secret }),
     ...(options.log === 'text' && { hooks: requestLog(terminal.out) }),
     observe: [...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
-    ...(hasDashboard && { dashboard: (await import('../dashboard/dashboard.ts')).dashboard() }),
+    ...(hasDashboard && { dashboard: (await import('../features/dashboard/dashboard.ts')).dashboard() }),
   })
   const { requireApiKey, isInUse } = await readEverything(gateway, logger)
   if (!requireApiKey && !options.open && !isLoopback(options.host)) throw openToAll(options.host)
@@ -83,7 +83,7 @@ export async function start(
     {
       port,
       hostname,
-      hostAdvice: 'To let it in, start with --allowed-host and its name.',
+      hostAdvice: 'To accept it, restart with --allowed-host and this hostname.',
       ...(allowedHosts.length > 0 && { allowedHosts }),
     },
   )
@@ -135,30 +135,24 @@ async function readConfig({ config: path }: CliOptions, variables: Variables) {
   }
 }
 
-/** The proxies of the environment, which Node's own calls take as well where `NODE_USE_ENV_PROXY` is 1. Throws a problem for an invalid address. */
-async function openProxies() {
-  return await environmentProxies().catch((cause: unknown) => {
-    throw problem('HTTPS_PROXY and HTTP_PROXY must be addresses such as http://proxy.example:3128, or unset.', {
-      cause,
-    })
-  })
-}
-
 /** What serves the metrics. Throws a problem for a token that cannot guard them. */
 async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promise<GatewayObserver> {
-  const { prometheus } = await import('../observe/prometheus.ts')
+  const { prometheus } = await import('../features/observe/prometheus.ts')
   try {
     return prometheus(token === undefined ? {} : { token })
   } catch (cause) {
-    throw problem('SIGNALBOX_METRICS_TOKEN must be 32 characters or more of plain ASCII without blanks, or unset.', {
-      cause,
-    })
+    throw problem(
+      'SIGNALBOX_METRICS_TOKEN must be at least 32 printable ASCII characters without spaces. Fix it, or unset it to use the admin token.',
+      {
+        cause,
+      },
+    )
   }
 }
 
 const openToAll = (host: string) =>
   problem(
-    `--host ${host} opens this gateway to the network while no key is required of clients: whoever reaches it spends your money. Require keys first: start without --host, run npx signalbox settings update --require-api-key in another terminal, and start again; or put settings: { requireApiKey: true } into a --config file. If it is meant to be open, add --open.`,
+    `--host ${host} opens this gateway to the network, but clients need no API key: anyone who can reach it can spend your money. To require keys, start without --host, run "npx signalbox settings update --require-api-key" in another terminal, and restart. Or set "settings: { requireApiKey: true }" in a --config file. To leave it open on purpose, add --open.`,
   )
 
 /**
@@ -185,10 +179,10 @@ export function startFailure(
   const named = namedCause(error)
   if (named) return problem(oneLine(named.message), { cause: error })
   if (isGatewayError(error))
-    return problem(`The data in ${options.data} cannot be used. ${oneLine(withCommands(error.message))}`, {
+    return problem(`Cannot open the data in ${options.data}. ${oneLine(withCommands(error.message))}`, {
       cause: error,
     })
-  return listenProblem(error, options) ?? problem(`Could not start. ${describeError(error)}`, { cause: error })
+  return listenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
 }
 
 /** The storage's own error, whose message names the file and what to do; the gateway's error wraps it. */
@@ -199,8 +193,8 @@ function namedCause(error: unknown): Error | undefined {
 
 function secretMismatch(data: string, hasSecret: boolean): string {
   return hasSecret
-    ? `SIGNALBOX_SECRET does not open the data in ${data}: start with the secret that it was made with, or unset it if there was none.`
-    : `The data in ${data} was sealed with another secret: start with SIGNALBOX_SECRET set to the one that it was made with.`
+    ? `SIGNALBOX_SECRET doesn't match the data in ${data}. Set it to the secret the data was encrypted with, or unset it if there was none.`
+    : `The data in ${data} was encrypted with a different secret. Set SIGNALBOX_SECRET to the original one.`
 }
 
 function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' | 'host'>): Problem | undefined {
@@ -208,18 +202,20 @@ function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' |
   const other = port < 65_535 ? port + 1 : port - 1
   switch (error.code) {
     case 'EADDRINUSE':
-      return problem(`Port ${port} on ${host} is taken: stop what uses it, or take another one with --port ${other}.`)
+      return problem(
+        `Port ${port} on ${host} is already in use. Stop the other process, or choose another port: --port ${other}`,
+      )
     case 'EACCES':
-      return problem(`Port ${port} is not open to this user: take one from 1024 up, as in --port 4000.`)
+      return problem(`You don't have permission to use port ${port}. Choose one from 1024 up, for example: --port 4000`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
       return problem(
-        `"${host}" is no address of this machine: try --host 127.0.0.1, or --host 0.0.0.0 for all of them.`,
+        `"${host}" is not an address of this machine. Use --host 127.0.0.1, or --host 0.0.0.0 for all addresses.`,
       )
     case 'EAFNOSUPPORT':
-      return problem(`This machine does not speak the kind of address that "${host}" is: try --host 127.0.0.1.`)
+      return problem(`This machine doesn't support the address family of "${host}". Use --host 127.0.0.1.`)
     default:
       return undefined
   }

@@ -1,9 +1,9 @@
-import { UNCACHED } from '../http/reply.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { VERSION } from '../lib/version.ts'
-import { DEMO, DEMO_MESSAGES } from './demo/providers.ts'
+import { UNCACHED } from '../request/door/reply.ts'
+import { ENV_PREFIX } from './cli-options.ts'
+import { DEMO, DEMO_MESSAGES } from './demo/demo-providers.ts'
 import type { EnvConnection } from './env-connections.ts'
-import { ENV_PREFIX } from './options.ts'
 
 /** The facts that the start-up text depends on. */
 export interface Welcome {
@@ -33,9 +33,9 @@ export interface Welcome {
 export function welcomeText(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return blocks([
-    `Signalbox is up${demo ? ' with its demo' : ''}. Its data is in ${data}.`,
+    `Signalbox is running${demo ? ' with demo data' : ''}. Data directory: ${data}`,
     addresses(baseUrl),
-    ...(facts.isWindows ? ['The commands below are for a POSIX shell, such as Git Bash or that of WSL.'] : []),
+    ...(facts.isWindows ? ['Run the commands below in a POSIX shell, such as Git Bash or WSL.'] : []),
     tokenText(facts),
     ...dashboardText(facts),
     ...environmentText(facts),
@@ -53,16 +53,16 @@ export const FIRST_MODEL = 'openai/gpt-5-mini'
 
 function tokenText({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
-    return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
-  if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
-  return 'The admin token was printed on the first start with this data, with or without --demo. If it is lost, start with --new-token.'
+    return `Your admin token, shown only once. Save it now; if you lose it, restart with --new-token:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
+  if (isTokenGiven) return 'Your admin token is the value of SIGNALBOX_ADMIN_TOKEN.'
+  return 'Your admin token was printed on the first start with this data directory, with or without --demo. If you lost it, restart with --new-token.'
 }
 
 /** The address of the dashboard. With a token that is shown anyhow it opens without a further question; a fragment is sent to no server. */
 function dashboardText({ hasDashboard, baseUrl, token }: Welcome): string[] {
   if (!hasDashboard) return []
   const fragment = token === undefined ? '' : `#token=${token}`
-  return [`The dashboard, in a browser:\n\n  ${baseUrl}/admin/${fragment}`]
+  return [`Open the dashboard in your browser:\n\n  ${baseUrl}/admin/${fragment}`]
 }
 
 /** One line for each variable that holds the key of a provider. */
@@ -70,41 +70,42 @@ function environmentText({ envConnections }: Welcome): string[] {
   if (envConnections.length === 0) return []
   const lines = envConnections.map(({ variable, provider, leftOut }) =>
     leftOut === undefined
-      ? `  ${variable} connects "${provider}", as the connection "${ENV_PREFIX}${provider}".`
-      : `  ${variable} is not used: ${leftOut}.`,
+      ? `  ${variable}: connected "${provider}" as "${ENV_PREFIX}${provider}"`
+      : `  ${variable}: skipped (${leftOut.replace(/\.$/, '')})`,
   )
-  return [`From the environment, unless --no-env is given:\n${lines.join('\n')}`]
+  return [`Provider keys in the environment (use --no-env to ignore them):\n${lines.join('\n')}`]
 }
 
-const NOT_CONNECTED =
-  'No provider is connected yet. /v1/models lists the models of the built-in catalog all the same: each can be called once its provider is connected.'
+const NOT_CONNECTED = 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.'
 
 const OWN_SERVER =
-  'A server of your own needs no key: in step 1, {"provider":"ollama","discover":true} connects Ollama with the models that it has. For LM Studio, llama.cpp and vLLM see examples/local/README.md.'
+  'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see examples/local/README.md.'
 
 /** The commands from an empty gateway to a first answer, in blocks. */
 function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
-  const terminal = `in another terminal${token === undefined ? ' with SIGNALBOX_ADMIN_TOKEN set to the admin token' : ', after the line above'}`
+  const terminal = token === undefined ? 'with SIGNALBOX_ADMIN_TOKEN set to your admin token' : 'after the export above'
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
   return [
-    `From here to a streamed answer, ${terminal}:`,
+    `To send your first request, run these commands in another terminal, ${terminal}:`,
     `1. Connect a provider\n${curl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
-    `2. Make a key for a client\n  SIGNALBOX_KEY=$(${curl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
-    `3. Ask\n${chat(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
+    `2. Create an API key for a client\n  SIGNALBOX_KEY=$(${curl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
+    `3. Send a request\n${chat(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
     OWN_SERVER,
   ]
 }
 
 function modelsText({ baseUrl, requireApiKey }: Welcome): string[] {
   const command = curl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT] : [] })
-  return [`What clients can ask for${requireApiKey ? ', with SIGNALBOX_KEY set to a client key' : ''}:\n\n${command}`]
+  return [
+    `List the models that clients can use${requireApiKey ? ', with SIGNALBOX_KEY set to an API key' : ''}:\n\n${command}`,
+  ]
 }
 
 function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
-  const key = requireApiKey ? ', with SIGNALBOX_KEY set to a client key' : ''
+  const key = requireApiKey ? ', with SIGNALBOX_KEY set to an API key' : ''
   return [
-    `See an answer find its way around a failure, in another terminal${key}:\n\n${chat(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
-    `Among its headers, x-signalbox-attempts names both targets: the first failed, the second answered.\nClients of every format may ask for "${DEMO}", which is translated for them; "${DEMO_MESSAGES}" speaks the format of Anthropic itself.`,
+    `To see a request fall back from a failing provider to a working one, run this in another terminal${key}:\n\n${chat(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
+    `The response header x-signalbox-attempts lists both targets: the first failed, and the second succeeded.\nClients of any API format can use the model "${DEMO}"; Signalbox translates between formats. The provider behind "${DEMO_MESSAGES}" uses the Anthropic format.`,
   ]
 }
 
@@ -118,9 +119,9 @@ function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
   })
   const who =
     openTo === undefined
-      ? 'No key is required: every program on this machine can use the connections.'
-      : `WARNING: no key is required, and ${openTo} is open to the network: whoever reaches the port spends your money.`
-  return [`${who} Require keys:\n\n${command}`]
+      ? 'Clients need no API key yet, so every program on this machine can use your connections.'
+      : `WARNING: ${openTo} is open to the network, and clients need no API key. Anyone who can reach the port can spend your money.`
+  return [`${who} To require API keys:\n\n${command}`]
 }
 
 const ADMIN = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'
@@ -178,12 +179,12 @@ function addressOf(exchange: Exchange): string | undefined {
 
 function textOf(baseUrl: string, hasDashboard: boolean): string {
   const blocks = [
-    `Signalbox ${VERSION}: a gateway between clients of language models and the providers that you connect.`,
+    `Signalbox ${VERSION}: an LLM gateway that routes requests from your apps to the providers you connect.`,
     addresses(baseUrl),
     ...firstSteps({ baseUrl, token: undefined }),
-    ...(hasDashboard ? [`The dashboard is at ${baseUrl}/admin/, and asks for the admin token.`] : []),
-    `GET ${baseUrl}/health says whether it is up, GET ${baseUrl}/v1/models lists the models.`,
-    'The README describes the management API and all options; signalbox --help lists those of the command.',
+    ...(hasDashboard ? [`The dashboard is at ${baseUrl}/admin/. Sign in with the admin token.`] : []),
+    `GET ${baseUrl}/health checks whether it's up, and GET ${baseUrl}/v1/models lists the models.`,
+    'The README covers the management API and all options. For the CLI, run "signalbox --help".',
   ]
   return `${blocks.join('\n\n')}\n`
 }

@@ -1,46 +1,60 @@
-import type { LiveEvent } from '../http/live-feed.ts'
-import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
-import type { Management, operations } from '../management/operations.ts'
+import type { HintedKey, HintView, KeysQuery } from '../admin/key-listing.ts'
+import type { ShownKey } from '../admin/keys.ts'
+import type { DisableCloud, SyncedCloud } from '../features/cloud-sync/gateway/cloud-operations.ts'
+import type { LiveEvent } from '../features/live/live-feed.ts'
+import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
+import { follow, type LiveOptions } from './client-live.ts'
+import { platformFetch, platformNow } from './client-platform.ts'
+import { buildRequest } from './client-request.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
-import { follow, type LiveOptions } from './live.ts'
-import { platformFetch, platformNow } from './platform.ts'
-import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, requestOf } from './routes.ts'
+import { type IfMatchOperations, routes } from './routes.data.ts'
 import { createSend } from './send.ts'
 
-export type { LiveEvent, LiveEvents, LiveEventType } from '../http/live-feed.ts'
-export type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/kept/record.ts'
+export type { HintedKey, HintView, KeysQuery } from '../admin/key-listing.ts'
+export type { LiveEvent, LiveEvents, LiveEventType } from '../features/live/live-feed.ts'
+export type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../features/usage/request-record.ts'
+export { ClientError, type ClientErrorCode } from './client-error.ts'
+export type { LiveOptions } from './client-live.ts'
 export type { DisabledCloud } from './client-rules.ts'
-export { ClientError, type ClientErrorCode } from './error.ts'
-export type { LiveOptions } from './live.ts'
+export type { IfMatchOperations } from './routes.data.ts'
 
 /** The options of `createClient`. */
 export interface ClientOptions {
-  /** The address of the gateway, `http` or `https`, with its `basePath`: `https://app.example/ai`. A trailing slash does not matter. */
+  /** The gateway's `http` or `https` URL with its `basePath`: `https://app.example/ai`. A trailing slash doesn't matter. */
   baseUrl: string
-  /** The admin token; default: none, for a host that identifies its callers in another way, such as by cookies. */
+  /** The admin token; default: none, if your app identifies callers in another way, such as cookies. */
   token?: string
-  /** Default: the platform's. `gateway.fetch` calls a gateway in the same process. */
+  /** Default: the platform's. Pass `gateway.fetch` to call a gateway in the same process. */
   fetch?: typeof fetch
-  /** Measures the time-outs; default: the platform's. */
+  /** Measures timeouts; default: the platform's clock. */
   clock?: Clock
 }
 
 /**
  * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
- * `ClientError`. `settings.update` removes a trailing `/v1` and slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is
- * accepted besides the typed input, and validated by the gateway; default: nothing.
+ * `ClientError`. `keys.list` leaves out the values of keys unless you pass `values: 'all'`. `settings.update` removes a trailing `/v1` and
+ * slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is accepted in addition to the typed input, and validated by the
+ * gateway; default: nothing.
  */
-export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'> & {
+export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud' | 'keys'> & {
+  keys: Omit<WithIfMatch<Management<Input>>['keys'], 'list'> & KeyLists<Input>
   cloud: Omit<Management<Input>['cloud'], 'disable'> & {
-    /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
+    /** Sends `sync` first. If that fails, `disable` is sent anyway, and `syncError` has the reason. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
   /**
-   * The live events of the gateway (src/usage/KEPT.md). The iteration has no end: when the connection is lost, it connects again and continues after
-   * the last event. It throws a `ClientError` when the gateway refuses the connection with a 4xx.
+   * The live events of the gateway (src/features/usage/README.md). The iteration never ends: if the connection is lost, it reconnects and continues after
+   * the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
+}
+
+/** Lists of keys, without their values by default. */
+interface KeyLists<Input> {
+  list(query?: Omit<KeysQuery, 'values'> & Partial<HintView>): Promise<{ keys: HintedKey[]; after?: string }>
+  list(query: KeysQuery & { values: 'all' }): Promise<{ keys: ShownKey[]; after?: string }>
+  list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
 }
 
 /** Options of an operation that changes one record. */
@@ -51,18 +65,6 @@ export interface IfMatchOptions {
    * Default: no check, so that the last change wins.
    */
   ifMatch?: object
-}
-
-/** The operations that change one record, by the resource. */
-export interface IfMatchOperations {
-  keys: 'update' | 'delete'
-  groups: 'update' | 'delete'
-  combos: 'update' | 'delete'
-  connections: 'update' | 'delete'
-  settings: 'update'
-  customModels: 'put' | 'delete'
-  aliases: 'set' | 'delete'
-  providers: 'update'
 }
 
 /** An API whose operations in `IfMatchOperations` take `IfMatchOptions` as an additional last argument. */
@@ -77,164 +79,65 @@ type WithIfMatch<Api> = {
 }
 
 /**
- * Written as a method type, whose parameters are compared bivariantly: a `Client` is then assignable to a `Client<unknown>`, as with the operations
- * that take no `IfMatchOptions`.
+ * A method type, because its parameters are compared bivariantly. That makes a `Client` assignable to a `Client<unknown>`.
  */
 type AndIfMatch<Operation> = Operation extends (...args: infer Args) => infer Result
   ? { method(...args: [...Args, options?: IfMatchOptions]): Result }['method']
   : never
 
-/** The route of every operation; one that is missing, or that differs from the gateway's, does not compile. */
-const routes: ClientRoutes<typeof operations> = {
-  keys: {
-    list: 'GET /api/keys',
-    create: 'POST /api/keys',
-    put: 'PUT /api/keys',
-    get: 'GET /api/keys/:id',
-    update: 'PUT /api/keys/:id',
-    delete: 'DELETE /api/keys/:id',
-    rotate: 'POST /api/keys/:id/rotate',
-    limits: {
-      get: 'GET /api/keys/:id/limits',
-      reset: 'DELETE /api/keys/:id/limits',
-      settle: 'POST /api/keys/:id/limits/settle',
-    },
-  },
-  groups: {
-    list: 'GET /api/groups',
-    create: 'POST /api/groups',
-    put: 'PUT /api/groups',
-    get: 'GET /api/groups/:id',
-    update: 'PUT /api/groups/:id',
-    delete: 'DELETE /api/groups/:id',
-    limits: {
-      get: 'GET /api/groups/:id/limits',
-      reset: 'DELETE /api/groups/:id/limits',
-      settle: 'POST /api/groups/:id/limits/settle',
-    },
-  },
-  settings: {
-    get: 'GET /api/settings',
-    update: 'PATCH /api/settings',
-    limits: {
-      get: 'GET /api/settings/limits',
-      reset: 'DELETE /api/settings/limits',
-      settle: 'POST /api/settings/limits/settle',
-    },
-  },
-  combos: {
-    list: 'GET /api/combos',
-    create: 'POST /api/combos',
-    put: 'PUT /api/combos',
-    get: 'GET /api/combos/:id',
-    update: 'PUT /api/combos/:id',
-    delete: 'DELETE /api/combos/:id',
-  },
-  connections: {
-    list: 'GET /api/connections',
-    create: 'POST /api/connections',
-    put: 'PUT /api/connections',
-    get: 'GET /api/connections/:id',
-    update: 'PUT /api/connections/:id',
-    delete: 'DELETE /api/connections/:id',
-    discover: 'POST /api/connections/:id/models',
-    test: 'POST /api/connections/:id/test',
-  },
-  models: { published: 'GET /api/models' },
-  customModels: {
-    list: 'GET /api/models/custom',
-    create: 'POST /api/models/custom',
-    put: 'PUT /api/models/custom',
-    delete: 'DELETE /api/models/custom/:providerAlias/:id+',
-  },
-  aliases: {
-    list: 'GET /api/models/aliases',
-    set: 'PUT /api/models/aliases',
-    delete: 'DELETE /api/models/aliases/:alias+',
-  },
-  providers: {
-    list: 'GET /api/providers',
-    get: 'GET /api/providers/:id',
-    update: 'PUT /api/providers/:id',
-  },
-  usage: {
-    summary: 'GET /api/usage',
-    requests: 'GET /api/usage/requests',
-    request: 'GET /api/usage/requests/:id',
-  },
-  explain: 'POST /api/explain',
-  overview: 'GET /api/overview',
-  info: 'GET /api/info',
-  openapi: 'GET /api/openapi.json',
-  damagedRecords: {
-    get: 'GET /api/health/records/:key+',
-    put: 'PUT /api/health/records/:key+',
-    delete: 'DELETE /api/health/records/:key+',
-  },
-  health: {
-    list: 'GET /api/health',
-    reset: 'DELETE /api/health/:id?',
-  },
-  cloud: {
-    get: 'GET /api/sync/cloud',
-    enable: cloudAction('enable'),
-    sync: cloudAction('sync'),
-    disable: cloudAction('disable'),
-    check: cloudAction('check'),
-    sessions: {
-      list: 'GET /api/sync/cloud/sessions',
-      revoke: 'DELETE /api/sync/cloud/sessions/:id',
-    },
-  },
-}
-
 /**
- * A client of the management API of a gateway. Time-outs: 15 s for actions of cloud mode, `disable` with its `sync` included, 8 s for
- * `cloud.check`, 30 s for all else, each from the call to the last byte of the response. Throws a TypeError on options that cannot work.
+ * Creates a client for a gateway's management API. Timeouts: 15 s for cloud sync actions, including the `sync` of `disable`, 8 s for
+ * `cloud.check`, 30 s for everything else, each from the call to the last byte of the response. Throws a TypeError for options that can't
+ * work.
  */
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, token, fetch = platformFetch, clock } = checked(options)
-  const send = createSend({ base: baseOf(baseUrl), token, fetch, clock })
-  const call =
-    (route: ClientRoute | ClientAction) =>
+  const { baseUrl, token, fetch = platformFetch, clock } = checkOptions(options)
+  const send = createSend({ base: normalizeBaseUrl(baseUrl), token, fetch, clock })
+  const createCall =
+    (route: string, timeoutMs?: number) =>
     async (...args: unknown[]) =>
-      send(requestOf(route, args))
-  const served = mapRoutes(routes, call) as Omit<Client, 'live'> // the table has all of its operations
-  const within = (action: string, timeoutMs: number, input: object = {}) =>
-    call(cloudAction(action, timeoutMs))(input) as Promise<SyncedCloud> // as `served` has them
+      send(buildRequest(route, args, timeoutMs))
+  const served = mapRoutes(routes, createCall) as Omit<Client, 'live'> // the routes are those of all operations
+  const callWithin = (route: string, timeoutMs: number, input: object = {}) =>
+    createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // as the operations of `served` return it
   const steps = {
-    sync: (timeoutMs: number) => within('sync', timeoutMs),
-    disable: (input: DisableCloud | undefined, timeoutMs: number) => within('disable', timeoutMs, input),
+    sync: (timeoutMs: number) => callWithin(routes.cloud.sync, timeoutMs),
+    disable: (input: DisableCloud | undefined, timeoutMs: number) => callWithin(routes.cloud.disable, timeoutMs, input),
     now: clock ? () => clock.now() : platformNow,
   }
+  const listKeys = async ({ values = 'none', ...query }: KeysQuery = {}) => served.keys.list({ values, ...query })
   return {
     ...served,
-    live: (options = {}) => follow(options, { base: baseOf(baseUrl), token, fetch, clock }),
+    live: (options = {}) => follow(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
+    keys: { ...served.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides which shape the keys have
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
     cloud: { ...served.cloud, disable: disableAfterSync(steps) },
   }
 }
 
 /** Makes the same tree with a function in place of each route. */
-function mapRoutes(tree: object, call: (route: ClientRoute | ClientAction) => unknown): unknown {
-  const entries = Object.entries(tree as Record<string, ClientRoute | ClientAction | object>)
+function mapRoutes(tree: RouteTree, createCall: (route: string) => unknown): unknown {
   return Object.fromEntries(
-    entries.map(([name, value]) => [
+    Object.entries(tree).map(([name, value]) => [
       name,
-      typeof value === 'string' || 'route' in value ? call(value) : mapRoutes(value, call),
+      typeof value === 'string' ? createCall(value) : mapRoutes(value, createCall),
     ]),
   )
 }
 
+interface RouteTree {
+  readonly [name: string]: string | RouteTree
+}
+
 const known: readonly string[] = ['baseUrl', 'token', 'fetch', 'clock'] satisfies (keyof ClientOptions)[]
 
-function checked(options: ClientOptions): ClientOptions {
+function checkOptions(options: ClientOptions): ClientOptions {
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new TypeError(`${unknown} is not an option. Known: ${known.join(', ')}.`)
   const { token, fetch, clock } = options
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new TypeError(
-      'token must be the admin token: text without blanks that a header can carry. Leave it out for none.',
+      'token must be the admin token: a string without whitespace that is valid in a header. Omit it for none.',
     )
   if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('fetch must be a function.')
   if (clock !== undefined && typeof clock?.sleep !== 'function')
@@ -242,12 +145,14 @@ function checked(options: ClientOptions): ClientOptions {
   return options
 }
 
-function baseOf(baseUrl: unknown): string {
+function normalizeBaseUrl(baseUrl: unknown): string {
   const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new TypeError('baseUrl must be the absolute address of a gateway, such as https://app.example/ai.')
+    throw new TypeError('baseUrl must be the absolute URL of a gateway, such as https://app.example/ai.')
   if (url.username || url.password || url.search || url.hash)
-    throw new TypeError('baseUrl must have no credentials, query or fragment. The admin token is an option of its own.')
+    throw new TypeError(
+      'baseUrl must not contain credentials, a query, or a fragment. Pass the admin token in the token option.',
+    )
   let base = url.origin + url.pathname
   while (base.endsWith('/')) base = base.slice(0, -1)
   return base

@@ -4,16 +4,16 @@ const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true })
 const lenientDecoder = new TextDecoder()
 
-/** Half a surrogate pair becomes U+FFFD. */
+/** A lone surrogate becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text)
 
-/** Throws a TypeError on bytes that are not UTF-8; a byte order mark is dropped. */
+/** Throws a TypeError for invalid UTF-8; drops a byte order mark. */
 export const decodeUtf8 = (bytes: Uint8Array): string => strictDecoder.decode(bytes)
 
-/** Replaces bytes that are not UTF-8 by U+FFFD instead of throwing. */
+/** Replaces invalid UTF-8 with U+FFFD. */
 export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.decode(bytes)
 
-/** A single part is returned itself, not copied. */
+/** Concatenates chunks. A single chunk is returned as it is, without a copy. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first
@@ -26,7 +26,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** Reads a stream to its end. When it is longer than `maxBytes`, cancels the source and rejects with the error that `tooLarge` makes. */
+/** Reads a whole stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `tooLarge`. */
 export function readAll(
   stream: ByteStream,
   maxBytes: number,
@@ -37,7 +37,7 @@ export function readAll(
   return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
 }
 
-/** Returns the bytes. Throws the error that `tooLarge` makes when there are more than `maxBytes`. */
+/** Returns the bytes. Throws the error from `tooLarge` if there are more than `maxBytes`. */
 export function checkSize(bytes: Uint8Array, maxBytes: number, tooLarge: (maxBytes: number) => Error): Uint8Array {
   if (bytes.length > maxBytes) throw tooLarge(maxBytes)
   return bytes
@@ -62,7 +62,7 @@ async function readChunks(
   return concatBytes(parts)
 }
 
-/** Lower case, two digits a byte. */
+/** Lowercase, two digits per byte. */
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -76,17 +76,14 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/**
- * How many bytes are encoded at once: a multiple of three, so that padding comes only at the end, and no more than the number of arguments
- * that every platform allows.
- */
+/** Bytes per step: a multiple of three, so that only the end is padded, and no more than the arguments that every platform allows. */
 const STEP = 24_576
 
-/** The alphabet that is safe in URLs and headers, not padded. */
+/** The URL-safe alphabet, without padding. */
 export const toBase64Url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** Throws on text that is not base64. */
+/** Throws for invalid base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
@@ -97,48 +94,45 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 /** Random bytes from the platform's cryptographic source; at most 65,536. */
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
 
-/**
- * Makes a function that returns whether bytes contain one of the texts. It searches for each text's rarest byte, so that most bytes are
- * skipped at native speed.
- */
+/** Creates a function that returns whether bytes contain one of the strings. It searches for each one's rarest byte, at native speed. */
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
   const needles = texts.map((text) => {
     const bytes = encodeUtf8(text)
-    return { bytes, at: rarestIn(bytes), seenAt: 0 }
+    return { bytes, at: findRarestIndex(bytes), seenAt: 0 }
   })
-  return (bytes) => needles.some((needle) => isIn(bytes, needle))
+  return (bytes) => needles.some((needle) => hasNeedle(bytes, needle))
 }
 
 interface Needle {
   bytes: Uint8Array
-  /** The place of its rarest byte within it. */
+  /** The index of its rarest byte. */
   at: number
-  /** Where it was found last: texts that are like each other have it at the same place. */
+  /** Where it was last found: similar chunks have it at the same index. */
   seenAt: number
 }
 
-function isIn(haystack: Uint8Array, needle: Needle): boolean {
+function hasNeedle(haystack: Uint8Array, needle: Needle): boolean {
   const { bytes, at } = needle
-  if (isAt(haystack, needle.seenAt, bytes)) return true
+  if (hasBytesAtIndex(haystack, needle.seenAt, bytes)) return true
   const rarest = bytes[at] ?? 0
   for (let found = haystack.indexOf(rarest); found !== -1; found = haystack.indexOf(rarest, found + 1)) {
-    if (!isAt(haystack, found - at, bytes)) continue
+    if (!hasBytesAtIndex(haystack, found - at, bytes)) continue
     needle.seenAt = found - at
     return true
   }
   return false
 }
 
-function isAt(haystack: Uint8Array, place: number, bytes: Uint8Array): boolean {
+function hasBytesAtIndex(haystack: Uint8Array, place: number, bytes: Uint8Array): boolean {
   let same = 0
   while (same < bytes.length && haystack[place + same] === bytes[same]) same++
   return same === bytes.length
 }
 
-/** The most frequent bytes of prose and JSON, in order; all others are rarer. */
+/** The most frequent bytes of prose and JSON, in order. */
 const FREQUENT = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTISACEDPRMLNOFHBGUWY')
 
-function rarestIn(bytes: Uint8Array): number {
+function findRarestIndex(bytes: Uint8Array): number {
   let place = 0
   let rarity = -1
   bytes.forEach((byte, at) => {
@@ -154,7 +148,7 @@ function rarestIn(bytes: Uint8Array): number {
 
 let table: Uint32Array | undefined
 
-/** The checksum of zip, PNG and Ethernet. */
+/** CRC-32, the checksum of zip, PNG, and Ethernet. */
 export function crc32(bytes: Uint8Array): number {
   table ??= Uint32Array.from({ length: 256 }, remainder)
   let sum = 0xffffffff
@@ -168,7 +162,7 @@ function remainder(_: unknown, byte: number): number {
   return value
 }
 
-/** Are both the same? Takes as long wherever they differ, so that time does not tell how much of a secret was guessed. */
+/** Compares in constant time, so that timing doesn't reveal how much of a secret was guessed. */
 export function isEqualInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)

@@ -1,7 +1,4 @@
-/**
- * The text with `[credential]` in place of everything that looks like a credential: keys with vendors' prefixes, tokens, private keys,
- * passwords in URLs.
- */
+/** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, passwords in URLs. */
 export function withoutCredentialShapes(text: string): string {
   return SHAPES.reduce(
     (rest, shape) => rest.replace(shape, (_, before: unknown) => (typeof before === 'string' ? before : '') + REPLACED),
@@ -11,10 +8,10 @@ export function withoutCredentialShapes(text: string): string {
 
 const REPLACED = '[credential]'
 
-/** A text without a dot after its first part is no JWT, but matches as well: otherwise the search would start anew at each `eyJ` in it. */
+/** Also matches strings without a dot, which aren't JWTs: otherwise the search would restart at each `eyJ` in them. */
 const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
-/** Patterns that are long or special enough that no word of a message matches. They match in linear time; the text of a capture group is kept. */
+/** Patterns that no ordinary word matches. They match in linear time; the text of a capture group is kept. */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
   /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter and many others
@@ -25,7 +22,7 @@ const SHAPES: readonly RegExp[] = [
   /(:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ]
 
-/** The access keys of an AWS user, or the temporary access keys of a role. */
+/** The access keys of an AWS user, or a role's temporary ones. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string

@@ -2,7 +2,7 @@ import type { Clock } from '../types.ts'
 
 const CANCELLED = Symbol('cancelled')
 
-/** The longest time of a platform's timer (25 days); for a longer one it fires at once. */
+/** The longest time of a platform's timer (25 days). A longer one fires immediately. */
 const MAX_MS = 2 ** 31 - 1
 
 /** Keeps a deadline from expiring. */
@@ -11,9 +11,8 @@ export type CancelDeadline = () => void
 const NEVER: CancelDeadline = () => {}
 
 /**
- * Calls `onExpire` once after `ms` of the clock's time, unless cancelled before; never when `ms` is more than a timer can hold. Returns a
- * function rather than an object: V8 would learn to allocate such objects in the old heap (pretenuring), where they keep everything that they
- * refer to alive.
+ * Calls `onExpire` once after `ms` unless it is cancelled; never if `ms` exceeds a timer's range. Returns a function rather than an object: V8
+ * would learn to allocate such objects in the old heap (pretenuring), where they keep everything they refer to alive.
  */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
   if (ms > MAX_MS) return NEVER
@@ -26,10 +25,10 @@ function bySleep(clock: Clock, ms: number, onExpire: () => void): CancelDeadline
     () => stop.signal.aborted || onExpire(),
     () => {}, // cancelled: `sleep` rejects with the reason
   )
-  return () => stop.abort(CANCELLED) // without a reason the platform would make a DOMException with a stack trace, which is slow
+  return () => stop.abort(CANCELLED) // without a reason, the platform creates a DOMException with a stack trace, which is slow
 }
 
-/** Does the work settle, by success or failure, within `ms`? */
+/** Resolves to whether the work settles within `ms`. */
 export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const cancelDeadline = startDeadline(clock, ms, () => resolve(false))
@@ -42,8 +41,8 @@ export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock):
 }
 
 /**
- * Resolves to the result of `work`. After `ms` it rejects with the error that `late` makes, and aborts the signal that the work was given
- * with the same error. When `signal` aborts, it rejects with its reason. The work itself may go on until it checks its signal.
+ * Resolves to the result of `work`. After `ms`, rejects with the error from `late` and aborts the work's signal with it. When `signal` aborts,
+ * rejects with its reason. The work itself may continue until it checks its signal.
  */
 export function workWithin<T>(
   work: (signal: AbortSignal) => Promise<T>,

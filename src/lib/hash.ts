@@ -1,15 +1,15 @@
 const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** A number in [0, 2^32), the same everywhere for the same text: FNV-1a over UTF-16 units. Not for secrets. */
+/** FNV-1a over UTF-16 units: a number in [0, 2^32), the same everywhere. Not for secrets. */
 export function fnv(text: string, seed = BASIS, factor = PRIME): number {
   let hash = seed
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), factor)
   return hash >>> 0
 }
 
-/** The hash of `fnv` with MurmurHash3's final mixing, for an even distribution. Texts that collide under one odd `factor` do not under another. */
-export function hashOf(text: string, factor = PRIME): number {
+/** `fnv` with MurmurHash3's final mixing, for an even distribution. Strings that collide with one odd `factor` don't with another. */
+export function hashText(text: string, factor = PRIME): number {
   let hash = fnv(text, BASIS, factor)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

@@ -1,9 +1,6 @@
-/**
- * Stands in for `@hapi/hoek` in the build. `@hapi/boom` calls these three functions of it; the package itself needs
- * Node's byte type at import and would not load in a browser or a worker.
- */
+/* Replaces `@hapi/hoek` in the build. `@hapi/boom` calls these three functions; the package itself needs Node's `Buffer` when imported. */
 
-/** Throws the given error, or one made of the given parts, unless the condition holds. */
+/** Throws the given error, or one from the given parts, unless the condition holds. */
 export function assert(condition: unknown, ...parts: unknown[]): asserts condition {
   if (condition) return
   const [first] = parts
@@ -16,14 +13,14 @@ export function assert(condition: unknown, ...parts: unknown[]): asserts conditi
   )
 }
 
-/** Copies an error with its own properties, one level deep; any other value is returned itself. */
+/** Copies an error with its own properties; returns any other value as it is. */
 export function clone<Value>(value: Value): Value {
   if (!(value instanceof Error)) return value
-  const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` works only on the original error
+  const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` only works on the original error
   return Object.create(Object.getPrototypeOf(value), { ...Object.getOwnPropertyDescriptors(value), stack })
 }
 
-/** Escapes a value for a quoted header attribute; throws when it contains a character that headers must not have. */
+/** Escapes a value for a quoted header attribute; throws if it contains a character that isn't allowed in headers. */
 export function escapeHeaderAttribute(attribute: string): string {
   assert(/^[ -~]*$/.test(attribute), `Bad attribute value (${attribute})`)
   return attribute.replace(/["\\]/g, '\\$&')

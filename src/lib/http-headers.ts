@@ -4,16 +4,14 @@ import type { Exchange } from './exchange.ts'
 
 const BEARER = /^Bearer +\S+ *$/i
 
-/** The credential of an `Authorization: Bearer` header; `undefined` for any other value, and without the header. */
+/** The credential of an `Authorization: Bearer` header; `undefined` for any other value. */
 export function bearerToken(authorization: string | null | undefined): string | undefined {
   return authorization && BEARER.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }
 
 type Headers = Pick<Exchange, 'header'>
 
-/**
- * Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON, which a page of another site cannot send without a preflight request.
- */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON, which other sites can't send without a preflight request. */
 export function requireJson(exchange: Headers): void {
   const type = exchange.header('content-type')
   const [essence = ''] = (type ?? '').split(';')
@@ -23,19 +21,19 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
-/** Is this the content type of a form with files? */
+/** Whether this is the content type of a form with files. */
 export const isMultipart = (contentType: string | undefined): boolean =>
   /^\s*multipart\/form-data\b/i.test(contentType ?? '')
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` when the headers declare a compressed body, or a charset other than UTF-8 or ASCII. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed body, or a charset other than UTF-8 or ASCII. */
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')
-    throw unsupported('Compressed request bodies are not accepted. Send the JSON as it is.')
+    throw unsupported('Compressed request bodies are not accepted. Send the JSON uncompressed.')
   const match = CHARSET.exec(exchange.header('content-type') ?? '')
   const charset = match ? (match[1] ?? match[2] ?? '').trim() : ''
   if (charset !== '' && !UTF_8.test(charset))
-    throw unsupported(`Send the JSON in UTF-8, not in "${charset.slice(0, MAX_SHOWN)}" as the content-type says.`)
+    throw unsupported(`Send the JSON in UTF-8; the content-type says "${charset.slice(0, MAX_SHOWN)}".`)
 }
 
 const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', { message })
@@ -46,7 +44,7 @@ const MAX_SHOWN = 60
 
 const MAX_ELEMENT = 300
 
-/** A text as an element of a list in a header: printable ASCII; anything else, and the separators of lists, are percent-encoded. */
+/** Formats a string as a list element in a header: percent-encodes list separators and everything but printable ASCII. */
 export function headerSafe(text: string): string {
   const shown = text.slice(0, MAX_ELEMENT)
   if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown

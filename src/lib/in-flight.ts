@@ -9,9 +9,8 @@ export interface Slot<T> {
 }
 
 /**
- * A list that changes with every request. When a slot is removed, the last slot of the array takes its place. A `Set` is not used: with so
- * many changes it leaves outgrown tables behind, which keep more than half of the finished requests alive until the next major garbage
- * collection.
+ * A list that changes with every request. The last slot replaces a removed one. A `Set` with so many changes leaves outgrown tables behind,
+ * which keep more than half of the finished requests alive until the next major garbage collection.
  */
 class SlotList<T> {
   readonly #slots: Slot<T>[] = []
@@ -29,7 +28,7 @@ class SlotList<T> {
   /** May be called more than once. */
   remove(slot: Slot<T>): void {
     const slots = this.#slots
-    if (slots[slot.at] !== slot) return // it was removed before
+    if (slots[slot.at] !== slot) return // already removed
     const last = slots.pop()
     if (!last || last === slot) return
     slots[slot.at] = last
@@ -41,18 +40,18 @@ class SlotList<T> {
   }
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface Work {
-  /** The digest of the client key of the request, if it has one. */
-  readonly keyDigest: string | undefined
-  /** The id of the group that the key belongs to. */
-  readonly keyGroup?: string | undefined
+  /** Who it runs as, once that is known. */
+  readonly caller: {
+    readonly key: { readonly digest: string; readonly group?: { readonly id: string } } | undefined
+    readonly account: { readonly ref: string; readonly plan?: { readonly id: string } | undefined } | undefined
+  }
   cancel(reason: unknown): void
 }
 
-/** The requests under way, so that a closing gateway can wait for them and finally cancel them. */
+/** The requests in flight, so that a closing gateway can wait for them and then cancel them. */
 export interface InFlight {
-  /** The number of requests under way. */
   readonly size: number
   add(work: Work): InFlightEntry
   /** May be called more than once. */
@@ -62,13 +61,11 @@ export interface InFlight {
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
-/** How long to wait for cancelled requests. They respond and call their hooks at once, unless the storage hangs. */
+/** How long to wait for cancelled requests, in ms. They respond and call their hooks immediately, unless the storage hangs. */
 const LAST_WORDS_MS = 1_000
 
-/** A request under way, as `add` returns it. */
 export type InFlightEntry = Slot<Work>
 
-/** Makes the list of requests under way, empty. */
 export function createInFlight(): InFlight {
   const requests = new SlotList<Work>()
   const waiting = new Set<() => void>()
@@ -100,7 +97,7 @@ export function createInFlight(): InFlight {
     values: () => requests.values(),
     async drain(clock, graceMs, reason) {
       await emptyWithin(clock, graceMs)
-      for (const work of requests.values()) work.cancel(reason) // which may remove it from the list
+      for (const work of requests.values()) work.cancel(reason) // may remove it from the list
       await emptyWithin(clock, LAST_WORDS_MS)
     },
   }

@@ -1,6 +1,6 @@
 import { decodeUtf8Lenient } from './bytes.ts'
 
-/** The character codes that JSON's grammar uses. */
+/** The character codes in JSON's grammar. */
 export const QUOTE = 0x22
 export const COMMA = 0x2c
 export const OPEN_BRACKET = 0x5b
@@ -9,26 +9,26 @@ export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
-/** The place of one value in a JSON text: `text.slice(start, end)`. */
+/** The position of a value in JSON: `text.slice(start, end)`. */
 export interface Span {
   start: number
   end: number
 }
 
 /**
- * Finds the values of the named members of the outermost object without parsing it, so that one can be replaced and every other character
- * stays. Also returns how deep the text nests. The text must be valid JSON.
+ * Finds the values of the named fields of the outermost object without parsing it, so that they can be replaced without changing any other
+ * character. Also returns the nesting depth. The text must be valid JSON.
  */
 export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {
   const spans: Span[] = []
   let depth = 0
   let deepest = 0
-  let isWanted = false // is the current value that of a named member?
+  let isWanted = false // whether the current value belongs to a named field
   let valueStart = -1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
-        const end = endOfString(text, at)
+        const end = findStringEnd(text, at)
         if (depth === 1 && !isWanted) {
           const colon = skipSpace(text, end)
           if (text[colon] === ':') {
@@ -50,26 +50,26 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         if (--depth > 0 || !isWanted) break
-        spans.push(spanOf(text, valueStart, at))
+        spans.push(createSpan(text, valueStart, at))
         isWanted = false
         break
       case COMMA:
         if (depth !== 1 || !isWanted) break
-        spans.push(spanOf(text, valueStart, at))
+        spans.push(createSpan(text, valueStart, at))
         isWanted = false
     }
   }
   return { spans, depth: deepest }
 }
 
-/** Does the text nest deeper than so many levels? It may be no JSON; it is read as far as that, and each level takes two characters. */
+/** Whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
 export function nestsDeeper(text: string, levels: number): boolean {
   if (text.length <= 2 * levels || !opensMore(text, levels)) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
-        at = endOfString(text, at) - 1
+        at = findStringEnd(text, at) - 1
         break
       case OPEN_BRACE:
       case OPEN_BRACKET:
@@ -83,7 +83,7 @@ export function nestsDeeper(text: string, levels: number): boolean {
   return false
 }
 
-/** Has the text more opening braces and brackets than this, those within strings among them? Most texts have not, which is seen at once. */
+/** Whether there are more opening braces and brackets than `count`, including those in strings. A fast check that excludes most texts. */
 function opensMore(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')
@@ -91,12 +91,12 @@ function opensMore(text: string, count: number): boolean {
   return false
 }
 
-const spanOf = (text: string, start: number, end: number): Span => ({
+const createSpan = (text: string, start: number, end: number): Span => ({
   start,
   end: start + text.slice(start, end).trimEnd().length,
 })
 
-/** The text with `value` in place of each span. */
+/** Replaces each span with `value`. */
 export function replaceSpans(text: string, spans: readonly Span[], value: string): string {
   let out = ''
   let at = 0
@@ -107,8 +107,8 @@ export function replaceSpans(text: string, spans: readonly Span[], value: string
   return out + text.slice(at)
 }
 
-/** The index just after the closing quote of the string whose opening quote is at `open`. */
-function endOfString(text: string, open: number): number {
+/** The index after the closing quote of the string that opens at `open`. */
+function findStringEnd(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
     while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
@@ -117,18 +117,18 @@ function endOfString(text: string, open: number): number {
   return text.length
 }
 
-/** Is the quoted string between these indexes one of the names? Most keys are not, which is decided without making a string of them. */
+/** Whether the quoted string is one of the names. Most keys aren't, which is decided without creating a string. */
 function isKeyAmong(names: readonly string[], text: string, start: number, end: number): boolean {
   const length = end - start - 2
   for (const name of names) {
     if (length === name.length && text.startsWith(name, start + 1)) return true
     const mayBeEscaped = length > name.length && length <= name.length * LONGEST_ESCAPE
-    if (mayBeEscaped && hasEscape(text, start, end) && unescaped(text.slice(start, end)) === name) return true
+    if (mayBeEscaped && hasEscape(text, start, end) && unescapeKey(text.slice(start, end)) === name) return true
   }
   return false
 }
 
-/** The length of the longest escape of a character, `\\u0065`. */
+/** The length of the longest escape, `\\u0065`. */
 const LONGEST_ESCAPE = 6
 
 function hasEscape(text: string, start: number, end: number): boolean {
@@ -136,7 +136,7 @@ function hasEscape(text: string, start: number, end: number): boolean {
   return false
 }
 
-function unescaped(quoted: string): string {
+function unescapeKey(quoted: string): string {
   try {
     return String(JSON.parse(quoted))
   } catch {
@@ -151,10 +151,10 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * The text of a JSON object with one member set: in its place, or before all others when the object lacks it. Every other character stays.
- * `valueFor` gets the text of the present value, if any.
+ * Sets a field of a JSON object: in its position, or first if the object lacks it. Keeps every other character. `valueFor` gets the JSON of the
+ * current value, if any.
  */
-export function withMember(text: string, name: string, valueFor: (given?: string) => string): string {
+export function withMember(text: string, name: string, valueFor: (current?: string) => string): string {
   const { spans } = scanTopLevel(text, [name])
   if (spans.length > 0)
     return spans.reduceRight(
@@ -164,14 +164,14 @@ export function withMember(text: string, name: string, valueFor: (given?: string
   return asFirstMember(text, `${JSON.stringify(name)}:${valueFor()}`)
 }
 
-/** The text of a JSON object with a member that it lacks, before the others; every other character stays. */
+/** Adds a field that a JSON object lacks, before the others. Keeps every other character. */
 export function asFirstMember(text: string, member: string): string {
   const open = text.indexOf('{') + 1
   const rest = text.slice(open)
   return `${text.slice(0, open)}${member}${/^\s*\}/.test(rest) ? '' : ','}${rest}`
 }
 
-/** The text of a JSON object without one of its members; every other character stays. */
+/** Removes a field from a JSON object. Keeps every other character. */
 export function withoutMember(text: string, name: string): string {
   const { spans } = scanTopLevel(text, [name])
   return spans.reduceRight((rest, { start, end }) => {
@@ -184,13 +184,13 @@ export function withoutMember(text: string, name: string): string {
   }, text)
 }
 
-/** A JSON body that names another model; every other character stays. */
+/** Replaces the model in a JSON body. Keeps every other character. */
 export function withModel(body: string | Uint8Array, model: string): string {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   return replaceSpans(text, scanTopLevel(text, ['model']).spans, JSON.stringify(model))
 }
 
-/** A JSON body without the named members of its outermost object, and with `added` before the others; every other character stays. */
+/** Removes fields from a JSON body's outermost object, and adds others first. Keeps every other character. */
 export function withMembers(
   body: string | Uint8Array,
   { without, added }: { without: readonly string[]; added: Readonly<Record<string, unknown>> },
@@ -205,7 +205,7 @@ export function withMembers(
     const comma = /\s*,\s*/y
     comma.lastIndex = end
     at = comma.test(text) ? comma.lastIndex : end
-    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last member
+    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last field
   }
   kept += text.slice(at)
   const members = JSON.stringify(added).slice(1, -1)

@@ -1,38 +1,40 @@
 import type { GenericSchema } from 'valibot'
 import type { JsonObject } from './json.ts'
 
-/** Converts schemas of valibot to JSON Schema 2020-12. */
+/** Converts valibot schemas to JSON Schema 2020-12. */
 export interface JsonSchemaConverter {
   /**
-   * The JSON Schema of the JSON values that a schema accepts; texts that it trims are described as they are after trimming. A check by a
-   * function has no keyword and is left out, unless the schema names its keywords by `v.metadata`. Throws a TypeError on a kind of schema
-   * that has no conversion.
+   * Converts a schema; strings that it trims are described as trimmed. Omits checks by functions, unless the schema sets keywords with
+   * `v.metadata`. Throws a TypeError for an unsupported type of schema.
    */
   convert(schema: GenericSchema): JsonObject
-  /** The named schemas that were converted so far, by name. */
+  /** The named schemas converted so far. */
   readonly definitions: Readonly<Record<string, JsonObject>>
 }
 
-/** `names`: the schemas to which others refer by `<prefix><name>`, instead of holding a copy. */
-export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, prefix: string): JsonSchemaConverter {
+/** `names`: schemas that others reference as `<prefix><name>`, instead of containing a copy. */
+export function createJsonSchemaConverter(
+  names: Pick<ReadonlyMap<object, string>, 'get'>,
+  prefix: string,
+): JsonSchemaConverter {
   const definitions: Record<string, JsonObject> = {}
 
   function convert(node: Node): JsonObject {
     const name = names.get(node)
-    if (name === undefined) return inPlace(node)
+    if (name === undefined) return convertInPlace(node)
     if (!Object.hasOwn(definitions, name)) {
       definitions[name] = {} // a schema may refer to itself
-      definitions[name] = inPlace(node)
+      definitions[name] = convertInPlace(node)
     }
     return { $ref: prefix + name }
   }
 
-  function inPlace(node: Node): JsonObject {
-    const parts = node.pipe?.map((part) => (part.kind === 'schema' ? convert(part) : keywordsOf(part, node.type)))
-    return parts ? Object.assign({}, ...parts) : ofSchema(node)
+  function convertInPlace(node: Node): JsonObject {
+    const parts = node.pipe?.map((part) => (part.kind === 'schema' ? convert(part) : getKeywords(part, node.type)))
+    return parts ? Object.assign({}, ...parts) : convertSchema(node)
   }
 
-  function ofSchema(node: Node): JsonObject {
+  function convertSchema(node: Node): JsonObject {
     switch (node.type) {
       case 'string':
       case 'number':
@@ -46,26 +48,26 @@ export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, pr
       case 'custom':
         return {}
       case 'array':
-        return { type: 'array', items: inner(node.item) }
+        return { type: 'array', items: convertInner(node.item) }
       case 'record':
-        return { type: 'object', propertyNames: inner(node.key), additionalProperties: inner(node.value) }
+        return { type: 'object', propertyNames: convertInner(node.key), additionalProperties: convertInner(node.value) }
       case 'object':
       case 'strict_object':
-        return ofObject(node)
+        return convertObject(node)
       case 'nullable':
-        return orNull(inner(node.wrapped))
+        return makeNullable(convertInner(node.wrapped))
       case 'exact_optional':
       case 'optional':
-        return inner(node.wrapped)
+        return convertInner(node.wrapped)
       case 'union':
-      case 'lazy': // only a schema that lists its options: `oneShapeOf` in src/management/input.ts
-        if (node.options) return { anyOf: node.options.map(inner) }
+      case 'lazy': // only a schema that lists its options: `oneShapeOf` in src/admin/input.ts
+        if (node.options) return { anyOf: node.options.map(convertInner) }
     }
     throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)
   }
 
-  /** A member that is always refused is not shown. */
-  function ofObject({ type, entries = {} }: Node): JsonObject {
+  /** Omits fields that are always rejected. */
+  function convertObject({ type, entries = {} }: Node): JsonObject {
     const shown = Object.entries(entries).filter(([, entry]) => entry.wrapped?.type !== 'never')
     const required = shown.filter(([, entry]) => !entry.type.endsWith('optional')).map(([name]) => name)
     return {
@@ -76,16 +78,15 @@ export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, pr
     }
   }
 
-  /** A schema within another one. */
-  function inner(node: unknown): JsonObject {
+  function convertInner(node: unknown): JsonObject {
     if (!node) throw new TypeError('A schema lacks the one within it.')
-    return convert(node as Node) // a schema within a schema is a schema
+    return convert(node as Node) // nested schemas are nodes, too
   }
 
   return { convert, definitions }
 }
 
-/** The members of valibot's schemas and actions that are read here. */
+/** The fields of valibot's schemas and actions that the converter reads. */
 interface Node {
   kind: string
   type: string
@@ -101,8 +102,8 @@ interface Node {
   metadata?: object
 }
 
-/** The keywords for one action of a pipe that begins with a schema of type `type`. */
-function keywordsOf({ type: action, requirement, metadata }: Node, type: string): JsonObject {
+/** The keywords for an action of a pipe whose schema has this type. */
+function getKeywords({ type: action, requirement, metadata }: Node, type: string): JsonObject {
   switch (action) {
     case 'non_empty':
       return { [type === 'array' ? 'minItems' : 'minLength']: 1 }
@@ -129,7 +130,7 @@ function keywordsOf({ type: action, requirement, metadata }: Node, type: string)
   }
 }
 
-function orNull(schema: JsonObject): JsonObject {
+function makeNullable(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema
   if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) }

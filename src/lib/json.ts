@@ -2,14 +2,17 @@ import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
 import { nestsDeeper, scanTopLevel } from './json-scan.ts'
 
-/** A JSON object whose members have not been checked. */
+/** A JSON object whose fields haven't been checked. */
 export type JsonObject = { [name: string]: unknown }
 
-/** Is it an object, neither null nor an array? */
+/** Whether it is an object, not null or an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Decodes UTF-8. Throws `INVALID_JSON` on bytes that are not UTF-8. */
+/** Converts a string, number, or boolean to text; an object becomes empty text, because its `toString` field may not be a function. */
+export const scalarText = (value: unknown): string => (typeof value === 'object' && value !== null ? '' : String(value))
+
+/** Decodes UTF-8. Throws `INVALID_JSON` for invalid UTF-8. */
 export function jsonText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
@@ -18,40 +21,39 @@ export function jsonText(bytes: Uint8Array): string {
   }
 }
 
-/** The most levels of a client's JSON, and of JSON in a text within JSON, such as the arguments of a tool call. */
+/** The maximum depth of a client's JSON, and of JSON in a string, such as the arguments of a tool call. */
 export const MAX_DEPTH = 64
 
-/** How deep JSON may nest so that every platform can walk and write it. A provider's JSON may be as deep, since it wraps the JSON of clients. */
+/** The maximum depth that every platform can walk and write. Applies to providers' JSON, which wraps clients' JSON. */
 const MAX_SAFE_DEPTH = 500
 
 /**
- * The most levels of any JSON that is parsed. `JSON.parse` takes 3 ms for so many, and a third of a second for the 800,000 levels that a
- * small answer can have. No API comes near: what nests in an answer are arguments of calls, of which a client's request holds 64 levels.
+ * The maximum depth of any JSON that is parsed. `JSON.parse` takes 3 ms for it, and a third of a second for the 800,000 levels that fit in a small
+ * response. No API comes close: nested parts of a response are arguments of tool calls, which have at most 64 levels in a client's request.
  */
 export const MAX_PARSED_DEPTH = 10_000
 
-/** Is the text JSON that nests deeper than a client's JSON may? */
+/** Whether the text is JSON that nests too deep for a client's JSON. */
 export const isTooDeep = (text: string): boolean =>
   nestsDeeper(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
 
-/** Does the text nest so deep that writing its value as JSON could exhaust the stack? */
+/** Whether the text nests so deep that writing its value as JSON could exhaust the stack. */
 export const isUnsafelyDeep = (text: string): boolean => nestsDeeper(text, MAX_SAFE_DEPTH)
 
-/** Does the text nest so deep that it is not parsed? */
+/** Whether the text nests too deep to be parsed. */
 export const isUnparsablyDeep = (text: string): boolean => nestsDeeper(text, MAX_PARSED_DEPTH)
 
-/** Does the text end as an object or an array does? */
 const isClosed = (text: string) => /[\]}]$/.test(text.trimEnd())
 
 /**
- * Parses a client's JSON object; `depth` is how deep it nests, if known. Throws `INVALID_JSON` with the reason when the text is not JSON, not
- * an object, or nests deeper than 64 levels.
+ * Parses a client's JSON object; `depth` is its depth, if known. Throws `INVALID_JSON` with the reason if the text isn't JSON, isn't an object, or
+ * nests deeper than 64 levels.
  */
 export function parseJsonObject(text: string, depth = scanTopLevel(text, []).depth): JsonObject {
   if (text.trim() === '')
-    throw gatewayError('INVALID_JSON', { message: 'The request body is empty; send a JSON object.' })
+    throw gatewayError('INVALID_JSON', { message: 'The request body is empty. Send a JSON object.' })
   if (depth > MAX_DEPTH) {
-    throw gatewayError('INVALID_JSON', { message: `The request body nests deeper than ${MAX_DEPTH} levels.` })
+    throw gatewayError('INVALID_JSON', { message: `The request body is nested deeper than ${MAX_DEPTH} levels.` })
   }
   const value = parseJson(text)
   if (!isObject(value)) throw gatewayError('INVALID_JSON', { message: 'The request body must be a JSON object.' })
@@ -62,13 +64,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The messages of JavaScript engines differ, and quote the text, which may contain a secret: only the position is kept.
-    const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have taken its double quotes'
+    // Engines' messages differ, and quote the text, which may contain a secret. Keep only the position.
+    const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have removed its double quotes'
     throw gatewayError('INVALID_JSON', { message: `The request body is not valid JSON${where ? `: ${where}` : ''}.` })
   }
 }
 
-/** The value, or `undefined` (which JSON cannot express) when the text is not JSON, or nests deeper than 10,000 levels. */
+/** Parses JSON; `undefined` (which JSON can't express) if it is invalid or nests deeper than 10,000 levels. */
 export function tryParseJson(text: string): unknown {
   if (isUnparsablyDeep(text)) return undefined
   try {
@@ -79,10 +81,10 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Parses a value that is written as JSON again later: also `undefined` when it nests so deep that writing it could exhaust the stack. */
+/** Like `tryParseJson`, for values that are written as JSON later: also `undefined` if writing it could exhaust the stack. */
 export const tryParseShallow = (text: string): unknown => (isUnsafelyDeep(text) ? undefined : tryParseJson(text))
 
-/** The value as JSON; `undefined` when it nests too deep for the stack. */
+/** Writes JSON; `undefined` if the value nests too deep for the stack. */
 export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -91,11 +93,11 @@ export function tryStringify(value: unknown): string | undefined {
   }
 }
 
-/** A text as a JSON string. Short plain texts, as most deltas of a stream are, take half the time of `JSON.stringify`. */
+/** Writes a JSON string. Short plain strings, such as most deltas of a stream, take half the time of `JSON.stringify`. */
 export const quoted = (text: string): string =>
   text.length < SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 
 const SHORT = 200
 
-/** Characters that JSON does not escape. */
+/** Characters that JSON doesn't escape. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/

@@ -10,13 +10,46 @@ export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined
   return undefined
 }
 
-/** A map whose values expire some time after they were set. */
+/**
+ * Memoizes a function by name, for patterns that every request matches against the same few names of fields and headers: a lookup takes a fifth
+ * of the time of a regular expression. Results must not be `undefined`.
+ */
+export function rememberByName<R>(find: (name: string) => R): (name: string) => R {
+  const known = new Map<string, R>()
+  return (name) => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const made = find(name)
+    if (name.length <= LONGEST_NAME) {
+      evictOldest(known, MAX_NAMES)
+      known.set(name, made)
+    }
+    return made
+  }
+}
+
+const MAX_NAMES = 1_000
+const LONGEST_NAME = 100
+
+/** Memoizes a function by object, for as long as the object lives. Results must not be `undefined`. */
+export function rememberByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
+  const known = new WeakMap<K, R>()
+  return (key) => {
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const made = find(key)
+    known.set(key, made)
+    return made
+  }
+}
+
+/** A map whose values expire. */
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void
 }
 
-/** Keeps each value for `ttlMs`, and the latest `max` of them. */
+/** Keeps each value for `ttlMs`, and at most the latest `max` values. */
 export function createExpiringMap<V>({
   clock,
   ttlMs,
@@ -34,11 +67,11 @@ export function createExpiringMap<V>({
     },
     set(key, value) {
       if (!entries.delete(key)) evictOldest(entries, max)
-      entries.set(key, { value, until: clock.now() + ttlMs }) // now the last entry of the map; `evictOldest` removes the first
+      entries.set(key, { value, until: clock.now() + ttlMs }) // now the last entry; `evictOldest` removes the first
     },
   }
 }
 
-/** The own entry of a table, not an inherited member such as `constructor`. For names that come from clients or providers. */
-export const entryOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+/** The own entry of a table, not an inherited one such as `constructor`. For names from clients or providers. */
+export const getEntry = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined

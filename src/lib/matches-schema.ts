@@ -1,35 +1,35 @@
 import { type Schema, type SchemaDraft, validate } from '@cfworker/json-schema'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject, scalarText } from './json.ts'
 
 /**
- * Does a JSON value match a JSON Schema, as far as it can be checked in little time? `pattern`, `patternProperties`, `format` and `uniqueItems` are
- * not checked, as a client's schema could block the process with them. A schema that is invalid, or takes too many steps, counts as matched.
+ * Whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
+ * could block the process. A schema that is invalid or takes too many steps counts as matched.
  */
 export function matchesSchema(value: unknown, schema: JsonObject): boolean {
   let steps = 0
   const step = () => {
-    if (++steps > MOST_STEPS) throw new RangeError('The schema takes too many steps.')
+    if (++steps > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
   }
   try {
-    return validate(value, checkable(schema, step) as Schema, draftOf(schema)).valid // what is no schema throws
+    return validate(value, prepareSchema(schema, step) as Schema, getDraft(schema)).valid // throws if it isn't a schema
   } catch {
     return true
   }
 }
 
-/** A schema in a few lines can refer to itself so often that it takes years. */
-const MOST_STEPS = 200_000
+/** A few lines of schema can reference themselves so often that a check takes years. */
+const MAX_STEPS = 200_000
 
 const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', 'uniqueItems'])
-/** Keywords that hold schemas by names. */
+/** Keywords that contain schemas by name. */
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
-/** Keywords that hold values. */
+/** Keywords that contain values. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
-/** A copy without what is not checked, whose `type` counts a step: it is read each time a value is checked against it. */
-function checkable(schema: unknown, step: () => void): unknown {
+/** Copies a schema without ignored keywords. Its `type` counts a step, because each check of a value reads it. */
+function prepareSchema(schema: unknown, step: () => void): unknown {
   if (!isObject(schema)) return schema
-  const within = (inner: unknown) => checkable(inner, step)
+  const within = (inner: unknown) => prepareSchema(inner, step)
   const isOpen = schema.patternProperties !== undefined
   const kept = Object.entries(schema).flatMap(([name, value]) => {
     if (UNCHECKED.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
@@ -48,8 +48,8 @@ function checkable(schema: unknown, step: () => void): unknown {
   })
 }
 
-const draftOf = ({ $schema }: JsonObject): SchemaDraft => {
-  const named = /draft-0?([47])\b|2019-09/.exec(String($schema))
+const getDraft = ({ $schema }: JsonObject): SchemaDraft => {
+  const named = /draft-0?([47])\b|2019-09/.exec(scalarText($schema))
   if (named?.[1] === '4' || named?.[1] === '7') return named[1]
   return named ? '2019-09' : '2020-12'
 }

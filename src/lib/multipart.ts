@@ -1,46 +1,39 @@
 import { gatewayError } from '../errors.ts'
 import { concatBytes, decodeUtf8, decodeUtf8Lenient, encodeUtf8, randomBytes, toHex } from './bytes.ts'
 
-/** A part of a form: a field, or a file where it has bytes. */
+/** A part of a form: a field, or a file if it has bytes. */
 export type FormPart = FormField | FormFile
 
-/** A part that is text. */
 export interface FormField {
   name: string
   value: string
 }
 
-/** A part that is a file. */
 export interface FormFile {
   name: string
-  /** As the client has it, without folders; `undefined`: none was given. */
+  /** The client's name for it, without folders. */
   fileName: string | undefined
-  /** In lower case, without parameters; empty: none was given. */
+  /** Lowercase, without parameters; may be empty. */
   type: string
   /** A view of the upload, not a copy. */
   bytes: Uint8Array
-  /** How long its sound is, in seconds, where that matters and its headers say it. */
+  /** The duration of its audio, if needed and in the file's headers. */
   seconds?(): number | undefined
 }
 
-/** Is the part a file? */
 export const isFile = (part: FormPart): part is FormFile => 'bytes' in part
 
-/** No form of a client has more parts. */
 const MAX_PARTS = 1_000
-/** In bytes: the headers of one part. */
+/** The headers of a part, in bytes. */
 const MAX_HEADERS = 8 * 1024
 
-/**
- * Divides a body of the type `multipart/form-data` (RFC 7578) into its parts, in their order. Files are views of the bytes. Throws
- * `INVALID_REQUEST`, which says what is wrong, on one that is malformed or incomplete.
- */
+/** Parses `multipart/form-data` (RFC 7578). Files are views of the bytes. Throws `INVALID_REQUEST` with the reason if the form is malformed or incomplete. */
 export function readForm(bytes: Uint8Array, contentType: string): readonly FormPart[] {
-  const boundary = boundaryIn(contentType)
+  const boundary = getBoundary(contentType)
   const delimiter = encodeUtf8(`\r\n--${boundary}`)
   const parts: FormPart[] = []
-  let at = startsWith(bytes, delimiter.subarray(2), 0) ? delimiter.length - 2 : behind(bytes, delimiter, 0)
-  if (at === -1) throw malformed(`there is no line "--${shown(boundary)}", which its content type names`)
+  let at = startsWith(bytes, delimiter.subarray(2), 0) ? delimiter.length - 2 : findAfter(bytes, delimiter, 0)
+  if (at === -1) throw malformed(`it has no line "--${shown(boundary)}" with the boundary from its content type`)
   for (;;) {
     if (bytes[at] === DASH && bytes[at + 1] === DASH) return parts
     while (bytes[at] === SPACE || bytes[at] === TAB) at++
@@ -48,24 +41,24 @@ export function readForm(bytes: Uint8Array, contentType: string): readonly FormP
     if (parts.length === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`)
     const headersEnd = startsWith(bytes, BLANK_LINE.subarray(2), at + 2)
       ? at
-      : indexOf(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADERS)
-    if (headersEnd === -1) throw malformed('the headers of a part are not ended by an empty line')
+      : findBytes(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADERS)
+    if (headersEnd === -1) throw malformed('the headers of a part do not end with an empty line')
     const start = headersEnd + BLANK_LINE.length
-    const end = indexOf(bytes, delimiter, start - 2) // an empty part has its line break in common with the empty line
-    if (end === -1) throw malformed('its last boundary is missing, so that it is not complete')
-    parts.push(partOf(bytes.subarray(at + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
+    const end = findBytes(bytes, delimiter, start - 2) // an empty part shares its line break with the empty line
+    if (end === -1) throw malformed('its last boundary is missing, so it is incomplete')
+    parts.push(parsePart(bytes.subarray(at + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
     at = end + delimiter.length
   }
 }
 
-/** A form as the body of a request, with a boundary of its own that is random: fields first, then files, each in their order. */
+/** Writes a form with a random boundary: fields first, then files. */
 export function writeForm(parts: readonly FormPart[]): { contentType: string; bytes: Uint8Array } {
   const boundary = `----${toHex(randomBytes(24))}`
   const pieces = [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)].flatMap((part) => {
-    const head = `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(part.name)}"`
+    const head = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeQuotes(part.name)}"`
     if (!isFile(part)) return [encodeUtf8(`${head}\r\n\r\n${part.value}\r\n`)]
     const type = part.type || 'application/octet-stream'
-    const more = `; filename="${quotable(part.fileName ?? fileNameFor(part))}"\r\ncontent-type: ${type}\r\n\r\n`
+    const more = `; filename="${escapeQuotes(part.fileName ?? createFileName(part))}"\r\ncontent-type: ${type}\r\n\r\n`
     return [encodeUtf8(head + more), part.bytes, LINE_BREAK]
   })
   return {
@@ -74,11 +67,12 @@ export function writeForm(parts: readonly FormPart[]): { contentType: string; by
   }
 }
 
-/** A file name for a file without one, by its type: some vendors know the format of a file by its extension alone. */
-const fileNameFor = ({ name, type }: FormFile): string => `${name.replace(/\W+/g, '') || 'file'}.${extensionOf(type)}`
+/** A name for a file without one: some vendors detect a file's format by its extension. */
+const createFileName = ({ name, type }: FormFile): string =>
+  `${name.replace(/\W+/g, '') || 'file'}.${getFileExtension(type)}`
 
-/** The extension of files of a media type; `bin` where it is not known. */
-export function extensionOf(type: string): string {
+/** The file extension of a media type; `bin` if it is unknown. */
+export function getFileExtension(type: string): string {
   const subtype = type.slice(type.indexOf('/') + 1).replace(/^x-/, '')
   return EXTENSIONS[subtype] ?? (/^[a-z\d]{2,5}$/.test(subtype) ? subtype : 'bin')
 }
@@ -93,16 +87,16 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   quicktime: 'mov',
 }
 
-function boundaryIn(contentType: string): string {
+function getBoundary(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined || boundary === '')
-    throw malformed('its content type names no boundary. Let the HTTP client set the content type by itself')
+    throw malformed('its content type has no boundary. Let the HTTP client set the content type')
   if (boundary.length > 70) throw malformed('its boundary is longer than 70 characters')
   return boundary
 }
 
-function partOf(head: Uint8Array, bytes: Uint8Array): FormPart {
+function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
   let disposition: string | undefined
   let type = ''
   for (const line of decodeUtf8Lenient(head).split('\r\n')) {
@@ -111,24 +105,24 @@ function partOf(head: Uint8Array, bytes: Uint8Array): FormPart {
     const value = line.slice(colon + 1).trim()
     if (line !== '' && name === '') throw malformed('a header of a part has no name')
     if (name === 'content-disposition') {
-      if (disposition !== undefined) throw malformed('a part has two content dispositions')
+      if (disposition !== undefined) throw malformed('a part has two content-disposition headers')
       disposition = value
     } else if (name === 'content-type') type = (value.split(';')[0] ?? '').trim().toLowerCase()
     else if (name === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value))
-      throw malformed('a part has another transfer encoding than "binary"')
+      throw malformed('a part has a transfer encoding other than "binary"')
   }
   if (disposition === undefined || !/^form-data\s*(?:;|$)/i.test(disposition))
     throw malformed('a part lacks the header "content-disposition: form-data"')
-  const name = parameter(disposition, 'name')
+  const name = readParameter(disposition, 'name')
   if (name === undefined || name === '') throw malformed('a part has no name')
   if (name.length > MAX_NAME) throw malformed(`the name of a part is longer than ${MAX_NAME} characters`)
-  const given = parameter(disposition, 'filename') ?? extendedFileName(disposition)
+  const given = readParameter(disposition, 'filename') ?? readExtendedFileName(disposition)
   if (given !== undefined) {
     const fileName = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1).slice(0, MAX_NAME)
-    return { name, fileName: fileName || undefined, type: safeType(type), bytes }
+    return { name, fileName: fileName || undefined, type: sanitizeType(type), bytes }
   }
   if (/^(?:audio|image|video)\/|^application\/octet-stream$/.test(type))
-    return { name, fileName: undefined, type: safeType(type), bytes }
+    return { name, fileName: undefined, type: sanitizeType(type), bytes }
   try {
     return { name, value: decodeUtf8(bytes) }
   } catch {
@@ -138,10 +132,10 @@ function partOf(head: Uint8Array, bytes: Uint8Array): FormPart {
 
 const MAX_NAME = 300
 
-const safeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(type) ? type : '')
+const sanitizeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(type) ? type : '')
 
-/** A parameter of a content disposition; quoted ones may have quotes in either of the ways of browsers and libraries. */
-function parameter(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
+/** A parameter of a content disposition. Browsers and libraries escape quotes differently. */
+function readParameter(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
   const [, quoted, plain] = PARAMETERS[name].exec(disposition) ?? []
   return quoted === undefined ? plain : quoted.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"')
 }
@@ -151,8 +145,8 @@ const PARAMETERS = {
   filename: /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
 }
 
-/** RFC 5987, as some libraries write names that are not ASCII. */
-function extendedFileName(disposition: string): string | undefined {
+/** RFC 5987, which some libraries use for non-ASCII names. */
+function readExtendedFileName(disposition: string): string | undefined {
   const [, encoded] = /;\s*filename\*\s*=\s*utf-8''([^\s;]+)/i.exec(disposition) ?? []
   if (encoded === undefined) return undefined
   try {
@@ -162,8 +156,8 @@ function extendedFileName(disposition: string): string | undefined {
   }
 }
 
-/** As browsers write names. */
-const quotable = (text: string) =>
+/** Escapes a name as browsers do. */
+const escapeQuotes = (text: string) =>
   text.replace(/["\r\n]/g, (sign) => (sign === '"' ? '%22' : sign === '\r' ? '%0D' : '%0A'))
 
 const malformed = (what: string) =>
@@ -175,13 +169,13 @@ const [CR = 13, LF = 10, DASH = 45, SPACE = 32, TAB = 9] = [...encodeUtf8('\r\n-
 const LINE_BREAK = encodeUtf8('\r\n')
 const BLANK_LINE = encodeUtf8('\r\n\r\n')
 
-const behind = (bytes: Uint8Array, wanted: Uint8Array, from: number): number => {
-  const found = indexOf(bytes, wanted, from)
+const findAfter = (bytes: Uint8Array, wanted: Uint8Array, from: number): number => {
+  const found = findBytes(bytes, wanted, from)
   return found === -1 ? -1 : found + wanted.length
 }
 
-/** Where `wanted`, which begins with a line break, begins at or after `from` and before `before`; -1: nowhere. */
-function indexOf(bytes: Uint8Array, wanted: Uint8Array, from: number, before = bytes.length): number {
+/** The index of `wanted`, which starts with a line break, at or after `from` and before `before`; otherwise -1. */
+function findBytes(bytes: Uint8Array, wanted: Uint8Array, from: number, before = bytes.length): number {
   for (let at = bytes.indexOf(CR, from); at !== -1 && at < before; at = bytes.indexOf(CR, at + 1))
     if (startsWith(bytes, wanted, at)) return at
   return -1

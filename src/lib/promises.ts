@@ -1,13 +1,40 @@
 import { isObject } from './json.ts'
+
+const settledValues = new WeakMap<Promise<unknown>, unknown>()
+
+/** Makes the value of a promise available to `settledValue` once it resolves, and returns the promise. For promises that are often awaited. */
+export function keepValue<T>(promise: Promise<T>): Promise<T> {
+  promise.then(
+    (value) => settledValues.set(promise, value),
+    () => {}, // callers that await it get the rejection
+  )
+  return promise
+}
+
+/** A promise that has resolved to this value. */
+export function settledPromise<T>(value: T): Promise<T> {
+  const promise = Promise.resolve(value)
+  settledValues.set(promise, value)
+  return promise
+}
+
 /**
- * Makes a function that calls `load` once, on first use, and shares its result. A failure is not kept: the next use calls `load` again. A
- * caller that only loads in advance need not handle it.
+ * The value of a promise that resolved after `keepValue`; otherwise `undefined`. A request reads a dozen values that are already in memory, and
+ * an `await` costs more than reading them: `settledValue(reading) ?? (await reading)`.
+ */
+export function settledValue<T>(promise: Promise<T>): T | undefined {
+  return settledValues.get(promise) as T | undefined // set by the two functions above, with the promise's type
+}
+
+/**
+ * Creates a function that calls `load` once, on first use, and shares its result. After a failure, the next use calls `load` again. A caller
+ * that only preloads need not handle the failure.
  */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
     if (loading) return loading
-    const started = load()
+    const started = keepValue(load())
     loading = started
     started.catch(() => {
       loading = undefined
@@ -16,22 +43,18 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/**
- * Makes a function that resolves to what `derive` makes of the result of a promise. For the same promise as in the last call, as in most
- * requests, it returns the same promise again.
- */
+/** Creates a function that derives a value from a promise's result, and returns the same promise while its input stays the same. */
 export function derived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
   let last: { given: Promise<T>; result: Promise<R> } | undefined
   return (given) => {
-    if (last?.given !== given) last = { given, result: given.then(derive) }
+    if (last?.given !== given) last = { given, result: keepValue(given.then(derive)) }
     return last.result
   }
 }
 
-/** Runs work in the order of the calls, one at a time; a failure does not stop the work after it. */
+/** Runs work in the order of the calls, one at a time. A failure doesn't stop later work. */
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Makes a mutex for this process. */
 export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
@@ -41,9 +64,9 @@ export function createMutex(): Mutex {
   }
 }
 
-/** Work that goes on after the response of its request. */
+/** Work that continues after the response. */
 export interface Background {
-  /** Keeps track of work; `waitUntil` keeps the platform running for it. Rejections go to `onError`. */
+  /** Tracks work; `waitUntil` keeps the platform running for it. Rejections go to `onError`. */
   run(work: Promise<unknown>, waitUntil?: (work: Promise<unknown>) => void): void
   /** Resolves when all work has settled. */
   settled(): Promise<void>

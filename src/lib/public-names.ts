@@ -1,7 +1,4 @@
-/**
- * Is the host of an address, as `URL` spells it, a name of the public DNS? That parser has brought every spelling of an IP address into the one
- * form, whose last label is no top-level domain.
- */
+/** Whether a URL's host (`URL.hostname`) is a name in the public DNS. `URL` normalizes all IP addresses, whose last label isn't a top-level domain. */
 export function isPublicName(host: string): boolean {
   const labels = host.split('.')
   const top = labels.at(-1) ?? ''
@@ -13,13 +10,13 @@ const MAX_NAME = 253
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const TOP_LEVEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/
 
-/** Top-level domains that are not of the public DNS: RFC 2606, 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and those of home routers. */
+/** Top-level domains outside the public DNS: RFC 2606, 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and home routers. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['alt', 'arpa', 'cluster', 'consul', 'corp', 'docker', 'domain', 'example', 'home', 'internal', 'intra'],
   ...['intranet', 'invalid', 'lan', 'local', 'localdomain', 'localhost', 'mail', 'onion', 'private', 'svc', 'test'],
   ...['workgroup'],
 ])
 
-/** Public names that are known to point inside: to a cloud's own data, to this machine, or to the IP address that they contain. */
+/** Public names that resolve to a cloud's metadata, to this machine, or to the IP address that they contain. */
 const INWARD =
   /(?:^|\.)(?:metadata\.goog|nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/

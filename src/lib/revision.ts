@@ -1,21 +1,22 @@
-import { hashOf } from './hash.ts'
+import { hashText } from './hash.ts'
 
-/** Members that the management API shows with a record but that are not part of it: secrets, and observed facts such as health. */
+/** Fields that the management API adds to records: secrets, and observed facts such as health. */
 const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
 
-/** Another odd factor than that of `hashOf`, under which other texts collide. */
+/** An odd factor other than the default of `hashText`, with which other strings collide. */
 const OTHER_FACTOR = 0x0100019d
 
-/** The entity tag of a record as the management API shows it. It differs after each change of the shown members, and is the same in lists. */
-export function revisionOf(record: object): string {
-  const text = JSON.stringify(inOrder(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))))
-  return `"${[hashOf(text), hashOf(text, OTHER_FACTOR)].map((part) => part.toString(36)).join('-')}"`
+/** The entity tag of a record in the management API. It changes with the shown fields, and is the same in lists. */
+export function getRevision(record: object): string {
+  const text = JSON.stringify(
+    sortMembers(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))),
+  )
+  return `"${[hashText(text), hashText(text, OTHER_FACTOR)].map((part) => part.toString(36)).join('-')}"`
 }
 
-/** The same JSON value with the members of its objects in one order. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers)
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).map(([name, inner]): [string, unknown] => [name, inOrder(inner)])
+  const members = Object.entries(value).map(([name, inner]): [string, unknown] => [name, sortMembers(inner)])
   return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)))
 }

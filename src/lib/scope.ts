@@ -1,13 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Ends what is under way: a call, a timer, a wait. */
+/** Cancels a call, a timer, or a wait. */
 export type Cancel = (reason: unknown) => void
 
-/**
- * For how long some work goes on. When it ends before the work is done, all that was added to it is cancelled, in the order in which it was
- * added, and whatever is awaited in it rejects.
- */
+/** The lifetime of some work. When it ends, everything that was added is cancelled in order, and everything that it awaits rejects. */
 export class Scope {
   readonly #cancels: Cancel[] = []
   #end: { reason: unknown } | undefined = undefined
@@ -16,24 +13,24 @@ export class Scope {
     return this.#end !== undefined
   }
 
-  /** Why it has ended. */
+  /** Why it ended. */
   get reason(): unknown {
     return this.#end?.reason
   }
 
-  /** Calls `cancel` with the reason when the scope ends; at once if it has ended. */
+  /** Calls `cancel` with the reason when the scope ends, or immediately if it has ended. */
   add(cancel: Cancel): void {
     if (this.#end) cancel(this.#end.reason)
     else this.#cancels.push(cancel)
   }
 
-  /** What was added is done, or no longer of interest. */
+  /** Removes an added function whose work is done. */
   remove(cancel: Cancel): void {
     const at = this.#cancels.lastIndexOf(cancel)
     if (at >= 0) this.#cancels.splice(at, 1)
   }
 
-  /** The result of the work; rejects with the reason as soon as the scope ends, whatever the work does then. */
+  /** Resolves to the result of the work; rejects with the reason as soon as the scope ends. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.add(reject)
@@ -50,7 +47,7 @@ export class Scope {
     })
   }
 
-  /** Ends it, unless it has ended before. */
+  /** Ends the scope, unless it has ended. */
   end(reason: unknown): void {
     if (this.#end) return
     this.#end = { reason }
@@ -58,7 +55,7 @@ export class Scope {
   }
 }
 
-/** The scope of work for a client, which ends when the client leaves. `close` must be called when the work is done. */
+/** Creates a scope that ends when the client disconnects. Call `close` when the work is done. */
 export function scopeOfClient(exchange: Pick<Exchange, 'onAbort'>): { scope: Scope; close(): void } {
   const scope = new Scope()
   return { scope, close: exchange.onAbort(() => scope.end(gatewayError('CLIENT_CLOSED_REQUEST'))) }

@@ -1,9 +1,9 @@
 import leven from 'leven'
 
 /**
- * The `max` (default 3) candidates that `word` may be meant to be, best first; empty when none is near. Near are a candidate that contains
- * the word, best as the part after its last slash (`gpt-4o`: `openai/gpt-4o`), and one that differs by a few letters. Case does not matter.
- * Takes a few milliseconds for thousands of candidates, whatever the word: of many that are much alike, only the first ones are compared.
+ * The `max` (default 3) candidates that `word` may be a misspelling of, best first. A candidate matches if it contains the word, best as the part
+ * after its last slash (`gpt-4o`: `openai/gpt-4o`), or if it differs by a few letters. Ignores case. Takes a few milliseconds for thousands of
+ * candidates: if many are similar, only the first ones are compared.
  */
 export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.trim().toLowerCase()
@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: Iterable<string>, max = 3): st
   const budget = { cells: MAX_CELLS }
   for (const candidate of new Set(candidates)) {
     const worst = best.length < max ? Number.POSITIVE_INFINITY : (best.at(-1)?.rank ?? 0)
-    const rank = rankOf(wanted, candidate.toLowerCase(), { worst, budget })
+    const rank = rankCandidate(wanted, candidate.toLowerCase(), { worst, budget })
     if (rank === undefined || rank >= worst) continue
     best.push({ candidate, rank })
     best.sort((a, b) => a.rank - b.rank)
@@ -26,7 +26,7 @@ const BEHIND_SLASH = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
-/** What comparing letter by letter may cost: each letter of one word with each of the other is a cell, of which 300,000 take a millisecond. */
+/** The budget for comparing letter by letter. Each pair of letters is a cell; 300,000 take a millisecond. */
 interface ComparedCells {
   cells: number
 }
@@ -38,8 +38,8 @@ interface RankTerms {
   budget: ComparedCells
 }
 
-/** The distance of the two; `undefined` when it is too large, or not below `worst`. */
-function rankOf(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
+/** The distance; `undefined` if it is too large, or not below `worst`. */
+function rankCandidate(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
   if (word === part) return BEHIND_SLASH
@@ -60,7 +60,7 @@ interface EditTerms {
   budget: ComparedCells
 }
 
-/** The Levenshtein distance, where two swapped neighbours count as one edit; infinite when it is more than `allowed`, or the budget is spent. */
+/** The Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
 function edits(word: string, other: string, { allowed, budget }: EditTerms): number {
   const most = Math.floor(allowed)
   if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
@@ -73,7 +73,7 @@ function edits(word: string, other: string, { allowed, budget }: EditTerms): num
   return distance > most ? Number.POSITIVE_INFINITY : distance
 }
 
-/** The words without the letters in which both begin or end, which do not change their distance. */
+/** Removes common prefixes and suffixes, which don't change the distance. */
 function withoutCommonEnds(word: string, other: string): [string, string] {
   const shorter = Math.min(word.length, other.length)
   let start = 0
@@ -83,7 +83,7 @@ function withoutCommonEnds(word: string, other: string): [string, string] {
   return [word.slice(start, word.length - end), other.slice(start, other.length - end)]
 }
 
-/** Is one of so many equal pieces of the word in the other? One edit changes one piece only, so that fewer edits leave one as it is. */
+/** Whether `other` contains one of `pieces` equal pieces of the word. An edit changes one piece, so fewer edits leave one intact. */
 function sharesPiece(word: string, other: string, pieces: number): boolean {
   const size = Math.floor(word.length / pieces)
   if (size === 0) return true
@@ -96,8 +96,43 @@ export function didYouMean(names: readonly string[]): string | undefined {
   return names.length > 0 ? `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?` : undefined
 }
 
-/** Throws a TypeError naming the first option that is not in `known`; `path` is put before its name, such as `limits.`. */
+/** Options and fields that were renamed before 0.1.0, by their former names. */
+const renamed: Readonly<Record<string, string>> = {
+  maxConcurrent: 'maxParallelRequests',
+  silenceTimeoutMs: 'idleTimeoutMs',
+  maxAnswerBytes: 'maxResponseBytes',
+  askForUsage: 'includeStreamUsage',
+  enrolment: 'enrollmentToken',
+  unpriced: 'whenPriceUnknown',
+  whenStoreIsAway: 'onStorageUnavailable',
+  requestModels: 'allowRequestModels',
+}
+
+/** The current name of a renamed option or field, if it is one of `known`. */
+export function currentName(name: string, known: readonly string[]): string | undefined {
+  const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
+  return current !== undefined && known.includes(current) ? current : undefined
+}
+
+/** Like `currentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
+export function currentFlag(flag: string, known: readonly string[]): string | undefined {
+  const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
+  const current = Object.entries(renamed).find(([former]) => toFlag(former) === word)?.[1]
+  const found = current === undefined ? undefined : no + toFlag(current)
+  return found !== undefined && known.includes(found) ? found : undefined
+}
+
+const toFlag = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */
 export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {
-  for (const name of Object.keys(options))
-    if (!known.includes(name)) throw new TypeError(`${path}${name} is not an option. Known: ${known.join(', ')}.`)
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue
+    const current = currentName(name, known)
+    throw new TypeError(
+      current === undefined
+        ? `${path}${name} is not an option. Known: ${known.join(', ')}.`
+        : `${path}${name} was renamed. Use ${path}${current}.`,
+    )
+  }
 }

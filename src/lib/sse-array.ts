@@ -4,9 +4,8 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE 
 import { eventTooLong, MAX_EVENT, withoutLineSeparators } from './sse.ts'
 
 /**
- * Turns a stream that a provider has sent as a JSON array into server-sent events, each object as soon as it is complete. Text after the
- * array, and an incomplete object at its end, are dropped. Linear in the length of the input. `next` rejects with `UPSTREAM_INVALID` when an
- * object is longer than 16 MiB.
+ * Converts a JSON array that a provider streams to server-sent events, one for each object as soon as it is complete. Drops text after the array,
+ * and an incomplete object at its end. Linear time. `next` rejects with `UPSTREAM_INVALID` if an object exceeds 16 MiB.
  */
 export function arrayEvents(array: ByteStream): ByteStream {
   const decoder = new TextDecoder()
@@ -23,13 +22,13 @@ export function arrayEvents(array: ByteStream): ByteStream {
   return { next, cancel: array.cancel }
 }
 
-/** Makes a function that takes the text in pieces and returns the events that each completes. */
+/** Creates a function that takes chunks of text and returns the events that each one completes. */
 function createSplitter(): (text: string) => string {
   let depth = 0
   let isString = false
   let isEscaped = false
   let isOver = false
-  let pieces: string[] = [] // the pieces of the object that is not complete yet
+  let pieces: string[] = [] // of the incomplete object
   let size = 0
 
   return (text) => {
@@ -49,7 +48,7 @@ function createSplitter(): (text: string) => string {
         depth--
         isOver = depth <= 0
         if (depth === 1 && start >= 0) {
-          events += eventOf(pieces.join('') + text.slice(start, at + 1))
+          events += formatEvent(pieces.join('') + text.slice(start, at + 1))
           pieces = []
           size = 0
           start = -1
@@ -67,8 +66,5 @@ function createSplitter(): (text: string) => string {
   }
 }
 
-/**
- * A JSON text as an event. Line breaks in it are between tokens, never inside a string; they are replaced, since they would end the line of
- * the event.
- */
-export const eventOf = (json: string): string => `data: ${withoutLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`
+/** Formats JSON as an event. Line breaks, which only occur between tokens, are replaced: they would end the event's line. */
+export const formatEvent = (json: string): string => `data: ${withoutLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`

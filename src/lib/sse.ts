@@ -1,39 +1,38 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 
-/** A server-sent event; several data lines are joined by newlines. */
+/** A server-sent event; multiple data lines are joined with newlines. */
 export interface SseEvent {
   event: string | undefined
   data: string
 }
 
-/** The text of an event in a stream; its data must be one line. */
+/** Formats an event; its data must be one line. */
 export const eventText = ({ event, data }: SseEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 
-/** Longest event that is kept while it is incomplete, in characters or bytes. */
+/** The longest event, in characters or bytes. */
 export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
- * Parses events from text that arrives in pieces: accepts every line ending, also split over two pieces, and skips comments and a byte
- * order mark. With `bareJson`, JSON that stands alone after the first event is one too. Linear in the length of the input. Throws
- * `UPSTREAM_INVALID` when an event is longer than 16 MiB.
+ * Parses events from chunks of text. Accepts every line ending, also across chunks, and skips comments and a byte order mark. With `bareJson`,
+ * JSON without a field name after the first event counts as an event. Linear time. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB.
  */
 export function createSseParser(
   onEvent: (event: SseEvent) => void,
   { bareJson = false } = {},
 ): { push(text: string): void; end(): void } {
-  let pieces: string[] = [] // the pieces of the line that is not complete yet
+  let pieces: string[] = [] // of the incomplete line
   let pending = 0
   let afterCr = false
   let first = true
   let event: string | undefined
   let data: string | undefined
   let mayBeBare = false
-  let isBare = false // is the current line JSON without a field name?
+  let isBare = false // whether the current line is JSON without a field name
 
   function push(text: string) {
     let at = 0
-    let cr = text.indexOf('\r') // searched again only after the scan has passed it
+    let cr = text.indexOf('\r') // only searched again after the scan has passed it
     if (first && text.length > 0) {
       first = false
       if (text.charCodeAt(0) === 0xfeff) at = 1
@@ -58,12 +57,11 @@ export function createSseParser(
   }
 
   function keep(piece: string) {
-    pieces.push(` ${piece}`.slice(1)) // a copy, since the piece would keep the whole chunk in memory
+    pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the whole chunk in memory
     pending += piece.length
     if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }
 
-  /** The whole line, whose beginning arrived in earlier pieces. */
   function joinedLine(rest: string) {
     const whole = pieces.join('') + rest
     pieces = []
@@ -71,7 +69,7 @@ export function createSseParser(
     line(whole, 0, whole.length)
   }
 
-  /** Handles the line between two positions; only its value is copied. */
+  /** Handles the line between two indexes; only copies its value. */
   function line(text: string, from: number, end: number) {
     if (from === end) return dispatch()
     if (mayBeBare && text[from] === '{') isBare = true
@@ -96,7 +94,7 @@ export function createSseParser(
 
   return {
     push,
-    /** Ends the input: an event without its closing blank line counts too. */
+    /** Ends the input. An event without its final blank line counts. */
     end() {
       if (pieces.length > 0) joinedLine('')
       dispatch()
@@ -104,17 +102,17 @@ export function createSseParser(
   }
 }
 
-/** Parses events from the bytes of a stream, which may be cut anywhere. Throws `UPSTREAM_INVALID` on invalid input. */
+/** Parses events from chunks of bytes. Throws `UPSTREAM_INVALID` for invalid input. */
 export interface StreamParser {
   push(chunk: Uint8Array): void
-  /** Ends the input. A last event that is not finished counts, where the framing allows such an event. */
+  /** Ends the input. An incomplete last event counts if the framing allows it. */
   end(): void
 }
 
 /** How a stream is divided into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
-/** Divides a stream into server-sent events, as nearly all streams are. Google and others report some errors by JSON without a field name. */
+/** Server-sent events, used by nearly all streams. Google and others report some errors as JSON without a field name. */
 export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent, { bareJson: true })
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser skips the byte order mark itself
@@ -127,16 +125,13 @@ export const sseFraming: StreamFraming = (onEvent) => {
   }
 }
 
-/**
- * Does the chunk end with an ASCII character? Then it ends with a whole character, and runtimes decode it much faster without the option
- * `stream`.
- */
+/** A chunk that ends with ASCII ends with a complete character. Runtimes decode such chunks much faster without the option `stream`. */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
 const WHOLE = { stream: false }
 const PART = { stream: true }
 
-/** The `UPSTREAM_INVALID` for an event that is too long. */
+/** The error for an event that is too long. */
 export const eventTooLong = (): GatewayError =>
   gatewayError('UPSTREAM_INVALID', { message: 'The provider sent an event longer than 16 MiB.' })
 
@@ -162,21 +157,29 @@ export function splitEvents(whole: Uint8Array): Uint8Array[] {
   return events
 }
 
+/** Yields where events end, backward from `maxEnd`. Skips events whose lines end with CR alone. */
+export function* findEventEnds(events: Uint8Array, maxEnd: number): Generator<number, void> {
+  for (let at = events.lastIndexOf(LF, maxEnd - 1); at > 0; at = events.lastIndexOf(LF, at - 1)) {
+    const before = events[at - 1]
+    if (before === LF || (before === CR && events[at - 2] === LF)) yield at + 1
+  }
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
 /** Decodes each byte as one character, so that indexes in the text are indexes in the bytes. */
 const byteByByte = new TextDecoder('latin1')
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
-/** The text, if it is JSON that stands in the place of an event; otherwise `undefined`. */
-export const bareJsonIn = (text: string): string | undefined =>
+/** Returns JSON in place of an event; otherwise `undefined`. */
+export const findBareJson = (text: string): string | undefined =>
   text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
 
 const FIELD = /[\r\n](?:data|event|id|retry)?:/
 
-/**
- * JSON with the line separators of Unicode as escapes: it means the same, but many readers of event streams, those of Python's httpx among
- * them, end a line at them and lose the rest of the event.
- */
+/** Escapes Unicode's line separators, at which many readers of event streams, such as Python's httpx, end a line and lose the rest of the event. */
 export const withoutLineSeparators = (json: string): string =>
   SEPARATORS.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
 

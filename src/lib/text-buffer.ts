@@ -1,19 +1,16 @@
-/** Text that comes in pieces. */
+/** Collects text that arrives in chunks. */
 export interface TextBuffer {
   add(piece: string): void
-  /** Has a piece been added, even an empty one? */
+  /** Whether a chunk was added, even an empty one. */
   readonly isBegun: boolean
-  /** The whole text; `undefined` when it is longer than the buffer allows. */
+  /** The whole text; `undefined` if it exceeds the maximum. */
   readonly text: string | undefined
 }
 
-/**
- * Makes a buffer that joins pieces by the hundreds: one string for each word would take several times the memory of its characters. A text of
- * more than `maxLength` characters is discarded.
- */
+/** Joins chunks by the hundreds: a string per word would take several times the memory. Discards text over `maxLength` characters. */
 export const createTextBuffer = (maxLength = Number.POSITIVE_INFINITY): TextBuffer => new PagedText(maxLength)
 
-/** How many pieces are joined at once. */
+/** How many chunks are joined at a time. */
 const PAGE = 256
 
 /** A class, because `add` is called for each event of a stream. */

@@ -1,18 +1,15 @@
 import type { Clock } from '../types.ts'
 import { type CancelDeadline, startDeadline } from './deadline.ts'
 
-/**
- * Publishes a state that changes often: at once, then at most once in a pause while it changes, and every `beatMs` for as long as `publish`
- * demands.
- */
+/** Publishes a frequently changing state: immediately, then at most once per `pauseMs`, and every `beatMs` while `publish` resolves to true. */
 export interface ThrottledPublisher {
-  /** Must be called when the state has changed. */
+  /** Call it when the state changes. */
   schedule(): void
-  /** Nothing more is published once it has resolved. */
+  /** After it resolves, nothing more is published. */
   stop(): Promise<void>
 }
 
-/** `publish` must not reject; it resolves to whether to publish again after `beatMs` though nothing has changed. */
+/** `publish` must not reject. It resolves to whether to publish again after `beatMs`, even without a change. */
 export function createThrottledPublisher(
   publish: () => Promise<boolean>,
   { clock, pauseMs, beatMs }: { clock: Clock; pauseMs: number; beatMs: number },
@@ -28,7 +25,7 @@ export function createThrottledPublisher(
     due = undefined
   }
 
-  function publishAt(at: number) {
+  function schedulePublish(at: number) {
     if (isOver || (due && due.at <= at)) return
     cancel()
     due = { at, cancelDeadline: startDeadline(clock, at - clock.now(), start) }
@@ -40,8 +37,8 @@ export function createThrottledPublisher(
     hasChanged = false
     publishing = publish().then((goesOn) => {
       publishing = undefined
-      if (hasChanged) publishAt(publishedAt + pauseMs)
-      else if (goesOn) publishAt(publishedAt + beatMs)
+      if (hasChanged) schedulePublish(publishedAt + pauseMs)
+      else if (goesOn) schedulePublish(publishedAt + beatMs)
     })
   }
 
@@ -49,7 +46,7 @@ export function createThrottledPublisher(
     schedule() {
       hasChanged = true
       if (isOver || publishing !== undefined) return
-      if (clock.now() - publishedAt < pauseMs) publishAt(publishedAt + pauseMs)
+      if (clock.now() - publishedAt < pauseMs) schedulePublish(publishedAt + pauseMs)
       else start()
     },
     async stop() {

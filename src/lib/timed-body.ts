@@ -4,18 +4,16 @@ import { type CancelDeadline, startDeadline } from './deadline.ts'
 import type { Exchange } from './exchange.ts'
 import type { Scope } from './scope.ts'
 
-/** How large a request body may be, and how long it may take. */
 export interface BodyLimits {
   maxBytes: number
-  /** Default: any time. */
+  /** Default: no limit. */
   time?: BodyTime
-  /** Ends the wait for the body before. */
+  /** Rejects when this scope ends. */
   scope?: Scope
 }
 
-/** How long a request body may take. */
 export interface BodyTime {
-  /** From the start to the last byte, in ms. */
+  /** Time to the last byte, in ms. */
   timeoutMs: number
   clock: Clock
   /** Resolves at the end of the event loop's turn. Most bodies have arrived by then and need no timer. */
@@ -23,8 +21,8 @@ export interface BodyTime {
 }
 
 /**
- * The body of a request. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` when it takes too long: not every platform ends a
- * request whose body stops coming. The connection is closed after that response, since the rest of the body may still arrive.
+ * Reads a request body. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` after the timeout, since not every platform ends stalled
+ * requests. That response closes the connection, because the rest of the body may still arrive.
  */
 export function timedBody(
   exchange: Pick<Exchange, 'body'>,

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 
-/** Is the text the origin of a page as browsers send it: scheme, host and, unless it is the default one, port? */
+/** Whether the value is an origin as browsers send it: scheme, host, and a non-default port. */
 export function isOrigin(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false
   if (!/^https?:/.test(text)) return true // the origin of a browser extension, for which `URL` gives no origin
@@ -8,14 +8,13 @@ export function isOrigin(text: unknown): text is string {
 }
 
 /**
- * The name of a model as one segment of a path. Throws `INVALID_REQUEST` on a name that is no segment: an empty one, half of a surrogate
- * pair, and one with `.` or `..` between its slashes or backslashes, also when these are encoded, however often, since some servers decode
- * a path twice.
+ * Encodes a model name as a path segment. Throws `INVALID_REQUEST` if the name is empty or has a lone surrogate, or a `.` or `..` between
+ * slashes or backslashes, even repeatedly encoded, since some servers decode a path twice.
  */
 export function pathSegment(name: string): string {
   if (name === '' || /\p{Cs}/u.test(name) || DOT_SEGMENT.test(decoded(name))) {
     throw gatewayError('INVALID_REQUEST', {
-      message: `The model name ${JSON.stringify(name)} cannot stand in the path of an address.`,
+      message: `The model name ${JSON.stringify(name)} cannot be used in a URL path.`,
       data: { param: 'model' },
     })
   }
@@ -24,22 +23,22 @@ export function pathSegment(name: string): string {
 
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
 
-/** The text with its encoded dots, slashes and backslashes decoded. */
+/** Decodes dots, slashes, and backslashes. */
 const decoded = (text: string): string =>
   text.replace(/%(?:25)*(?:2e|(2f|5c))/gi, (_, slash: unknown) => (slash ? '/' : '.'))
 
-/** The text without the character at its end, however often it is repeated there. Takes linear time, unlike a search for `/x+$/`. */
+/** Removes a repeated trailing character. Takes linear time, unlike `/x+$/`. */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === character) end--
   return text.slice(0, end)
 }
 
-/** Is it the host of an address, as `URL` spells it, that is this machine? */
+/** Whether a URL's host (`URL.hostname`) is this machine. */
 export const isLoopbackHost = (host: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
 
-/** Is it the host of an address, as `URL` spells it, that is of one network or machine alone? */
+/** Whether a URL's host (`URL.hostname`) is private to a network or machine. */
 export function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(mappedV4(host))
   if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)
@@ -51,7 +50,7 @@ const PRIVATE_V4 = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100
 const PRIVATE_V6 = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
 const PRIVATE_NAME = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
 
-/** The IPv4 address that one of IPv6 maps, which `URL` spells as two hexadecimal numbers. */
+/** The IPv4 address in an IPv4-mapped IPv6 address, which `URL` writes as two hex numbers. */
 function mappedV4(host: string): string {
   const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(host) ?? []
   if (high === undefined || low === undefined) return ''

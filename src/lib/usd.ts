@@ -3,11 +3,11 @@ import { withoutTrailing } from './urls.ts'
 /** Nano-dollars in a US dollar: sums of whole nano-dollars are exact. */
 export const NANO = 1e9
 
-/** US dollars as the nearest whole number of nano-dollars. Limits round up (`limits/amounts.ts`). */
-export const nanoOf = (usd: number): number => Math.round(usd * NANO)
+/** Rounds USD to whole nano-dollars. Limits round up (`limits/amounts.ts`). */
+export const toNanoUsd = (usd: number): number => Math.round(usd * NANO)
 
-export const usdOf = (nano: number): number => nano / NANO
+export const fromNanoUsd = (nano: number): number => nano / NANO
 
-/** An amount of US dollars in plain decimal notation, to a trillionth, or as far as a number of its size is exact. */
+/** Formats USD in decimal notation, to a trillionth, or as far as a number of its size is exact. */
 export const plainUsd = (usd: number): string =>
   withoutTrailing(withoutTrailing(usd.toFixed(usd < 1_000 ? 12 : 6), '0'), '.')

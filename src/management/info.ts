@@ -1,39 +1,39 @@
+import type { UsageStore } from '../features/usage/usage.ts'
 import { VERSION } from '../lib/version.ts'
-import type { SettingsStore } from '../store/settings.ts'
-import type { WritableStore } from '../store/writable-store.ts'
+import type { SettingsStore } from '../records/stored-settings.ts'
+import type { WritableStore } from '../records/writable-store.ts'
 import type { Clock, Storage } from '../types.ts'
-import type { KeptUsage } from '../usage/kept/usage.ts'
 
-/** Facts about a gateway: its version and runtime, its features on this storage, and its present load. It contains no secret. */
+/** Facts about a gateway: its version and runtime, the features available with its storage, and its current load. Contains no secrets. */
 export interface GatewayInfo {
   version: string
-  /** The runtime with its version, as far as that is known, such as `Node.js 24.3.0`. */
+  /** The runtime and its version, if known, such as `Node.js 24.3.0`. */
   runtime: string
-  /** The path that it is mounted at; empty for the root. */
+  /** The path it is mounted at; empty for the root. */
   basePath: string
-  /** ISO 8601. */
+  /** In ISO 8601. */
   now: string
-  /** When this instance got its first request or call, ISO 8601. */
+  /** When this instance received its first request or call, in ISO 8601. */
   startedAt: string
-  /** `atomic`: do limits hold across instances? `watches`: does it report the changes of other instances? */
+  /** `atomic`: whether limits are exact across instances. `watches`: whether it reports changes by other instances. */
   storage: { atomic: boolean; watches: boolean }
   features: {
-    /** Are requests and their sums kept? */
+    /** Whether request records and totals are stored. */
     usage: boolean
-    /** Is cloud mode on? */
+    /** Whether cloud sync is on. */
     cloud: boolean
     dashboard: boolean
-    /** How many observers there are. */
+    /** Number of observers. */
     observers: number
-    /** The paths of their pages, such as `/metrics`. */
+    /** Paths of their pages, such as `/metrics`. */
     pages: string[]
   }
-  /** May the caller make changes? `false` with `readToken`. */
+  /** Whether the caller may make changes; `false` with `readToken`. */
   mayWrite: boolean
-  /** Must requests have a key? */
+  /** Whether requests need a key. */
   requireApiKey: boolean
   counts: { keys: number; connections: number; combos: number }
-  /** Model requests of this instance that are under way. */
+  /** In-flight model requests of this instance. */
   inFlight: number
 }
 
@@ -58,7 +58,7 @@ export function createInfo({
   own: OwnFacts
   store: WritableStore & { settings: Pick<SettingsStore, 'read'>; storage: Storage }
   clock: Clock
-  usage: KeptUsage | undefined
+  usage: UsageStore | undefined
 }) {
   return async (): Promise<GatewayInfo> => {
     const [settings, keys, connections, combos] = await Promise.all([

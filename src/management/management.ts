@@ -1,75 +1,72 @@
-import type { GenericSchema } from 'valibot'
+import { createComboOperations } from '../admin/combos.ts'
+import { createConnectionTest } from '../admin/connection-test.ts'
+import { createConnectionOperations } from '../admin/connections.ts'
+import { createGroupOperations } from '../admin/groups.ts'
+import { createDamagedRecordOperations, createHealthOperations } from '../admin/health-operations.ts'
+import { createKeyOperations } from '../admin/keys.ts'
+import { createAliasOperations, createCustomModelOperations } from '../admin/models.ts'
+import type { OpenApiDocument } from '../admin/openapi-document.ts'
+import { createProviderOperations } from '../admin/providers.ts'
+import { createModelOperations } from '../admin/published-models.ts'
+import { createSettingsOperations } from '../admin/settings.ts'
+import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
+import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
+import { createPushes, type PushDependencies, type Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
+import { createExplain, type Explainable } from '../features/explain/explain.ts'
+import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
+import { createLimitOperations } from '../features/limits/limit-operations.ts'
+import type { LookupCache } from '../features/listing/look-up.ts'
+import { createKeyUsage } from '../features/usage/operations/key-usage.ts'
+import { addFilterWarnings } from '../features/usage/operations/usage-filters.ts'
+import { createUsageOperations } from '../features/usage/operations/usage-operations.ts'
+import type { UsageStore } from '../features/usage/usage.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
-import type { AccountName, Ledger } from '../limits/ledger.ts'
-import type { LookUpCache } from '../listing/look-up.ts'
-import type { Explanation } from '../routing/explanation.ts'
-import type { Health } from '../routing/health.ts'
-import type { RuledLimits } from '../routing/request-rules.ts'
-import type { RoundRobin } from '../routing/round-robin.ts'
-import type { RouteTable } from '../routing/route-table.ts'
-import type { Store } from '../store/store.ts'
-import { createWritableStore } from '../store/writable-store.ts'
+import type { Store } from '../records/store.ts'
+import { createWritableStore } from '../records/writable-store.ts'
+import type { Explanation } from '../request/routing/explanation.ts'
+import type { RuledLimits } from '../request/routing/request-rules.ts'
+import type { RoundRobin } from '../request/routing/round-robin.ts'
+import type { RouteTable } from '../request/routing/route-table.ts'
+import type { Health } from '../request/routing/target-health.ts'
 import type { Catalog, Clock, Kind, ModelEntry } from '../types.ts'
-import type { KeptUsage } from '../usage/kept/usage.ts'
-import { cloudInputs } from './cloud.ts'
-import { createCloudOperations } from './cloud-actions.ts'
-import { createMirror, type MirrorDependencies } from './cloud-mirror.ts'
-import { createPushes, type PushDependencies, type Pushes } from './cloud-pushes.ts'
-import { comboInputs, createComboOperations } from './combos.ts'
-import { connectionInputs } from './connection-input.ts'
-import { connectionTestInput, createConnectionTest } from './connection-test.ts'
-import { createConnectionOperations } from './connections.ts'
-import { createExplain, type Explainable, explainInput } from './explain.ts'
-import { createGroupOperations, groupInputs } from './groups.ts'
-import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
 import { createInfo, type OwnFacts } from './info.ts'
-import { createKeyOperations, keyInputs } from './keys.ts'
-import { createLimitOperations, limitInputs } from './limits.ts'
-import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
-import type { Management, OpenApiDocument, PerInput } from './operations.ts'
+import type { Management } from './operations.ts'
 import { createOverview } from './overview.ts'
-import { createProviderOperations, providerInputs } from './providers.ts'
-import { createModelOperations, modelInputs } from './published-models.ts'
-import { createSettingsOperations, settingsInputs } from './settings.ts'
-import { createUsageOperations, usageInputs } from './usage.ts'
 
 export interface ManagementDependencies {
   store: Store
   catalog: Catalog
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
-  /** Where model names lead now. */
+  /** The current resolution of model names. */
   routes(): Promise<RouteTable>
-  /** The models of some kinds that clients can ask for; those of providers that are asked come once for all lists that share `cache`. */
-  published(kinds: readonly Kind[], cache?: LookUpCache): Promise<ModelEntry[]>
+  /** The models of some kinds that clients can request. Lists that share `cache` query each provider once. */
+  published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
-  /** Lets others get their turn during long work. */
+  /** Lets other tasks run during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
   /** The counters of all limits. */
   ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
-  /** What is kept of requests; absent where nothing is. */
-  usage: KeptUsage | undefined
-  /** Serves a model request of this process; `undefined` for a path that is not the gateway's. Never rejects. */
+  /** The usage records; `undefined` if none are stored. */
+  usage: UsageStore | undefined
+  /** Serves a model request from this process; resolves to `undefined` if the path isn't the gateway's. Never rejects. */
   serve(exchange: Exchange): Promise<Reply | undefined>
-  /** Called after each operation that may have changed records, with the name of the resource and the id that the operation was called with. */
+  /** Called after each operation that may have changed records, with the resource and the id that the operation got. */
   changed(collection: string, id?: string): void
-  /** What the gateway knows of itself. */
+  /** Facts about the gateway itself. */
   own: OwnFacts
-  /** Describes what is served over HTTP. */
+  /** Creates the OpenAPI document. */
   openapi(): Promise<OpenApiDocument>
 }
 
-/**
- * Makes the functions of the operations. Each validates its own input, so that calls in process are checked as those over HTTP are. `pushes` mirrors
- * what they change.
- */
+/** Creates the functions of the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
   const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
-  const inTurn = createMutex() // combos and aliases: what the cycle check saw must still hold when it is written
+  const inTurn = createMutex() // combos and aliases must not change between the cycle check and the write
   const mirror = createMirror(deps)
   const pushes = createPushes({ ...deps, mirror })
   const limits = createLimitOperations(deps)
@@ -77,13 +74,16 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     deps
       .ledger()
       .then((ledger) => ledger.forget(scope))
-      .catch(deps.onError) // the key or group is deleted all the same
+      .catch(deps.onError) // the key or group is deleted anyway
   const keys = createKeyOperations({ ...deps, forgetLimits })
   const told = <Resource extends object>(name: string, resource: Resource) =>
     telling(resource, async (id) => deps.changed(name, id))
   const mirrored = <Resource extends object>(name: string, resource: Resource) =>
     told(name, telling(resource, pushes.changed))
-  const usage = createUsageOperations(deps)
+  const usage = {
+    ...addFilterWarnings(createUsageOperations(deps), deps),
+    keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),
+  }
   const health = createHealthOperations(deps)
   const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
   const api = {
@@ -103,7 +103,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     damagedRecords: mirrored('damagedRecords', createDamagedRecordOperations(deps)),
     cloud,
     usage,
-    explain: createExplain({ ...deps, limitsOf: limits.keys.get }),
+    explain: createExplain(deps),
     overview: createOverview({ ...deps, kept: deps.usage, usage, health, cloud }),
     info: createInfo(deps),
     openapi: () => deps.openapi(),
@@ -111,10 +111,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   return { api, pushes }
 }
 
-/**
- * The operations of a resource. All but the reading ones report to `changed` when they end, also when they fail, since a failed one may have changed
- * something.
- */
+/** Makes all operations of a resource except the reading ones call `changed` when they end. A failed operation may have changed something, too. */
 function telling<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const told = Object.entries(resource).map(([name, call]) => [
     name,
@@ -126,24 +123,3 @@ function telling<Resource extends object>(resource: Resource, changed: (id?: str
 }
 
 const READS: ReadonlySet<string> = new Set(['list', 'get'])
-
-/** The schema that validates the input of each operation which has one. */
-export const inputs: { readonly [Resource in keyof Management]: PerInput<Management[Resource], GenericSchema> } = {
-  keys: { ...keyInputs, limits: limitInputs },
-  groups: { ...groupInputs, limits: limitInputs },
-  settings: { ...settingsInputs, limits: limitInputs },
-  combos: comboInputs,
-  connections: { ...connectionInputs, test: connectionTestInput },
-  models: modelInputs,
-  customModels: customModelInputs,
-  aliases: aliasInputs,
-  providers: providerInputs,
-  health: {},
-  damagedRecords: damagedRecordInputs,
-  cloud: cloudInputs,
-  usage: usageInputs,
-  explain: explainInput,
-  overview: {},
-  info: {},
-  openapi: {},
-}

@@ -1,43 +1,43 @@
-import type { Ledger } from '../limits/ledger.ts'
-import type { HealthEntry } from '../routing/health-entry.ts'
-import type { SettingsStore } from '../store/settings.ts'
-import type { WritableStore } from '../store/writable-store.ts'
+import type { HealthOperations } from '../admin/health-operations.ts'
+import type { CloudOperations } from '../features/cloud-sync/gateway/cloud-operations.ts'
+import type { Ledger } from '../features/limits/ledger/ledger.ts'
+import type { UsageOperations, UsageSummary } from '../features/usage/operations/usage-operations.ts'
+import type { KeptRequest } from '../features/usage/request-record.ts'
+import type { UsageStore } from '../features/usage/usage.ts'
+import type { SettingsStore } from '../records/stored-settings.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import type { HealthEntry } from '../request/routing/health-entry.ts'
 import type { LimitState, UsageLimits } from '../types/limits.ts'
 import type { Clock } from '../types.ts'
-import type { KeptRequest } from '../usage/kept/record.ts'
-import type { KeptUsage } from '../usage/kept/usage.ts'
-import type { CloudOperations } from './cloud.ts'
-import type { HealthOperations } from './health.ts'
-import type { UsageOperations, UsageSummary } from './usage.ts'
 
 /** A summary for operators. */
 export interface Overview {
   /**
-   * Sums of this hour and the 23 before it, by the hour, and of the time of the same length before, as `usage.summary` gives them. Absent where
-   * no usage is kept.
+   * Hourly totals of this hour and the 23 before it, and the totals of the preceding period of the same length, as in `usage.summary`.
+   * Absent if usage is not stored.
    */
   usage?: UsageSummary
-  /** Of the latest 100 requests the first five that failed, were cut or were refused, the newest first. */
+  /** The newest five of the latest 100 requests that failed, were cut, or were rejected. */
   failures: KeptRequest[]
-  /** What has failed lately, as in `health.list`. */
+  /** What failed recently, as in `health.list`. */
   health: HealthEntry[]
-  /** How many records of the storage are damaged. */
+  /** Number of damaged records in the storage. */
   damaged: number
   /**
-   * Limits of the gateway, its groups and its keys of which 80 % or more are used, the fullest 20, with the names of those that they hold for. Absent
-   * where the counters cannot be read.
+   * The 20 most used limits of the gateway, its groups, and its keys that are at least 80% used, with names. Absent if the counters can't
+   * be read.
    */
   nearLimits?: NearLimit[]
   counts: { keys: number; connections: number }
-  /** Must requests have a key? */
+  /** Whether requests need a key. */
   requireApiKey: boolean
-  /** Why the last exchange with the cloud proxy failed; absent when it did not, and while cloud mode is off. */
+  /** Why the last cloud sync failed; absent if it succeeded or cloud sync is off. */
   mirrorError?: string
 }
 
-/** A limit that is used up, or nearly. */
+/** A limit that is used up, or almost. */
 export interface NearLimit extends LimitState {
-  /** Of the key or group. */
+  /** The name of the key or group. */
   name?: string
 }
 
@@ -54,7 +54,7 @@ export function createOverview({
   ledger,
   clock,
 }: {
-  kept: KeptUsage | undefined
+  kept: UsageStore | undefined
   usage: UsageOperations<unknown>
   health: Pick<HealthOperations, 'list'>
   cloud: Pick<CloudOperations, 'get'>
@@ -79,7 +79,7 @@ export function createOverview({
     const holders = limitsByAccount({ keys, groups, settings })
     const now = clock.now()
     if (!limits || Math.abs(now - limits.at) >= limits.forMs)
-      limits = { at: now, forMs: holders.size, found: nearIn(holders, ledger).catch(() => undefined) }
+      limits = { at: now, forMs: holders.size, found: findNearLimits(holders, ledger).catch(() => undefined) }
     const nearLimits = await limits.found
     const failed = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused')
     return {
@@ -124,7 +124,10 @@ function limitsByAccount({
   return holders
 }
 
-async function nearIn(holders: LimitsByAccount, ledger: () => Promise<Pick<Ledger, 'near'>>): Promise<NearLimit[]> {
+async function findNearLimits(
+  holders: LimitsByAccount,
+  ledger: () => Promise<Pick<Ledger, 'near'>>,
+): Promise<NearLimit[]> {
   if (holders.size === 0) return []
   const near = await (await ledger()).near(({ scope, id }) => holders.get(`${scope}/${id}`)?.limits)
   return near.slice(0, MOST_LIMITS).map((state) => {

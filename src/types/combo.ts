@@ -1,6 +1,6 @@
 import type { Effort } from '../traits.ts'
 
-/** How a combo orders its models, or a provider its connections, for one request (src/routing/README.md). */
+/** How a combo orders its models, or a provider its connections, for a request (src/request/routing/README.md). */
 export type Strategy =
   | 'fallback'
   | 'round-robin'
@@ -13,20 +13,22 @@ export type Strategy =
   | 'conditional'
 
 /**
- * An entry of a combo: a model name, or an object with one. `weight` is its share under `weighted` and `sticky`: 0 to 1,000, default 1; an
- * entry of weight 0 is tried after all others. An entry with `when` is left out for requests that do not meet the condition.
- * `voices` of an entry of speech: the provider's names of voices, by those that clients say. `params` of an entry of chat: see `EntryParams`.
+ * A combo entry: a model name, or an object with one.
+ * - `weight`: its share under `weighted` and `sticky`, 0 to 1,000, default 1. Entries with weight 0 are tried last.
+ * - `when`: skips the entry for requests that don't match the condition.
+ * - `voices`, for speech: the provider's voice names by the names that clients send.
+ * - `params`, for chat: see `EntryParams`.
  */
 export type ComboModel =
   | string
   | { model: string; weight?: number; when?: Condition; voices?: Record<string, string>; params?: EntryParams }
 
 /**
- * Parameters that an entry sets in requests to its targets, in place of the client's. Where a parameter is absent, the client's value stays. Where
- * combos are nested, the innermost entry that sets a parameter decides it. What a target cannot do is a loss of the request, as any other option is.
+ * Parameters that override the client's values in requests to this entry's targets; omitted ones keep the client's values. In nested
+ * combos, the innermost entry that sets a parameter wins. Parameters that a target doesn't support are dropped with a warning.
  */
 export interface EntryParams {
-  /** The most tokens of the answer, from 1 to 10,000,000. */
+  /** Maximum output tokens, 1 to 10,000,000. */
   maxTokens?: number
   /** 0 to 2. */
   temperature?: number
@@ -34,40 +36,40 @@ export interface EntryParams {
   topP?: number
   /** At least 1. */
   topK?: number
-  /** 1 to 16 texts, each of 1 to 200 characters. */
+  /** 1 to 16 strings of 1 to 200 characters. */
   stopSequences?: string[]
   seed?: number
   /** -2 to 2. */
   presencePenalty?: number
   /** -2 to 2. */
   frequencyPenalty?: number
-  /** How much the model reasons before it answers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. */
+  /** Reasoning effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, or `max`. */
   reasoning?: Effort
 }
 
 /**
- * An answer after which the next target is asked, as after a failure: `content`, one that a content filter has ended; `schema`, one that is not JSON
- * by the schema of the request.
+ * A response after which the next target is tried, as after a failure. `content`: a content filter cut it off. `schema`: it isn't JSON that
+ * matches the request's schema.
  */
-export type AnswerCondition = 'content' | 'schema'
+export type ResponseCondition = 'content' | 'schema'
 
-/** A condition on a request. At least one part is given, and all given parts must hold. */
+/** A condition on a request. At least one part is required, and all given parts must match. */
 export interface Condition {
-  /** The model name that the client sent, with `*` for any text; of a list, one must match. */
+  /** The model name from the request; `*` matches any text. In a list, one pattern must match. */
   model?: string | string[]
-  /** Size of the request's body in bytes, both bounds included; at least one is given. */
+  /** Size of the request body in bytes, inclusive; at least one bound is required. */
   bytes?: { min?: number; max?: number }
-  /** Does the request ask for a stream? */
+  /** Whether the request asks for a stream. */
   stream?: boolean
-  /** Does the request declare tools? */
+  /** Whether the request declares tools. */
   tools?: boolean
-  /** Does the request contain images? */
+  /** Whether the request contains images. */
   images?: boolean
-  /** By header name, in any case. */
+  /** Patterns by header name, which is case-insensitive. */
   headers?: Record<string, Pattern>
-  /** By member of the body's `metadata`; numbers and booleans are compared as text. */
+  /** Patterns by field of the body's `metadata`; numbers and booleans are compared as strings. */
   metadata?: Record<string, Pattern>
 }
 
-/** Text in which `*` stands for any text, or a list of such texts of which one must match; `true`: present, `false`: absent. Case matters. */
+/** A case-sensitive string in which `*` matches any text, or a list of them of which one must match. `true`: present; `false`: absent. */
 export type Pattern = string | string[] | boolean

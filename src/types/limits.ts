@@ -1,28 +1,28 @@
-/** A calendar window in UTC; weeks begin on Monday, `total` never ends. */
+/** A calendar window in UTC. Weeks start on Monday; `total` never ends. */
 export type LimitWindow = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'total'
 
-/** The most in each window; a window that is absent has no limit. */
+/** The limit per window; a window that is absent has no limit. */
 export type WindowLimits = { -readonly [W in LimitWindow]?: number }
 
-/** What a key, a group of keys or the gateway may use. */
+/** Usage limits of a key, a group of keys, or the gateway. */
 export interface UsageLimits {
-  /** Whole numbers of requests. */
+  /** Number of requests. */
   requests?: WindowLimits
-  /** Whole numbers of tokens: input, cached input included, and output. */
+  /** Number of tokens: input, including cached input, and output. */
   tokens?: WindowLimits
-  /** US dollars. */
+  /** Spending in USD. */
   usd?: WindowLimits
-  /** Requests under way at once, a whole number. */
+  /** Concurrent requests, across all instances. */
   parallel?: number
 }
 
 /** What a limit counts. */
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
-/** Whose limit it is. */
+/** What a limit applies to. */
 export type LimitScope = 'key' | 'group' | 'gateway'
 
-/** One limit and what is left of it. Counts are in the limit's unit; `remaining` is never below 0. */
+/** A limit and what remains of it. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
   /** The id of the key or group. */
@@ -33,11 +33,11 @@ export interface LimitState {
   limit: number
   /** The settled amount. */
   used: number
-  /** What requests under way may use at most. */
+  /** The most that in-flight requests can still use. */
   reserved: number
-  /** What instances that are gone had reserved, which counts as used in tokens and USD. */
+  /** Reserved by instances that are no longer running. Counts as used for tokens and USD. */
   unsettled: number
   remaining: number
-  /** When the window ends, ISO 8601; `null` for `total` and `parallel`. */
+  /** When the window ends, in ISO 8601; `null` for `total` and `parallel`. */
   resetsAt: string | null
 }

@@ -1,12 +1,12 @@
-/** One entry of the model listing (src/rules.md, Listing: what is loaded, and in which order). */
+/** An entry of the model listing (src/rules.md, Listing: what is loaded, and in which order). */
 export interface ModelEntry {
-  /** `<alias>/<model_id>`, or the name of a combo. */
+  /** `<alias>/<model_id>`, or a combo's name. */
   id: string
   object: 'model'
-  /** Unix time in seconds, the same for all entries of one answer. */
+  /** Unix time in seconds, the same for all entries of a response. */
   created: number
-  /** The alias of the provider, or `combo`. */
+  /** The provider's alias, or `combo`. */
   owned_by: string
-  /** Only on entries of these kinds. */
+  /** Only present on entries of these kinds. */
   kind?: 'webSearch' | 'webFetch'
 }

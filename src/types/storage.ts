@@ -1,63 +1,78 @@
-/** One stored value and the version that a later conditional write names. */
+/** A stored value and its version, for conditional writes. */
 export interface Stored {
   value: string
-  /** Opaque and not empty; compared for equality only. */
+  /** Opaque and non-empty; only compare for equality. */
   version: string
 }
 
+/** Options of `Storage.set`. */
+export interface SetOptions {
+  ifVersion?: string | null
+  ttlMs?: number
+  durability?: 'relaxed'
+}
+
 /**
- * What every storage adapter provides: string values under string keys, ordered by key. A key is any non-empty well-formed string without
- * NUL; a value may also be empty. Half a surrogate pair, or NUL, is kept exactly or refused by a rejection with the code `STORAGE_NOT_TEXT`,
- * and what is beyond a limit by `STORAGE_TOO_LARGE`; then nothing has changed. An adapter that cannot read its data rejects, and never
- * answers as if it were empty. `test/conformance/storage.ts` checks all of this.
+ * The contract of a storage adapter: string values under string keys, ordered by key. A key is any non-empty, well-formed string without
+ * NUL; values may be empty. Lone surrogates and NUL are either stored exactly or rejected with the code `STORAGE_NOT_TEXT`, and anything
+ * over a size limit with `STORAGE_TOO_LARGE`; a rejected write changes nothing. An adapter that can't read its data rejects; it never
+ * reports an empty store. `test/conformance/storage.ts` checks all of this.
  */
 export interface Storage {
-  /** The value that was set last; `undefined` when the key was never set, was deleted, or has expired. */
+  /** The latest value; `undefined` if the key was never set, was deleted, or has expired. */
   get(key: string): Promise<Stored | undefined>
   /**
-   * Writes and resolves to the new version, or changes nothing and resolves to `false` when the stored version is not `ifVersion`.
-   * `ifVersion: null` means "only if the key does not exist"; without it the write is unconditional. Each write gets a version that the
-   * key never had before, not even before it was deleted. `ttlMs` counts from this write; without it the value never expires.
-   * Rejects with a RangeError, having changed nothing, when `ttlMs` is not from 1 to 1e12 (32 years).
+   * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version is not `ifVersion`.
+   * `ifVersion: null` means "only if the key does not exist"; without it, the write is unconditional. Every write gets a version the key
+   * has never had, even across deletions.
+   * `ttlMs` counts from this write; without it, the value never expires. Rejects with a RangeError, changing nothing, unless `ttlMs` is
+   * from 1 to 1e12 (32 years).
+   * `durability: 'relaxed'` lets an adapter resolve before the write is on disk, as long as it survives the end of the process; a power
+   * failure may lose the last moments. Adapters may ignore it.
    */
-  set(key: string, value: string, options?: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
-  /** Resolves to whether a value was removed: `false` when there was none, or its version is not `ifVersion`. */
+  set(key: string, value: string, options?: SetOptions): Promise<string | false>
+  /** Resolves to whether a value was removed: `false` if there was none, or if its version is not `ifVersion`. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
   /**
-   * The entries whose keys start with `prefix` (taken literally), in ascending code-unit order (that of `<` on strings): only keys greater
-   * than `after`, which need not exist, and at most `limit` of them. Includes every write that has resolved before the call.
+   * Entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
+   * including it, whether or not it exists; `limit` caps the number of entries. Includes every write that resolved before the call.
    */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
-  /** Does `ifVersion` hold against other writers of the same data, in this process and elsewhere? */
+  /** Whether `ifVersion` holds against other writers of the same data, in this process and elsewhere. */
   readonly atomic: boolean
   /**
-   * `false`: it does not carry the writes of usage, one or more a second while there are requests, and the reads of long lists. A gateway then keeps
-   * usage only with its option `usage`.
+   * `false` if the storage can't handle the write volume of usage records (one or more a second under load) or long list reads. The gateway
+   * then stores usage only if its `usage` option is `true`.
    */
   readonly keepsUsage?: false
-  /** The longest value that can be written, in bytes of UTF-8; absent: no limit that a gateway comes near. */
+  /**
+   * Most request records to keep here, and approximately their most bytes; beyond either, the gateway removes the oldest. Aggregates stay.
+   * Default: all records, for as long as the settings say.
+   */
+  readonly usageRecordLimit?: { readonly records: number; readonly bytes: number }
+  /** Largest value in bytes of UTF-8; absent if the gateway can't come near the limit. */
   readonly largestValueBytes?: number
-  /** The longest key, in bytes of UTF-8; absent: no limit that a gateway comes near. */
+  /** Longest key in bytes of UTF-8; absent if the gateway can't come near the limit. */
   readonly longestKeyBytes?: number
   /**
-   * Adds an integer to a counter in one step and resolves to its new value; a missing counter starts at 0. The value is stored in decimal,
-   * under a new version. `ttlMs` counts from the call that creates the counter; later calls do not extend it. Rejects, having changed
-   * nothing, when the stored value or the sum is not a safe integer, and for a `ttlMs` as `set` does.
+   * Atomically adds an integer to a counter and resolves to the new value; a missing counter starts at 0. The value is stored in decimal
+   * under a new version. `ttlMs` counts from the call that creates the counter; later calls don't extend it. Rejects, changing nothing, if
+   * the stored value or the sum is not a safe integer, or for a `ttlMs` that `set` rejects.
    */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
   /**
-   * Calls `onChange` with each key that another writer has changed since this storage was last read or watched, once the new value can be
-   * read; returns the function that stops it. Reporting this storage's own changes too is allowed; missing a change of another writer is
-   * not. Expiry is not a change. A storage that was blind for a while and cannot name each key that has changed meanwhile calls `onGap`: any
-   * may have. Neither must throw.
+   * Calls `onChange` with each key another writer changed since this storage was last read or watched, once the new value can be read;
+   * returns a function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry is not a
+   * change. A storage that lost track for a while and can't name every changed key calls `onGap`: any key may have changed. Neither
+   * callback throws.
    */
   watch?(onChange: (key: string) => void, onGap?: () => void): () => void
   /**
-   * A secret that is kept beside the data, not in it: made on first use, the same ever after. It seals credentials when the host gives no
-   * `secret`. Either a text of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable. Rejects when there is
-   * one that cannot be read.
+   * A secret stored next to the data, not in it: created on first use, the same from then on. It encrypts credentials if no `secret` option
+   * is set. A string of at least 32 characters, or an HKDF key for `deriveKey`, which may be non-extractable. Rejects if there is one that
+   * can't be read.
    */
   ownSecret?(): Promise<string | CryptoKey>
-  /** Waits for the writes under way, then releases files, timers and connections. May be called more than once. */
+  /** Waits for pending writes, then releases files, timers, and connections. May be called more than once. */
   close?(): Promise<void>
 }

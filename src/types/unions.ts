@@ -1,10 +1,10 @@
-import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog.ts'
-import type { AnswerCondition, Strategy } from './combo.ts'
+import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog-types.ts'
+import type { ResponseCondition, Strategy } from './combo.ts'
 
-/* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
+/* Values of unions that users write. They are records, so that the compiler demands each new member here. */
 
-/** Every kind. */
-export const kinds = membersOf<Kind>({
+/** Every kind of model. */
+export const kinds = listMembers<Kind>({
   llm: true,
   image: true,
   tts: true,
@@ -17,8 +17,8 @@ export const kinds = membersOf<Kind>({
   moderation: true,
 })
 
-/** Every strategy. */
-export const strategies = membersOf<Strategy>({
+/** Every routing strategy. */
+export const strategies = listMembers<Strategy>({
   fallback: true,
   'round-robin': true,
   weighted: true,
@@ -30,32 +30,32 @@ export const strategies = membersOf<Strategy>({
   conditional: true,
 })
 
-/** Every answer after which a combo may go on. */
-export const answerConditions = membersOf<AnswerCondition>({ content: true, schema: true })
+/** Every response condition of a combo's `on`. */
+export const answerConditions = listMembers<ResponseCondition>({ content: true, schema: true })
 
-/** Every format that both clients and providers speak. */
-export const wireFormats = membersOf<WireFormat>({
+/** Every format supported for both clients and providers. */
+export const wireFormats = listMembers<WireFormat>({
   'openai-chat': true,
   'openai-responses': true,
   'anthropic-messages': true,
   gemini: true,
 })
 
-/** Every format that clients speak. */
+/** Every format supported for clients. */
 export const clientFormats: readonly ClientFormat[] = [
   ...wireFormats,
-  ...membersOf<Exclude<ClientFormat, WireFormat>>({ 'ai-sdk': true }),
+  ...listMembers<Exclude<ClientFormat, WireFormat>>({ 'ai-sdk': true }),
 ]
 
-/** Every format that providers speak: those of both, and those that no client speaks. */
+/** Every format supported for providers. */
 export const providerFormats: readonly ProviderFormat[] = [
   ...wireFormats,
-  ...membersOf<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),
+  ...listMembers<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),
 ]
 
 /**
- * What the `format` of a connection may say besides: how a server that the catalog does not know is asked for anything but chat. The forms
- * themselves are in src/kinds.
+ * Further values of a connection's `format`: how to call a server that isn't in the catalog, for every kind except chat. The forms are in
+ * src/protocols/kinds.
  */
 export const vendorForms = [
   'brave',
@@ -76,11 +76,11 @@ export const vendorForms = [
   'voyage',
 ] as const
 
-/** One of these forms. */
+/** The name of a vendor's form. */
 export type VendorFormName = (typeof vendorForms)[number]
 
-/** The members of a union, in the order of the record, which the compiler refuses unless it names each of them. */
+/** The members of a union, in the order of the record. The compiler rejects a record that lacks one. */
 /* @__NO_SIDE_EFFECTS__ */
-export function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
+export function listMembers<Union extends string>(members: Record<Union, true>): readonly Union[] {
   return Object.keys(members) as Union[] // the record has no other keys
 }

@@ -21,7 +21,7 @@ interface Provider {
   transcriptionModel(id: string): Parameters<typeof ai7.experimental_transcribe>[0]['model']
 }
 
-/** Each client that sends the options of a call. */
+/** Each client that sends call options. */
 const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; models: Provider }>> = {
   'createGateway of AI SDK 7': ({ fetch }) => ({
     ai: ai7,
@@ -38,7 +38,7 @@ const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; m
 const toolCall = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
 const calling = { index: 0, message: { role: 'assistant', content: null, tool_calls: [toolCall] } }
 
-/** Every connection but `two` fails; a request with tools and no result of one is answered by a call. */
+/** Every connection except `two` fails; a request with tools but no tool result gets a tool call. */
 function answer({ url, body, provider }: Call): Response {
   if (provider !== 'two') return json({ error: { message: 'It broke.' } }, 500)
   const answered = answerAt(url.pathname)
@@ -64,7 +64,7 @@ for (const [name, open] of Object.entries(clients)) {
   }
   const asked = { providerOptions: { signalbox }, maxRetries: 0 }
 
-  test('texts are generated and streamed by the models of the call', async () => {
+  test("the call's models generate and stream text", async () => {
     const { ai, models, up } = await opened()
     const model = models.languageModel('said')
     const whole = await ai.generateText({ ...asked, model, prompt: 'Hi' })
@@ -79,7 +79,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test('each step of a call with tools asks the same models', async () => {
+  test("every step of a call with tools uses the call's models", async () => {
     const { ai, models, up, told } = await opened()
     const tools = {
       look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),
@@ -94,7 +94,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test('models of each kind are those of the call', async () => {
+  test("every model kind uses the call's models", async () => {
     const { ai, models: of, up } = await opened()
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const models = ['one/x', 'two/x']
@@ -115,7 +115,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test('what is wrong in the options is named by its path', async () => {
+  test('errors in the options name their path', async () => {
     const { ai, models, up } = await opened()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }

@@ -20,7 +20,7 @@ export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) 
   return [provider, provider3, made, registry.languageModel('three:fast'), registry.embeddingModel('signalbox:one/e')]
 }
 
-/** The functions of an `ai` that take a provider. Those of AI SDK 6 have the types of 7 here, which take a provider of 6 as well. */
+/** The functions of an `ai` version that take a provider. Those of AI SDK 6 have the types of 7 here, which also accept a provider of 6. */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, specification: 'v4' },
   { name: 'AI SDK 6', ai: ai6, specification: 'v3' },
@@ -37,7 +37,7 @@ for (const { name, ai, specification } of generations) {
     return { signalbox, names: () => told.requests.map(({ model }) => model) }
   }
 
-  /** Asks a model of each kind by its name. */
+  /** Calls a model of each kind by name. */
   async function askAll(models: Pick<ProviderV4, 'languageModel' | 'embeddingModel' | 'imageModel'> & Others, at = '') {
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     await ai.generateText({ ...once, model: models.languageModel(`${at}fast`), prompt: 'Hi' })
@@ -55,7 +55,7 @@ for (const { name, ai, specification } of generations) {
 
   const ALL = ['fast', 'one/e', 'one/i', 'one/r', 'one/s', 'one/t']
 
-  test('a registry makes models of every kind', async () => {
+  test('a registry creates models of every kind', async () => {
     const { signalbox, names } = await opened()
     const registry = ai.createProviderRegistry({ signalbox })
     const { text } = await ai.generateText({ ...once, model: registry.languageModel('signalbox:fast'), prompt: 'Hi' })
@@ -64,7 +64,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal(names(), ['fast', ...ALL])
   })
 
-  test('a provider of its own names falls back on it', async () => {
+  test('a custom provider falls back to it', async () => {
     const { signalbox, names } = await opened()
     const languageModels = { careful: signalbox(['one/m', 'one/other']) }
     const provider = ai.customProvider({ languageModels, fallbackProvider: signalbox })
@@ -73,7 +73,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal(names(), ['one/m, one/other', ...ALL])
   })
 
-  test('a middleware is put around its models', async () => {
+  test('a middleware wraps its models', async () => {
     const { signalbox, names } = await opened()
     const prompts: unknown[] = []
     const middleware: Parameters<typeof ai.wrapProvider>[0]['languageModelMiddleware'] = {
@@ -87,7 +87,7 @@ for (const { name, ai, specification } of generations) {
     assert.equal([names(), prompts.length], [ALL, 1])
   })
 
-  test('as the default provider it makes the models that are only named', async () => {
+  test('the default provider creates models that are only named', async () => {
     const { signalbox, names } = await opened()
     const before = globalThis.AI_SDK_DEFAULT_PROVIDER
     globalThis.AI_SDK_DEFAULT_PROVIDER = signalbox
@@ -109,7 +109,7 @@ for (const { name, ai, specification } of generations) {
     }
   })
 
-  test('its older name for embeddings makes the same models', async () => {
+  test('the former name for embeddings creates the same models', async () => {
     const { signalbox, names } = await opened()
     await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
     assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])

@@ -44,7 +44,7 @@ export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
   return [language, embedding, reranking, language3, embedding3, reranking3, ...others]
 }
 
-/** Each way to a gateway, for a version. */
+/** Each transport to a gateway, for each version. */
 const ways = {
   'in process': <S extends Specification>(gateway: Gateway, _: string, specification: S) =>
     createSignalbox(gateway, { specification }),
@@ -73,7 +73,7 @@ for (const [way, open] of Object.entries(ways))
       return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 takes V3 as well
     }
 
-    test('texts are generated whole and as a stream, while keys are required', async () => {
+    test('text is generated whole and as a stream while API keys are required', async () => {
       const { signalbox } = await opened(
         fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
       )
@@ -86,7 +86,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
-    test('texts are embedded and documents ranked', async () => {
+    test('text is embedded and documents are ranked', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer())))
       const { embedding } = await ai.embed({ model: signalbox.embeddingModel('one/e'), value: 'Hi' })
       assert.equal(embedding, [0.25, -0.5, 1])
@@ -95,7 +95,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(ranking[0]?.originalIndex, 1)
     })
 
-    test('images are made, texts spoken and sound written down', async () => {
+    test('images are generated, text becomes speech, and speech is transcribed', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const asked = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [bytesOf(png)] }
@@ -111,7 +111,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(heard.responses[0]?.modelId, 't')
     })
 
-    test('a list in place of a name is asked in its order, with the parameters of its entries, for every kind', async () => {
+    test("a model list is tried in order with its entries' parameters, for every kind", async () => {
       const up = fakeUpstream(({ url, body, provider }) => {
         if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
         return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))
@@ -137,7 +137,7 @@ for (const [way, open] of Object.entries(ways))
       await ai.generateImage({ model: signalbox.imageModel(['two/i']), prompt: 'a walk', maxRetries: 0 })
     })
 
-    test('a list goes on after answers that are filtered or do not fit the schema, whole and streamed', async () => {
+    test('a list falls back after filtered responses and schema mismatches, whole and streamed', async () => {
       const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
       const up = fakeUpstream(({ provider, body }) => {
         const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'
@@ -165,7 +165,7 @@ for (const [way, open] of Object.entries(ways))
       )
     })
 
-    test('options hold for a name, and one call may bring another list', async () => {
+    test('options apply to a model name, and a call can use its own list', async () => {
       const up = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
       const { signalbox } = await opened(up)
       const named = signalbox('fast', { maxAttempts: 1 })
@@ -194,7 +194,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(up.calls.length, 2)
     })
 
-    test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
+    test('the AI SDK does not retry what the gateway has tried on all targets', async () => {
       const up = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
       const { signalbox } = await opened(up)
       const thrown = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
@@ -202,7 +202,7 @@ for (const [way, open] of Object.entries(ways))
       assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, up.calls.length], [false, 500, 2])
     })
 
-    test('bytes of a file are sent as base64', async () => {
+    test('the bytes of a file are sent as base64', async () => {
       const up = fakeUpstream(() => json(chatAnswer()))
       const { signalbox } = await opened(up)
       const data = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00])
@@ -211,7 +211,7 @@ for (const [way, open] of Object.entries(ways))
       assert.match(up.calls[0]?.body ?? '', 'iVBORw0KGgoA')
     })
 
-    test('an abort with a reason of its own ends a stream, of which the AI SDK tells', async () => {
+    test('an abort with a custom reason ends a stream, and the AI SDK reports it', async () => {
       const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
       const { signalbox } = await opened(up)
       const leave = new AbortController()
@@ -230,7 +230,7 @@ for (const [way, open] of Object.entries(ways))
       assert.equal([told, up.open], [['told', 'left'], 0])
     })
 
-    test('an abort rejects with its reason and ends the call to the provider', async () => {
+    test('an abort rejects with its reason and ends the provider call', async () => {
       const leave = new AbortController()
       const up = fakeUpstream(() => {
         queueMicrotask(() => leave.abort(new Error('left')))

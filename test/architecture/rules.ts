@@ -1,25 +1,47 @@
 import { parseSource, type Source } from './source.ts'
 
-/** The layers: a file imports from lower layers and from its own module. */
+/** The layers: a file imports from lower layers and from its own module, which is the longest path that fits. */
 const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
-  ['src/formats/', 'src/providers/', 'src/store/'],
-  ['src/kinds/'],
-  ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/limits/', 'src/sync/'],
-  ['src/codec/'],
-  ['src/pipeline/', 'src/management/'],
-  ['src/gate/', 'src/observe/'],
-  ['src/http/'],
+  ['src/protocols/formats/', 'src/protocols/providers/', 'src/records/'],
+  ['src/protocols/kinds/'],
+  [
+    'src/request/routing/',
+    'src/request/upstream/',
+    'src/pricing/',
+    'src/features/limits/ledger/',
+    'src/features/cloud-sync/',
+  ],
+  ['src/request/codec/'],
+  ['src/request/'],
+  ['src/request/door/', 'src/admin/operation-table.ts'],
+  ['src/feature.ts'],
+  ['src/features/access/', 'src/features/usage/'],
+  ['src/features/listing/'],
+  ['src/admin/'],
+  [
+    'src/features/limits/',
+    'src/features/accounts/',
+    'src/features/request-models/',
+    'src/features/observe/',
+    'src/features/live/',
+    'src/features/explain/',
+    'src/features/usage/operations/',
+    'src/features/cloud-sync/gateway/',
+  ],
+  ['src/admin/http/'],
+  ['src/management/'],
   [
     'src/index.ts',
     'src/gateway.ts',
     'src/options.ts',
+    'src/extend.ts',
     'src/platform.ts',
     'src/ai/',
-    'src/cloud/',
+    'src/features/cloud-sync/proxy/',
     'src/client/',
     'src/cli/',
-    'src/dashboard/',
+    'src/features/dashboard/',
   ],
 ]
 const TOP = LAYERS.length - 1
@@ -29,23 +51,23 @@ const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors
 
 /** Which packages may be imported, and where. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
-  { name: /^itty-router$/, where: /^src\/http\// },
+  { name: /^itty-router$/, where: /^src\/request\/door\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
-  { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/upstream\/clouds\// },
+  { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/request\/upstream\/clouds\// },
   { name: /^@cfworker\/json-schema$/, where: /^src\/lib\/matches-schema\.ts$/ },
   { name: /^leven$/, where: /^src\/lib\/spelling\.ts$/ },
   { name: /^valibot$/, where: /^src\// },
   { name: /^undici(?:\/|$)/, where: /^adapters\// },
   { name: /^idb-keyval$/, where: /^adapters\/storage\/indexeddb/ },
   { name: /^yaml$/, where: /^src\/cli\// },
-  { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/dashboard\/page\// },
-  { name: /^signalbox:dashboard$/, where: /^src\/dashboard\/dashboard\.ts$/ },
+  { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/features\/dashboard\/page\// },
+  { name: /^signalbox:dashboard$/, where: /^src\/features\/dashboard\/dashboard\.ts$/ },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
 /** What only the defaults of the composition may take from the platform; all other files are given it. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
-const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/platform)\.ts$|dashboard\/page\/)/ // the page runs in browsers alone
+const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/client-platform)\.ts$|features\/dashboard\/page\/)/ // the page runs in browsers alone
 /** What a runtime other than Node lacks, or what belongs to the application that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 
@@ -53,7 +75,7 @@ const HOST = /^(?:Buffer|process)$/
  * What serves requests. V8 makes a function that is written at an assignment to a member in its old space, where all that the function refers to stays
  * until a major collection: with such a function for each request, whole requests did, and a limit cost twice the CPU time.
  */
-const OF_REQUESTS = /^src\/(?:formats|kinds|upstream|usage|limits|codec|pipeline|gate|routing)\//
+const OF_REQUESTS = /^src\/(?:protocols\/(?:formats|kinds)|pricing|request|features\/(?:limits|usage))\//
 
 const isNoFreeName = (name: string) => HOST.test(name) || PLATFORM.test(name)
 
@@ -100,7 +122,7 @@ function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: 
   if (target.startsWith('adapters/'))
     return path.startsWith('src/cli/') ? undefined : 'only the command line chooses adapters'
   if (!target.startsWith('src/')) return 'it is no part of the library'
-  return whyNotSide(path, target) ?? whyNotStation(path, target) ?? whyNotDown(path, target)
+  return whyNotSide(path, target) ?? whyNotStage(path, target) ?? whyNotDown(path, target)
 }
 
 /** Formats know nothing of each other, and within a format what clients send nothing of what providers are sent. */
@@ -113,22 +135,22 @@ function whyNotSide(path: string, target: string): string | undefined {
   return 'client/ and provider/ of a format do not import each other'
 }
 
-const FORMAT = /^src\/formats\/(?<format>[^/]+)\/(?:(?<side>client|provider)\/)?/
+const FORMAT = /^src\/protocols\/formats\/(?<format>[^/]+)\/(?:(?<side>client|provider)\/)?/
 /** What every format is built on. */
-const SHARED_FORMATS = /^src\/formats\/(?:canonical|errors)\//
+const SHARED_FORMATS = /^src\/protocols\/formats\/(?:canonical|errors)\//
 
-/** The stations of a model request, in the order in which it comes to them. Each may know those before it. */
-const STATIONS = ['targets', 'attempt', 'reply']
+/** The folders of the path of a request that are no modules of their own, in its order. Each may import those before it. */
+const STAGES = ['choose', 'attempt', 'reply']
 
-function whyNotStation(path: string, target: string): string | undefined {
-  const station = STATION.exec(path)?.[1]
-  const from = STATIONS.indexOf(station ?? '')
-  if (station !== undefined && from < 0) return `${station}/ is no station of a request: say where it comes in STATIONS`
-  const to = STATIONS.indexOf(STATION.exec(target)?.[1] ?? '')
-  return from >= 0 && to > from ? `a request comes to ${STATIONS[to]}/ after ${STATIONS[from]}/` : undefined
+function whyNotStage(path: string, target: string): string | undefined {
+  const stage = STAGE.exec(path)?.[1]
+  const from = STAGES.indexOf(stage ?? '')
+  if (stage !== undefined && from < 0) return `${stage}/ is not a stage of a request: add it to STAGES or LAYERS`
+  const to = STAGES.indexOf(STAGE.exec(target)?.[1] ?? '')
+  return from >= 0 && to > from ? `a request comes to ${STAGES[to]}/ after ${STAGES[from]}/` : undefined
 }
 
-const STATION = /^src\/pipeline\/([^/]+)\//
+const STAGE = /^src\/request\/(?!(?:routing|upstream|codec|door)\/)([^/]+)\//
 
 function whyNotDown(path: string, target: string): string | undefined {
   const from = moduleOf(path)
@@ -170,12 +192,12 @@ function* formViolations({ path, anys, assigned, silenced }: Source): Generator<
     for (const line of assigned) yield `${path}:${line} writes a function at an assignment: give it a name first`
 }
 
-function moduleOf(path: string): { layer: number; module: string } | undefined {
-  for (const [layer, modules] of LAYERS.entries()) {
-    const module = modules.find((name) => path === name || (name.endsWith('/') && path.startsWith(name)))
-    if (module) return { layer, module }
-  }
-  return undefined
+/** The module that a file belongs to, and its layer. */
+export function moduleOf(path: string): { layer: number; module: string } | undefined {
+  const fitting = LAYERS.flatMap((modules, layer) => modules.map((module) => ({ layer, module }))).filter(
+    ({ module }) => path === module || (module.endsWith('/') && path.startsWith(module)),
+  )
+  return fitting.sort((a, b) => b.module.length - a.module.length)[0]
 }
 
 function isPath(target: string): boolean {

@@ -1,3 +1,4 @@
+import { moduleOf } from './rules.ts'
 import { parseSource } from './source.ts'
 
 const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
@@ -6,12 +7,18 @@ const SIDE = ['answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.
 /** The files that a format lacks, so that every format has the same ones; one without clients has no `client/`, one without providers no `provider/`. */
 export function missingFormatFiles(paths: Iterable<string>): string[] {
   const known = new Set(paths)
-  const folders = [...known].flatMap((path) => /^(src\/formats\/[^/]+\/)format\.ts$/.exec(path)?.[1] ?? [])
-  return folders.flatMap((folder) => {
+  const folders = [...known].flatMap((path) => {
+    const [, folder, short] = /^(src\/protocols\/formats\/[^/]+\/)([\w-]+)-format\.ts$/.exec(path) ?? []
+    return folder && short ? [[folder, short] as const] : []
+  })
+  return folders.flatMap(([folder, short]) => {
     const hasClients = [...known].some((path) => path.startsWith(`${folder}client/`))
     const hasProviders = !hasClients || [...known].some((path) => path.startsWith(`${folder}provider/`))
-    const sides = [...(hasClients ? ['client/'] : []), ...(hasProviders ? ['provider/'] : [])]
-    const wanted = [...SHARED, ...sides.flatMap((side) => SIDE.map((name) => side + name))]
+    const sides = [...(hasClients ? ['client'] : []), ...(hasProviders ? ['provider'] : [])]
+    const wanted = [
+      ...SHARED.map((name) => `${short}-${name}`),
+      ...sides.flatMap((side) => SIDE.map((name) => `${side}/${short}-${side}-${name}`)),
+    ]
     return wanted.map((name) => folder + name).filter((path) => !known.has(path))
   })
 }
@@ -51,7 +58,7 @@ export function importCycles(files: ReadonlyMap<string, string>): string[] {
   return cyclesOf(new Map(imports.map(([path, targets]) => [path, targets.filter((target) => files.has(target))])))
 }
 
-/** Groups of folders of `src` whose files import each other, types included; one line a group. */
+/** Groups of modules of `src` whose files import each other, types included; one line a group. */
 export function folderCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map<string, string[]>()
   for (const [path, text] of files) {
@@ -63,7 +70,11 @@ export function folderCycles(files: ReadonlyMap<string, string>): string[] {
   return cyclesOf(imports)
 }
 
-const folderOf = (path: string): string | undefined => /^src\/[^/]+(?=\/)/.exec(path)?.[0]
+/** Its module, unless that is a single file. */
+function folderOf(path: string): string | undefined {
+  const module = moduleOf(path)?.module
+  return module?.endsWith('/') ? module.slice(0, -1) : undefined
+}
 
 function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const reachable = new Map([...imports.keys()].map((path) => [path, reachableFrom(path, imports)]))

@@ -1,6 +1,4 @@
-import { announce } from './process.ts'
-
-/** The floor on Bun: passes a request and its answer on by the runtime's own means, and looks at neither. */
+/** The bare proxy on Bun, built from `Bun.serve` and `fetch`. */
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -16,4 +14,4 @@ const server = Bun.serve({
     return new Response(response.body, { status: response.status, headers: kept })
   },
 })
-announce({ url: server.url.origin })
+console.log(JSON.stringify({ url: server.url.origin }))

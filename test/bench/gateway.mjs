@@ -1,8 +1,14 @@
-import { createServer } from 'node:http'
-import { toNodeHandler } from 'signalbox/node'
 import { openGateway } from './open-gateway.mjs'
-import { announce, urlOf } from './process.ts'
 
-const { gateway, key } = await openGateway()
-const server = createServer({ noDelay: true }, toNodeHandler(gateway))
-server.listen(0, '127.0.0.1', () => announce({ url: urlOf(server), key }))
+/** Serves the gateway on Node or Bun until a SIGTERM. */
+const { gateway, storage, keys } = await openGateway()
+const server = globalThis.Bun
+  ? (await import('signalbox/bun')).serveBun(gateway, { port: 0 })
+  : await (await import('signalbox/node')).serveNode(gateway, { port: 0 })
+const url = typeof server.url === 'string' ? server.url : server.url.origin
+process.on('SIGTERM', async () => {
+  await gateway.close()
+  await storage.close?.()
+  process.exit()
+})
+console.log(JSON.stringify({ url, ...keys }))

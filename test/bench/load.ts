@@ -1,72 +1,121 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
-
-const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
-
-/** The formats that are measured: where their requests go, what they say, and how their streams end. */
-const formats = {
-  chat: { path: '/v1/chat/completions', said: { max_tokens: 100, messages }, end: '[DONE]' },
-  messages: { path: '/v1/messages', said: { max_tokens: 100, messages }, end: 'message_stop' },
-  embeddings: { path: '/v1/embeddings', said: { input: 'The quick brown fox jumps over the lazy dog.' }, end: '}' },
-} as const
-
-export type BenchFormat = keyof typeof formats
+import { connect, type Socket } from 'node:net'
+import { ResponseReader } from './response-reader.ts'
+import { StampScanner } from './stamps.ts'
 
 export interface Load {
   url: string
+  path: string
   key: string
-  /** The format of the clients. */
-  format: BenchFormat
-  /** With the prefix of its provider, or a combo. What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
-  model: string
-  stream: boolean
-  clients: number
-  seconds: number
-}
-
-/** Milliseconds of each whole answer. */
-export type Times = number[]
-
-/** Clients that ask again as soon as they are answered, until the time is over. Throws on any answer but a whole 200. */
-export async function run({ url, key, format, model, stream, clients, seconds }: Load): Promise<Times> {
-  const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  const { path, said, end } = formats[format]
-  const body = JSON.stringify({ model, ...(format === 'embeddings' ? {} : { stream }), ...said })
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'content-length': body.length }
-  const times: Times = []
-  const until = performance.now() + seconds * 1000
-
-  async function client() {
-    for (let start = performance.now(); start < until; start = performance.now()) {
-      await ask(`${url}${path}`, { agent, headers, body, end: stream ? end : '}' })
-      times.push(performance.now() - start)
-    }
-  }
-
-  await Promise.all(Array.from({ length: clients }, client))
-  agent.destroy()
-  return times
-}
-
-interface Ask {
-  agent: Agent
-  headers: Record<string, string | number>
   body: string
-  end: string
+  connections: number
+  /** Connections stop sending requests after this time. */
+  durationMs: number
+  /** The number of requests each connection sends at most. */
+  requestsEach?: number
+  /** The time over which the connections start, one after the other. */
+  rampMs?: number
+  /** The number of stamped chunks that each response must contain. */
+  chunks?: number
 }
 
-function ask(url: string, { agent, headers, body, end }: Ask): Promise<void> {
+/** Percentiles in microseconds. */
+export interface Percentiles {
+  p50: number
+  p99: number
+}
+
+export interface LoadResult {
+  requests: number
+  chunks: number
+  seconds: number
+  /** From sending a request to the end of its response. */
+  latency: Percentiles
+  /** From the provider's write of a chunk to the client's read. */
+  lag: Percentiles
+}
+
+const nowUs = () => Number(process.hrtime.bigint()) / 1_000
+
+/**
+ * Sends requests over keep-alive connections, each as soon as the response to the one before is complete. It uses raw sockets, because a client of
+ * `node:http` takes more CPU time than the gateway. Rejects on the first response that isn't a complete 200.
+ */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const latencies: number[] = []
+  const lags: number[] = []
+  const { connections, rampMs = 0 } = load
+  const start = performance.now()
+  const run = async (nth: number) => {
+    if (rampMs > 0) await new Promise((resolve) => setTimeout(resolve, (nth * rampMs) / connections))
+    await runConnection(load, start + load.durationMs, { latencies, lags })
+  }
+  await Promise.all(Array.from({ length: connections }, (_, nth) => run(nth)))
+  return {
+    requests: latencies.length,
+    chunks: lags.length,
+    seconds: (performance.now() - start) / 1_000,
+    latency: computePercentiles(latencies),
+    lag: computePercentiles(lags),
+  }
+}
+
+function runConnection(load: Load, until: number, into: { latencies: number[]; lags: number[] }): Promise<void> {
+  const { hostname, port } = new URL(load.url)
+  const head = [
+    `POST ${load.path} HTTP/1.1`,
+    `host: ${hostname}:${port}`,
+    'content-type: application/json',
+    `authorization: Bearer ${load.key}`,
+    'anthropic-version: 2023-06-01',
+    `content-length: ${Buffer.byteLength(load.body)}`,
+  ]
+  const request = `${head.join('\r\n')}\r\n\r\n${load.body}`
+  const mostRequests = load.requestsEach ?? Number.POSITIVE_INFINITY
   return new Promise((resolve, reject) => {
-    const receive = (response: IncomingMessage) => {
-      let last: Buffer = Buffer.alloc(0)
-      response.on('data', (chunk: Buffer) => {
-        last = chunk
-      })
-      response.on('error', reject)
-      response.on('end', () => {
-        if (response.statusCode === 200 && last.includes(end)) resolve()
-        else reject(new Error(`${url} answered ${response.statusCode}: ${last.toString().slice(0, 300)}`))
-      })
+    const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    let [sent, sentUs, chunks] = [0, 0, 0]
+    let scanner = new StampScanner()
+    const fail = (reason: string) => {
+      socket.destroy()
+      reject(new Error(`${load.url}${load.path}: ${reason}`))
     }
-    request(url, { method: 'POST', agent, headers }, receive).on('error', reject).end(body)
+    const reader = new ResponseReader({
+      onBody(piece) {
+        if (load.chunks === undefined) return
+        const readUs = nowUs()
+        scanner.scan(piece, (stampUs) => {
+          chunks++
+          into.lags.push(readUs - stampUs)
+        })
+      },
+      onEnd(status, text) {
+        into.latencies.push(nowUs() - sentUs)
+        if (status !== 200) fail(`status ${status}: ${text.slice(0, 400)}`)
+        else if (chunks !== (load.chunks ?? 0)) fail(`a stream had ${chunks} chunks instead of ${load.chunks}`)
+        else send()
+      },
+    })
+    function send(): void {
+      if (sent >= mostRequests || (sent > 0 && performance.now() >= until)) {
+        socket.destroy()
+        resolve()
+        return
+      }
+      sent++
+      chunks = 0
+      scanner = new StampScanner()
+      sentUs = nowUs()
+      socket.write(request)
+    }
+    socket.on('connect', send)
+    socket.on('data', (data) => reader.read(data))
+    socket.on('error', (error) => fail(error.message))
+    socket.on('end', () => fail('the connection was closed'))
   })
+}
+
+export function computePercentiles(values: readonly number[]): Percentiles {
+  const sorted = Float64Array.from(values).sort()
+  const pick = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+  return { p50: pick(0.5), p99: pick(0.99) }
 }

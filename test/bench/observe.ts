@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { jsonLog } from '../../src/features/observe/log.ts'
+import type { GatewayObserver } from '../../src/features/observe/observer.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { jsonLog } from '../../src/observe/log.ts'
-import { prometheus } from '../../src/observe/prometheus.ts'
-import type { GatewayObserver } from '../../src/pipeline/observing.ts'
 
 /*
  * Measures the CPU time that an observer adds to a request that is not streamed: gateways with and without it take turns in this process, and answer

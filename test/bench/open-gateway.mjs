@@ -1,36 +1,64 @@
+import { createRequire } from 'node:module'
 import { createGateway } from 'signalbox'
-import { fileStorage } from 'signalbox/storage/file'
-import { memoryStorage } from 'signalbox/storage/memory'
 
-/** US dollars a million tokens. */
-const PRICES = { bench: { input: 0.5, output: 2 } }
+/** US dollars per million tokens. */
+const PRICES = { input: 0.5, output: 2 }
+
+/** For stores that don't make one. */
+const SECRET = 'a-secret-of-the-benchmark-0123456789'
 
 /** So large that no run uses them up. */
 const LIMITS = { requests: { minute: 100_000_000 }, tokens: { day: 1_000_000_000_000 }, usd: { month: 1_000_000 } }
 
+/** The models of the mock provider, by the prefix of the connection. Each gets a combo of its name. */
+const MODELS = { chat: ['chat-100x0', 'chat-100x50', 'chat-40x50'], messages: ['messages-100x0'] }
+
 /**
- * The built gateway with all that a request costs: the key is checked, the name resolved, the usage recorded and told. Its data is in the folder that
- * the variable `STORE` names, or else in memory. With the variable `LIMITS` the key has limits of requests, tokens and US dollars.
+ * Opens the built gateway as a new user would have it: a required key, a combo, usage records unless the variable `USAGE` is `off`. `STORE` names the store:
+ * `memory`, a folder, `redis://…?name=…` or `postgres://…?name=…`. Sets up an empty store and returns the keys that it has made.
  */
-export async function openGateway() {
-  const storage = process.env.STORE ? fileStorage({ path: process.env.STORE, logger: false }) : memoryStorage()
-  const gateway = createGateway({ storage, hooks: { onUsage() {} } })
+export async function openGateway(options = {}) {
+  const storage = await openStorage(process.env.STORE)
+  const gateway = createGateway({
+    storage,
+    ...(!storage.ownSecret && { secret: SECRET }),
+    ...(process.env.USAGE === 'off' && { usage: false }),
+    ...options,
+  })
+  const { requireApiKey } = await gateway.api.settings.get()
+  return { gateway, storage, keys: requireApiKey ? {} : await setUp(gateway) }
+}
+
+async function setUp({ api }) {
   const baseUrl = `${process.env.PROVIDER}/v1`
-  for (const [prefix, provider] of [
-    ['chat', 'openai-compatible-bench'],
-    ['spare', 'openai-compatible-spare'],
-    ['messages', 'anthropic-compatible-bench'],
-  ]) {
-    const apiKey = `provider-key-of-the-bench-for-${prefix}`
-    await gateway.api.connections.create({
-      provider,
-      apiKey,
+  for (const [prefix, models] of Object.entries(MODELS)) {
+    await api.connections.create({
+      provider: `${prefix === 'messages' ? 'anthropic' : 'openai'}-compatible-bench`,
+      apiKey: `provider-key-of-the-bench-for-${prefix}`,
       providerSpecificData: { prefix, baseUrl },
-      prices: PRICES,
+      prices: Object.fromEntries(models.map((model) => [model, PRICES])),
     })
+    for (const model of models) await api.combos.create({ name: model, models: [`${prefix}/${model}`] })
   }
-  await gateway.api.combos.create({ name: 'pair', models: ['chat/bench', 'spare/bench'] })
-  await gateway.api.settings.update({ requireApiKey: true })
-  const { key } = await gateway.api.keys.create({ name: 'bench', ...(process.env.LIMITS && { limits: LIMITS }) })
-  return { gateway, key }
+  await api.combos.create({ name: 'vectors', kind: 'embedding', models: ['chat/vectors'] })
+  await api.settings.update({ requireApiKey: true })
+  const { key } = await api.keys.create({ name: 'bench' })
+  const { key: limitedKey } = await api.keys.create({ name: 'bench with limits', limits: LIMITS })
+  return { key, limitedKey }
+}
+
+async function openStorage(place) {
+  if (place === 'memory') return (await import('signalbox/storage/memory')).memoryStorage()
+  if (!/^(?:redis|postgres):/.test(place)) return (await import('signalbox/storage/file')).fileStorage(place)
+  const require = createRequire(new URL('../services/', import.meta.url))
+  const url = new URL(place)
+  const name = url.searchParams.get('name')
+  url.searchParams.delete('name')
+  if (url.protocol === 'redis:') {
+    const client = require('redis').createClient({ url: url.href })
+    await client.connect()
+    return (await import('signalbox/storage/redis')).redisStorage(client, { prefix: name })
+  }
+  const pool = new (require('pg').Pool)({ connectionString: url.href })
+  return (await import('signalbox/storage/postgres')).postgresStorage(pool, { table: name })
 }

@@ -1,148 +1,195 @@
 /*
- * `npm run bench`: what the gateway adds to a call, as a multiple of a bare proxy. README.md says how to read it.
+ * `npm run bench`: the cost of a request over HTTP, beside a bare proxy. README.md explains how to run it and how to read it.
  */
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type BenchFormat, type Load, run } from './load.ts'
-import { type Participant, pin, start } from './process.ts'
-import { head, rows, type Sample } from './table.ts'
+import { measureLoad, measureStart } from './measure.ts'
+import { hasOwnCpu, pinSelf, startPace } from './processes.ts'
+import {
+  addLatency,
+  type Budgets,
+  compare,
+  formatId,
+  keepSteady,
+  type Result,
+  type Sample,
+  suggestBudgets,
+} from './ratios.ts'
+import { formatReadme, formatSuite } from './report.ts'
+import { createServers } from './servers.ts'
+import { listComparisons, type Row, type Suite, selectSuites, suites } from './suites.ts'
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
+    check: { type: 'boolean', default: false },
+    suggest: { type: 'boolean', default: false },
+    'set-budgets': { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
     only: { type: 'string', default: '' },
+    records: { type: 'string', default: '100000' },
+    out: { type: 'string', default: fileURLToPath(new URL('results/latest.json', import.meta.url)) },
   },
 })
-const rounds = Number(values.rounds)
-const seconds = Number(values.seconds)
+const isCheck = values.check
+const isSuggesting = values.suggest || values['set-budgets'] !== undefined
+const rounds = Number(values.rounds ?? (isCheck ? 2 : 5))
+const seconds = Number(values.seconds ?? (isCheck ? 0.6 : 3))
+/** The requests, or streams, after which the code of a row is compiled, and the longest time for them. */
+const WARM_UP = { request: 20_000, chunk: 1_000, seconds: isCheck ? 5 : 20 }
+/** The check begins nothing after this time, in ms. */
+const CHECK_MS = 100_000
 
-const LOAD_CPU = 1
-const MEASURED_CPU = 0
-const WORDS = 100
+const begun = performance.now()
+/** A sample is left out when the CPU it was measured on was slower than at its fastest by more than this factor. */
+const UNSTEADY = 1.3
 
-pin(process.pid, LOAD_CPU)
-const direct = await start('provider.ts', { cpu: LOAD_CPU })
-const store = await mkdtemp(join(tmpdir(), 'bench-store-'))
-const bun = fileURLToPath(new URL('../runtimes/node_modules/.bin/bun', import.meta.url))
+const budgetsFile = new URL('budgets.json', import.meta.url)
+const budgets = JSON.parse(await readFile(budgetsFile, 'utf8')) as Budgets // a file of ours, which ratios.test.ts checks
 
-/** What stands between clients and provider: the file of each, and what it is started with. */
-const servers = {
-  proxy: { file: 'proxy.ts' },
-  gateway: { file: 'gateway.mjs' },
-  fileGateway: { file: 'gateway.mjs', env: { STORE: store } },
-  limitedGateway: { file: 'gateway.mjs', env: { LIMITS: 'yes' } },
-  bunProxy: { file: 'bun-proxy.mjs', runtime: bun },
-  bunGateway: { file: 'bun-gateway.mjs', runtime: bun },
-} as const
-type ServerName = keyof typeof servers
+pinSelf()
+if (!hasOwnCpu) console.log('The measured process shares its CPU with the load: there is only one, or no taskset.')
+const pace = startPace()
+await pace.measure() // compiles its work
+const servers = await createServers({ isCheck, records: Number(values.records) })
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void servers.close().finally(() => process.exit(1))) // paused processes wouldn't end with this one
+for (const reason of servers.missing) console.log(`Left out: ${reason}`)
+const selected = selectSuites(values.only, { isCheck, servers: servers.names })
+const comparisons = listComparisons(selected)
+let samples: Sample[] = []
+const steadySamples = () => keepSteady(samples, UNSTEADY)
 
-const started = new Map<ServerName, Promise<Participant>>()
+try {
+  for (const suite of selected) await warmUp(suite)
+  for (let round = 0; round < rounds; round++) {
+    if (round > 0 && isLate()) break
+    console.log(`Round ${round + 1} of ${rounds} ...`)
+    for (const suite of selected) await measureRound(suite, suite.rows, round)
+  }
+  if (isCheck && !isSuggesting) await measureAgain()
+} finally {
+  await servers.close()
+  pace.stop()
+}
+for (const suite of selected) console.log(`\n${formatSuite(suite, steadySamples(), budgets)}`)
+console.log(`\n${formatReadme(steadySamples())}\n`)
+await writeResults()
+await reportBudgets()
+process.exit()
 
-/** Starts a server with the first suite that needs it. */
-function serverOf(name: ServerName): Promise<Participant> {
-  const { file, ...options } = { env: {}, ...servers[name] }
-  const env = { PROVIDER: direct.url, ...options.env }
-  const server = started.get(name) ?? start(file, { ...options, env, cpu: MEASURED_CPU })
-  started.set(name, server)
-  return server
+/** Runs each load once without looking at it, so that the code is compiled. */
+async function warmUp({ load, rows, compared, unit }: Suite): Promise<void> {
+  if (!load || compared.includes('lagP99') || compared.includes('added')) return // others do the same
+  const requestsEach = Math.ceil(WARM_UP[unit === 'chunk' ? 'chunk' : 'request'] / load.connections)
+  for (const row of rows)
+    await measureRow({ load: { ...load, requestsEach }, row, unit, durationMs: WARM_UP.seconds * 1_000 })
 }
 
-interface Suite extends Pick<Load, 'model' | 'stream' | 'clients'> {
-  name: string
-  provider: BenchFormat
-  /** The format of the clients of the gateway; the others ask the provider in its own. */
-  client: BenchFormat
-  /** What is counted of one answer. */
-  per: number
-  proxy: ServerName
-  gateway: ServerName
-  /** How many times the CPU time of the proxy the gateway is to take at most. */
-  aim?: number
+/** Measures the rows in turn. No row always comes after the same one. */
+async function measureRound({ name: suite, load, unit }: Suite, rows: readonly Row[], round: number): Promise<void> {
+  const turned = rows.map((_, nth) => rows[(nth + round) % rows.length]).filter((row) => row !== undefined)
+  for (const row of turned) {
+    const before = await pace.measure()
+    const measured = load
+      ? await measureRow({ load, row, unit, durationMs: seconds * 1_000 })
+      : await measureSeeded(row)
+    samples.push({ suite, row: row.name, figures: measured, paceMs: Math.max(before, await pace.measure()) })
+  }
+  samples = addLatency(samples)
 }
 
-const onNode = { proxy: 'proxy', gateway: 'gateway' } as const
-const onBun = { proxy: 'bunProxy', gateway: 'bunGateway' } as const
-const chat = { provider: 'chat', client: 'chat', model: 'chat/bench' } as const
-const toMessages = { provider: 'messages', client: 'chat', model: 'messages/bench' } as const
-const toChat = { provider: 'chat', client: 'messages', model: 'chat/bench' } as const
-const embeddings = { provider: 'embeddings', client: 'embeddings', model: 'chat/bench' } as const
-const json = { stream: false, clients: 32, per: 1 } as const
-const quick = { stream: true, clients: 32, per: WORDS } as const
-const many = { stream: true, clients: 64, per: WORDS } as const
-const slow = { stream: true, clients: 500, per: WORDS } as const
-const suites: Suite[] = [
-  { name: 'JSON answers, 32 clients', ...onNode, ...chat, ...json, aim: 1.65 },
-  {
-    name: 'JSON answers, file store and combo, 32 clients',
-    ...onNode,
-    ...chat,
-    ...json,
-    gateway: 'fileGateway',
-    model: 'pair',
-  },
-  { name: 'JSON answers, key with limits, 32 clients', ...onNode, ...chat, ...json, gateway: 'limitedGateway' },
-  { name: 'JSON answers, embeddings, 32 clients', ...onNode, ...embeddings, ...json },
-  { name: `streams of ${WORDS} chunks, 32 clients`, ...onNode, ...chat, ...quick },
-  { name: `streams of ${WORDS} chunks, 64 clients`, ...onNode, ...chat, ...many, aim: 1 },
-  { name: `slow streams of ${WORDS} chunks, 500 clients`, ...onNode, ...chat, ...slow, model: 'chat/slow' },
-  {
-    name: `translated streams, Chat client, Messages provider, 32 clients`,
-    ...onNode,
-    ...toMessages,
-    ...quick,
-    aim: 1.25,
-  },
-  { name: `translated streams, Messages client, Chat provider, 32 clients`, ...onNode, ...toChat, ...quick, aim: 1.25 },
-  {
-    name: `translated slow streams, Chat client, Messages provider, 500 clients`,
-    ...onNode,
-    ...toMessages,
-    ...slow,
-    model: 'messages/slow',
-  },
-  {
-    name: `translated slow streams, Messages client, Chat provider, 500 clients`,
-    ...onNode,
-    ...toChat,
-    ...slow,
-    model: 'chat/slow',
-  },
-  { name: 'JSON answers on Bun, 32 clients', ...onBun, ...chat, ...json, aim: 1.5 },
-  { name: `streams of ${WORDS} chunks on Bun, 64 clients`, ...onBun, ...chat, ...many },
-]
-
-console.log(`Medians of ${rounds} rounds of ${seconds} s\n\n${head}`)
-for (const suite of suites.filter(({ name }) => name.includes(values.only))) {
-  const { name, aim } = suite
-  const isMissing = suite.proxy === 'bunProxy' && !existsSync(bun)
-  console.log(`${name}${isMissing ? ': left out, since test/runtimes is not installed (npm ci in that folder)' : ''}`)
-  if (!isMissing) console.log(rows(await samplesOf(suite), { floor: 'proxy', without: 'direct', aim }))
+interface RowMeasurement {
+  load: NonNullable<Suite['load']>
+  row: Row
+  unit: Suite['unit']
+  durationMs: number
 }
-for (const server of [direct, ...(await Promise.all(started.values()))]) server.stop()
-await rm(store, { recursive: true, force: true })
 
-/** Measures the ways to the provider by turns; the first round warms them up. */
-async function samplesOf({ proxy, gateway, per, provider, client, ...load }: Suite): Promise<Sample[]> {
-  const ways = { direct, proxy: await serverOf(proxy), gateway: await serverOf(gateway) }
-  const samples: Sample[] = []
-  for (let round = -1; round < rounds; round++) {
-    for (const [way, { url, key = 'none', used }] of Object.entries(ways)) {
-      const before = await used()
-      const start = performance.now()
-      const running = run({ ...load, url, key, seconds, format: way === 'gateway' ? client : provider })
-      const { rss } = await setTimeout((seconds * 1_000) / 2).then(used) // while all are at it
-      const times = await running
-      const took = (performance.now() - start) / 1_000
-      const { cpu } = await used()
-      const units = times.length * per
-      if (round >= 0) samples.push({ way, perSecond: units / took, times, cpuPerUnit: (cpu - before.cpu) / units, rss })
+async function measureRow({ load, row, unit, durationMs }: RowMeasurement): Promise<Sample['figures']> {
+  const server = await servers.open(row.server)
+  const key = (row.isLimited ? server.limitedKey : server.key) ?? 'none'
+  return measureLoad({
+    server,
+    isDirect: row.server === 'direct',
+    load: { ...load, url: server.url, key, durationMs },
+    unit,
+  })
+}
+
+/** The start of a server whose store has usage records; nothing if the store has lost some, which exceeds every budget. */
+async function measureSeeded(row: Row): Promise<Sample['figures']> {
+  const load = suites.find(({ name }) => name === 'json')?.load
+  if (!load) throw new Error('There is no suite called json.')
+  try {
+    return await measureStart(await servers.seed(row.server), { ...load, durationMs: 0 })
+  } catch (error) {
+    console.log(`Not measured: the start of ${row.label}. ${error instanceof Error ? error.message : error}`)
+    return {}
+  }
+}
+
+function isLate(): boolean {
+  return isCheck && performance.now() - begun > CHECK_MS
+}
+
+/** Noise goes away with more rounds, and a regression doesn't. */
+async function measureAgain(): Promise<void> {
+  for (let round = rounds; !isLate(); round++) {
+    const exceeded = compare(steadySamples(), comparisons, budgets).filter(({ isExceeded }) => isExceeded)
+    if (exceeded.length === 0) return
+    console.log(`Once more, over budget: ${exceeded.map(formatId).join(', ')} ...`)
+    for (const suite of selected) {
+      const concerned = exceeded.filter((result) => result.suite === suite.name)
+      const names = new Set(concerned.flatMap(({ row, floor }) => [row, floor, 'direct']))
+      if (concerned.length > 0 && !isLate())
+        await measureRound(
+          suite,
+          suite.rows.filter(({ name }) => names.has(name)),
+          round,
+        )
     }
   }
-  return samples
+}
+
+async function writeResults(): Promise<void> {
+  const results = compare(steadySamples(), comparisons, budgets)
+  const machine = { node: process.version, cpu: cpus()[0]?.model, cpus: cpus().length, hasOwnCpu }
+  const took = Math.round((performance.now() - begun) / 1_000)
+  const meta = { date: new Date().toISOString(), ...machine, arguments: process.argv.slice(2), seconds: took }
+  await mkdir(dirname(values.out), { recursive: true })
+  await writeFile(values.out, `${JSON.stringify({ meta, results, samples }, null, 1)}\n`)
+  console.log(`Took ${took} s; results: ${values.out}`)
+}
+
+/** Prints or writes new budgets, or else makes the process fail if one is exceeded. */
+async function reportBudgets(): Promise<void> {
+  const results = compare(steadySamples(), comparisons, budgets)
+  if (isSuggesting) {
+    const suggested = `${JSON.stringify(suggestBudgets(results, budgets, values['set-budgets']), null, 2)}\n`
+    if (values['set-budgets'] === undefined) console.log(suggested)
+    else await writeFile(budgetsFile, suggested)
+    return
+  }
+  if (!isCheck) return
+  const exceeded = results.filter(({ isExceeded }) => isExceeded)
+  const isUneven = (result: Result) =>
+    Number.isNaN(result.ratio) && !Number.isNaN(compare(samples, [result], budgets)[0]?.ratio)
+  for (const result of exceeded)
+    console.log(
+      isUneven(result)
+        ? `Not judged: ${formatId(result)}, because the CPU changed its speed whenever it was measured`
+        : formatExceeded(result),
+    )
+  if (exceeded.some((result) => !isUneven(result))) process.exitCode = 1
+  else console.log('All ratios are within their budgets (test/bench/budgets.json).')
+}
+
+function formatExceeded(result: Result): string {
+  const { ratio, atMost } = result
+  const measured = Number.isNaN(ratio) ? 'was not measured' : `is ${ratio.toFixed(2)} times its floor`
+  return `Over budget: ${formatId(result)} ${measured}, at most ${atMost} is allowed (test/bench/budgets.json)`
 }

@@ -8,10 +8,11 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { type PostgresPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { redisStorage } from '../../adapters/storage/redis.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
-import { createUsageOperations } from '../../src/management/usage.ts'
+import { Keeper } from '../../src/features/usage/keeper.ts'
+import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
+import { UsageReader } from '../../src/features/usage/reader.ts'
+import { turnEnd } from '../../src/platform.ts'
 import type { Storage } from '../../src/types.ts'
-import { Keeper } from '../../src/usage/kept/keeper.ts'
-import { UsageReader } from '../../src/usage/kept/reader.ts'
 import { noNames, requestAt } from '../usage/support/instances.ts'
 
 /*
@@ -117,9 +118,9 @@ const { storage, size, close } = await open()
 
 const days = async () => ({ requests: 400, totals: 800 })
 const onError = (error: unknown) => console.error(error)
-const keeper = new Keeper({ storage, clock, instance: 'bench', days, mostCharacters: 600_000, onError })
-const BATCH = 100
-const FOLD_EVERY = 20
+const keeper = new Keeper({ storage, clock, instance: 'bench', days, maxCharacters: 600_000, turnEnd, onError })
+const BATCH = 250
+const FOLD_EVERY = 40
 
 console.log(`${values.store}: ${requests} requests of ${DAYS} days and ${keys} keys; every tenth is of one key`)
 const cpuBefore = process.cpuUsage()
@@ -140,7 +141,7 @@ for (let done = 0; done < requests; done += BATCH) {
   })
   making += performance.now() - before
   now = Math.floor(start + ((end - start) * (done + BATCH)) / requests)
-  await keeper.write({ number: done / BATCH + 1, requests: batch })
+  await keeper.write({ number: done / BATCH + 1, requests: batch, unlisted: new Map() })
   if (done % (FOLD_EVERY * BATCH) === 0) await keeper.tidy() // a real gateway folds every two minutes; this is faster, and leaves the same
 }
 await keeper.close()

@@ -3,8 +3,16 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the actions of the command')
 
-/** Those that are made of several operations, and those that are of none: a stream of events, and what reads other gateways' files. */
-const COMPOSED = ['aliases create', 'models update', 'live', 'import 9router', 'import litellm', 'import portkey']
+/** Those that are made of several operations, and those that are of none: a stream of events, and those that work on files. */
+const COMPOSED = [
+  'aliases create',
+  'models update',
+  'live',
+  'init',
+  'import 9router',
+  'import litellm',
+  'import portkey',
+]
 
 /** The texts in a tree. */
 const textsIn = (tree: unknown): string[] =>

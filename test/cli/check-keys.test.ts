@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { checkKeys } from '../../src/cli/data.ts'
-import { openVault } from '../../src/store/open-vault.ts'
-import { placeOfKey } from '../../src/store/vault.ts'
+import { checkKeys } from '../../src/cli/data-folder.ts'
+import { getKeyContext } from '../../src/records/keyring.ts'
+import { openKeyring } from '../../src/records/open-keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the keys when the command starts')
@@ -10,8 +10,8 @@ const test = suite('the keys when the command starts')
 async function withKeys(count: number) {
   const storage = memoryStorage()
   const at = (place: number) => `keys/${place.toString(16).padStart(64, '0')}`
-  const put = (place: number, sealedKey = placeOfKey(`id-${place}`)) => {
-    const record = { id: `id-${place}`, name: `key ${place}`, sealedKey, createdAt: '2026-01-01T00:00:00Z' }
+  const put = (place: number, sealedKey = getKeyContext(`id-${place}`)) => {
+    const record = { id: `id-${place}`, name: `key ${place}`, sealedKey, createdAt: '2026-01-01T00:00:00Z', mac: 'M' }
     return storage.set(at(place), JSON.stringify({ order: count - place, record }))
   }
   for (let place = 0; place < count; place++) await put(place)
@@ -20,7 +20,7 @@ async function withKeys(count: number) {
   const logger = { warn: (message: string) => void warnings.push(message), error: assert.unreachable }
   let openedCount = 0
   const check = async () => {
-    await checkKeys(storage, { ...vault, open }, logger)
+    await checkKeys(storage, { ...vault, decrypt: open }, logger)
     return { warnings, openedCount }
   }
   async function open(place: string, sealed: string) {
@@ -31,7 +31,7 @@ async function withKeys(count: number) {
   return { storage, at, put, check }
 }
 
-const vault = await openVault({
+const vault = await openKeyring({
   storage: memoryStorage(),
   secret: 'a secret, as long as secrets must be',
   logger: { warn() {}, error() {} },
@@ -45,7 +45,7 @@ test('few keys are opened when the command starts, and each that cannot be opene
   const { warnings } = await check()
   assert.equal(
     warnings.map((warning) => warning.slice(0, 30)),
-    ['key 3: The key cannot be opene', 'key 19: The key cannot be open'],
+    ['key 3: The key cannot be decry', 'key 19: The key cannot be decr'],
   )
 })
 
@@ -65,9 +65,7 @@ test('all keys are read when the command starts, and each damaged record is repo
     await storage.set(at(place), '{"order":')
     const { warnings } = await check()
     assert.ok(
-      warnings.includes(
-        `The record ${at(place)} of the storage is no JSON object with a "record", and is passed over.`,
-      ),
+      warnings.includes(`The stored record ${at(place)} is not a JSON object with a "record", so it is skipped.`),
     )
     assert.is(warnings.length, count > 1 ? 2 : 1)
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { runCommand } from '../../src/cli/commands/run.ts'
+import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -42,10 +42,10 @@ async function run(args: string[], answers: Record<string, object>, variables: R
 
 const test = suite('signalbox cloud')
 
-const conflict = { collection: 'keys', id: 'k1', kept: 'home', at: '2026-01-01T00:00:00.000Z' }
-const CONFLICTS = `Changed on both sides, and the side whose change was kept:
-COLLECTION  ID  KEPT  AT
-keys        k1  home  2026-01-01T00:00:00.000Z
+const conflict = { collection: 'keys', id: 'k1', kept: 'gateway', at: '2026-01-01T00:00:00.000Z' }
+const CONFLICTS = `Changed on both sides (KEPT is the side whose change won):
+COLLECTION  ID  KEPT     AT
+keys        k1  gateway  2026-01-01T00:00:00.000Z
 `
 
 test('signalbox cloud shows the state of the mirror, with its conflicts below', async () => {
@@ -61,24 +61,24 @@ test('signalbox cloud shows the state of the mirror, with its conflicts below', 
 const UNSET = { cloudUrl: '' }
 const SET = { cloudUrl: 'https://c.test' }
 
-test('enable saves an address first, sends the enrolment, and shows the key that was made and the address of clients', async () => {
+test('enable saves an address first, sends the enrollment token, and shows the key that was made and the address of clients', async () => {
   const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
   const { out, err, sent } = await run(
     ['enable', 'https://c.test/v1'],
     { GET: UNSET, PATCH: SET, enable: { success: true, verified: true, createdKey, conflicts: [] } },
-    { SIGNALBOX_ENROLMENT: 'an enrolment' },
+    { SIGNALBOX_ENROLLMENT_TOKEN: 'an enrollment token' },
   )
   assert.equal(sent, [
     'GET /api/settings {}',
     'PATCH /api/settings {"cloudUrl":"https://c.test"}',
-    'enable {"enrolment":"an enrolment"}',
+    'enable {"enrollmentToken":"an enrollment token"}',
   ])
   assert.is(err, '')
   assert.match(
     out,
-    /^Cloud mode is on, and the cloud has answered with one of the keys\.\nThere was no key, and one was made:\nkey +sbx_made\n/,
+    /^Cloud sync is on, and a test request to the cloud succeeded\.\nYou had no API key, so one was created:\nkey +sbx_made\n/,
   )
-  assert.match(out, /\nClients now use https:\/\/c\.test\/v1\.\n$/)
+  assert.match(out, /\nClients can now use https:\/\/c\.test\/v1\.\n$/)
 })
 
 test('an enable that could not be verified succeeds with a warning, beside those of the gateway', async () => {
@@ -91,10 +91,10 @@ test('an enable that could not be verified succeeds with a warning, beside those
   }
   const { out, err, sent } = await run(['enable'], { GET: SET, enable })
   assert.equal(sent, ['GET /api/settings {}', 'enable {}'])
-  assert.is(out, 'Cloud mode is on.\nClients now use https://c.test/v1.\n')
+  assert.is(out, 'Cloud sync is on.\nClients can now use https://c.test/v1.\n')
   assert.is(
     err,
-    'signalbox: warning: The mirror could not be verified: 503 of the proxy\nsignalbox: warning: The cloud proxy may not reach "lab".\n',
+    'signalbox: warning: Cloud sync could not be verified: 503 of the proxy\nsignalbox: warning: The cloud proxy may not reach "lab".\n',
   )
   const json = await run(['enable', '--json'], { GET: SET, enable })
   assert.equal([JSON.parse(json.out), json.err], [enable, ''])
@@ -124,15 +124,12 @@ test('disable syncs first, and warns when that has failed', async () => {
   const disable = { success: true, conflicts: [] }
   const { out, err, sent } = await run(['disable', '--force'], { sync: { error: 'The cloud is away.' }, disable })
   assert.equal(sent, ['sync {}', 'disable {"force":true}'])
-  assert.equal(
-    [out, err],
-    ['Cloud mode is off.\n', 'signalbox: warning: The sync before has failed: The cloud is away.\n'],
-  )
+  assert.equal([out, err], ['Cloud sync is off.\n', 'signalbox: warning: The final sync failed: The cloud is away.\n'])
 })
 
 test('sync and check print their results, and failures their causes', async () => {
   const sync = await run(['sync'], { sync: { success: true, conflicts: [conflict] } })
-  assert.is(sync.out, `The cloud is in sync.\n${CONFLICTS}`)
+  assert.is(sync.out, `Synced with the cloud.\n${CONFLICTS}`)
   assert.is((await run(['check'], { check: { message: 'It is running.' } })).out, 'It is running.\n')
   assert.equal(await run(['check'], { check: { error: 'No proxy is there' } }), {
     sent: ['check {}'],
@@ -150,5 +147,5 @@ test('sessions lists them, and revoke ends one', async () => {
     'ID  CREATED                   LAST USED\ns1  2026-01-01T00:00:00.000Z  2026-01-02T00:00:00.000Z\n',
   )
   const revoked = await run(['sessions', 'revoke', 's1'], { DELETE: { success: true } })
-  assert.equal([revoked.sent, revoked.out], [['DELETE /api/sync/cloud/sessions/s1 {}'], 'The session "s1" is ended.\n'])
+  assert.equal([revoked.sent, revoked.out], [['DELETE /api/sync/cloud/sessions/s1 {}'], 'Ended session "s1".\n'])
 })

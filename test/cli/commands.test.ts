@@ -19,7 +19,7 @@ test.after.each(({ serving }) => serving?.close())
 test('a command lists, makes, changes and deletes combos', async ({ url, door }) => {
   assert.equal(await runHere(url, ['combos']), {
     code: 0,
-    out: 'There are no combos. Make one: signalbox combos create <name> <model...>\n',
+    out: 'There are no combos yet. Create one: signalbox combos create <name> <model...>\n',
     err: '',
   })
   await runHere(url, ['combos', 'create', 'fast', 'openai/a', 'openai/b', '--sticky-limit', '2', '--hedge'])
@@ -54,7 +54,7 @@ test('a command lists, makes, changes and deletes combos', async ({ url, door })
   const emptied = await runHere(url, ['combos', 'update', 'w', '--data', '-'], { input: '{"models":[]}' })
   assert.equal(
     [emptied.code, emptied.err],
-    [0, 'signalbox: warning: The combo has no models: requests for it get a 404.\n'],
+    [0, 'signalbox: warning: The combo has no models, so requests for it fail with a 404.\n'],
   )
   await runHere(url, ['combos', 'delete', 'w'])
   assert.is((await door.gateway.api.combos.list()).combos.length, 1)
@@ -111,14 +111,14 @@ test('a command refuses to make an existing alias, and to change an unknown one'
   assert.equal(await runHere(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
     out: '',
-    err: 'The alias "quick" exists. To change it: signalbox aliases update.\n',
+    err: 'The alias "quick" already exists. To change it, run: signalbox aliases update\n',
   })
   assert.match(
     (await runHere(url, ['aliases', 'update', 'quik', 'openai/b'])).err,
     /no alias "quik"\. Did you mean "quick"\?/,
   )
   const led = await runHere(url, ['aliases', 'update', '--name', 'quick', '--model', 'nowhere'])
-  assert.match(led.err, /^signalbox: warning: The alias leads nowhere yet/)
+  assert.match(led.err, /^signalbox: warning: The alias doesn't resolve yet/)
   assert.is((await runHere(url, ['aliases'])).out, 'ALIAS  MODEL\nquick  nowhere\n')
   assert.is((await runHere(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
@@ -158,11 +158,17 @@ test('a command shows a whole key when it is made or requested, and otherwise it
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
   assert.match((await runHere(url, ['keys', 'get', 'mine'])).out, key)
-  for (const action of [['list'], ['update', 'mine', '--paused']]) {
+  const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
+  for (const [action, end] of [
+    [['list'], hint],
+    [['list', '--json'], hint],
+    [['update', 'mine', '--paused'], `…${key.slice(-4)}`],
+  ] as const) {
     const { out } = await runHere(url, ['keys', ...action])
-    assert.match(out, `…${key.slice(-4)}`)
+    assert.match(out, end)
     assert.not.match(out, key)
   }
+  assert.match((await runHere(url, ['keys', 'list', '--json', '--values', 'all'])).out, key)
 })
 
 test('a command asks for an id when several records have the name', async ({ url, door }) => {
@@ -172,7 +178,7 @@ test('a command asks for an id when several records have the name', async ({ url
   assert.equal(await runHere(url, ['keys', 'delete', 'twin']), {
     code: 1,
     out: '',
-    err: `2 keys are called "twin". Give the id of one: ${one.id}, ${other.id}.\n`,
+    err: `2 keys are named "twin". Use one of their IDs: ${one.id}, ${other.id}.\n`,
   })
   assert.is((await runHere(url, ['keys', 'delete', one.id])).code, 0)
   assert.match((await runHere(url, ['keys', 'get', 'twin'])).out, other.key)
@@ -193,32 +199,33 @@ test('a command prints complete, aligned columns without control characters', as
 })
 
 const refused: Array<[args: string[], says: RegExp]> = [
-  [['keys', 'lst'], /^signalbox keys has no "lst"\. Did you mean "list"\?$/],
+  [['keys', 'lst'], /^"signalbox keys" has no action "lst"\. Did you mean "list"\?$/],
   [
     ['keys', 'rm', 'x'],
-    /^signalbox keys has no "rm"\. It has list, get, create, update, delete, rotate, limits, limits reset, limits settle\.$/,
+    /^"signalbox keys" has no action "rm"\. Actions: list, get, create, update, delete, rotate, limits, limits reset, limits settle\.$/,
   ],
-  [['keys', 'constructor'], /has no "constructor"/],
-  [['keys', 'update'], /^signalbox keys update needs a <key>: signalbox keys update <key>\.$/],
-  [['keys', 'update', 'x'], /^Nothing to change was given\. --help/],
-  [['keys', 'create', 'a', 'b'], /^Unexpected "b" after signalbox keys create a\.$/],
-  [['keys', 'list', 'a'], /^Unexpected "a" after signalbox keys list\.$/],
+  [['keys', 'constructor'], /has no action "constructor"/],
+  [['keys', 'update'], /^Missing <key>\. Usage: signalbox keys update <key>$/],
+  [['keys', 'update', 'x'], /^Nothing to update\. Use --help to list what you can change\.$/],
+  [['keys', 'create', 'a', 'b'], /^Unexpected argument "b" after "signalbox keys create a"\.$/],
+  [['keys', 'list', 'a'], /^Unexpected argument "a" after "signalbox keys list"\.$/],
   [['keys', 'list', '--name', 'a'], /^Unknown option "--name"/],
   [['keys', 'update', 'x', '--pausd'], /Did you mean "--paused"\?$/],
-  [['keys', 'update', 'x', '--paused=no'], /^--paused takes no value\.$/],
-  [['keys', 'create', '--name'], /^--name needs a value, as in --name app\.$/],
-  [['keys', 'update', 'x', '--active', '--paused'], /^--active and --paused say two things about the same/],
+  [['keys', 'update', 'x', '--paused=no'], /^--paused doesn't take a value\.$/],
+  [['keys', 'create', '--name'], /^--name needs a value, for example: --name app$/],
+  [['keys', 'update', 'x', '--active', '--paused'], /^--active and --paused conflict\. Use only one of them\.$/],
   [['keys', 'create', '--data', '{"name"'], /^--data must be a JSON object/],
   [['keys', 'create', '--data', '[]'], /^--data must be a JSON object/],
-  [['connections', 'create', 'lab', '--priority', 'low'], /^--priority "low" is no number\.$/],
-  [
-    ['connections', 'create', 'lab', '--api-key', '-', '--data', '-'],
-    /^Only one option can be read from standard input/,
-  ],
-  [['keys', '--url', 'localhost:4000'], /^--url must be the absolute address of a gateway/],
-  [['keys', '--url', 'http://me:secret@127.0.0.1'], /^--url must have no credentials/],
+  [['connections', 'create', 'lab', '--priority', 'low'], /^--priority "low" is not a number\.$/],
+  [['connections', 'create', 'lab', '--api-key', '-', '--data', '-'], /^Only one option can be read from stdin/],
+  [['keys', '--url', 'localhost:4000'], /^--url must be the absolute URL of a gateway/],
+  [['keys', '--url', 'http://me:secret@127.0.0.1'], /^--url must not contain credentials/],
   [['keys', '--token', 'with blanks'], /^--token must be the admin token/],
-  [['cloud', 'disable', '--enrolment', '-'], /^Unknown option "--enrolment"/],
+  [['cloud', 'disable', '--enrollment-token', '-'], /^Unknown option "--enrollment-token"/],
+  [
+    ['cloud', 'enable', '--enrolment', '-'],
+    /^Unknown option "--enrolment"\. It was renamed\. Use "--enrollment-token"\.$/,
+  ],
 ]
 
 for (const [args, says] of refused) {
@@ -232,12 +239,17 @@ for (const [args, says] of refused) {
 
 test('a command names the variable that is empty or missing', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
-  assert.is((await runHere(url, create)).err, 'The variable OWN_KEY is not set.\n')
-  assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')
-  const enable = await runHere(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLMENT: '' } })
-  assert.is(enable.err, 'The variable SIGNALBOX_ENROLMENT is empty.\n')
+  assert.is((await runHere(url, create)).err, 'The environment variable OWN_KEY is not set.\n')
+  assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The environment variable OWN_KEY is empty.\n')
+  const enable = await runHere(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLLMENT_TOKEN: '' } })
+  assert.is(enable.err, 'The environment variable SIGNALBOX_ENROLLMENT_TOKEN is empty.\n')
+  const former = await runHere(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLMENT: 'any' } })
+  assert.equal(
+    [former.code, former.err],
+    [1, 'SIGNALBOX_ENROLMENT has been renamed to SIGNALBOX_ENROLLMENT_TOKEN. Rename it in your environment.\n'],
+  )
   const nowhere = await runHere('', ['keys'])
-  assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute address/)
+  assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute URL/)
 })
 
 test('a command takes the token from standard input', async ({ url }) => {
@@ -251,7 +263,7 @@ test('a command takes the token from standard input', async ({ url }) => {
 test('a command says that /v1 is not part of the address', async ({ url }) => {
   const { code, err } = await runHere(`${url}/v1`, ['keys'])
   assert.is(code, 1)
-  assert.is(err, 'There is no gateway here that has what this command asks for. The address goes without /v1 here.\n')
+  assert.is(err, "This gateway doesn't support this command. Leave /v1 off the URL.\n")
 })
 
 test('a command lists keys by a part of their name, in pages, and without their values', async ({ url, door }) => {
@@ -259,7 +271,7 @@ test('a command lists keys by a part of their name, in pages, and without their 
   const listed = await runHere(url, ['keys', 'list', '--search', 'APP', '--limit', '1', '--values', 'none'])
   assert.match(listed.out, /app one .*sbx_..…../)
   assert.not.match(listed.out, /other|app two/)
-  const [, after = ''] = /There are more: --after (\S+)/.exec(listed.out) ?? []
+  const [, after = ''] = /More: --after (\S+)/.exec(listed.out) ?? []
   const next = await runHere(url, ['keys', 'list', '--search', 'app', '--after', after, '--values', 'none', '--json'])
   const { keys } = JSON.parse(next.out)
   assert.equal(
@@ -267,5 +279,5 @@ test('a command lists keys by a part of their name, in pages, and without their 
     [['app two', undefined]],
   )
   const none = await runHere(url, ['keys', '--search', 'nothing'])
-  assert.is(none.out, 'There are no such keys.\n')
+  assert.is(none.out, 'No matching keys.\n')
 })

@@ -1,60 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
-import { withManagement } from '../../src/cli/data.ts'
-import { isProblem } from '../../src/cli/problem.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
-import type { Storage } from '../../src/types.ts'
-import { assert, suite } from '../support/suite.ts'
+import { withManagement } from '../../src/cli/data-folder.ts'
+import { assert } from '../support/suite.ts'
+import { configSuite, openData, problemOf, write } from './config-files.ts'
 
-const test = suite('the file of --config', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-config-'))
-})
-test.after(async ({ folder }) => {
-  await rm(folder, { recursive: true, force: true })
-})
+const test = configSuite('the file of --config')
 
 const VALUE = `sbx_${'v'.repeat(40)}`
 const env = { OPENAI_KEY: 'sk-canary-0123456789', HOST: 'lab.test', EMPTY: '', APP_KEY: VALUE }
-
-/** Data to apply files to, and what was written to it since it was last asked. */
-function openData() {
-  const memory = memoryStorage()
-  let writes: string[] = []
-  const storage: Storage = {
-    ...memory,
-    set: (key, ...rest) => {
-      writes.push(key)
-      return memory.set(key, ...rest)
-    },
-  }
-  const data = { storage, catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
-  const written = () => {
-    const all = writes
-    writes = []
-    return all
-  }
-  return { data, written }
-}
-
-async function write(folder: string, name: string, content: string): Promise<string> {
-  const path = join(folder, name)
-  await writeFile(path, content)
-  return path
-}
-
-async function problemOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  assert.ok(isProblem(error), String(error))
-  return error.message
-}
 
 const YAML = `
 settings:
@@ -177,47 +131,56 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
   ['broken.json', '{"a":', /broken\.json is not valid JSON: /],
   ['broken.yaml', 'a: [1', /broken\.yaml is not valid YAML: .* at line 1/],
   ['twice.yaml', 'keys: {}\nkeys: {}', /twice\.yaml is not valid YAML: Map keys must be unique/],
-  ['text.toml', '', /--config takes a file that ends in \.json, \.yaml or \.yml/],
-  ['list.json', '[]', /list\.json: must hold an object with "settings", "connections"/],
-  ['section.yaml', 'conections: {}', /section\.yaml: conections is not a section\. Did you mean "connections"\?/],
+  ['two.yaml', 'keys: {}\n---\nkeys: {}', /two\.yaml is not valid YAML: .*multiple documents/],
+  ['text.toml', '', /the name of a config file must end in \.json, \.yaml, or \.yml/],
+  [
+    'list.json',
+    '[]',
+    /list\.json: must contain an object with these sections, which are all optional: "settings", "connections"/,
+  ],
+  ['section.yaml', 'conections: {}', /section\.yaml: conections is not a known section\. Did you mean "connections"\?/],
   [
     'unset.yaml',
     `connections: { main: { provider: openai, apiKey: "\${NOT_THERE}" } }`,
-    /unset\.yaml: connections\.main\.apiKey needs the variable NOT_THERE, which is not set\./,
+    /unset\.yaml: connections\.main\.apiKey needs the environment variable NOT_THERE, which is not set\./,
   ],
   [
     'several.yaml',
     `connections: { main: { provider: openai, apiKey: "\${ONE}" }, more: { provider: groq, apiKey: "\${TWO}\${ONE}" } }`,
-    /connections\.main\.apiKey needs the variable ONE, which is not set\. So is TWO\.$/m,
+    /connections\.main\.apiKey needs the environment variable ONE, which is not set\. Also missing: TWO\.$/m,
   ],
   [
     'empty.json',
     `{"keys":[{"name":"a","key":"\${EMPTY}"}]}`,
-    /empty\.json: keys\[0\]\.key needs the variable EMPTY, which is empty\./,
+    /empty\.json: keys\[0\]\.key needs the environment variable EMPTY, which is empty\./,
   ],
-  ['name.yaml', `aliases: { a: "x\${OPENAI-KEY}" }`, /name\.yaml: aliases\.a names "OPENAI-KEY", which is no variable/],
-  ['shape.yaml', 'connections: text', /shape\.yaml: connections must be a list, or a map by name\./],
+  [
+    'name.yaml',
+    `aliases: { a: "x\${OPENAI-KEY}" }`,
+    /name\.yaml: aliases\.a refers to "OPENAI-KEY", which is not a valid variable name/,
+  ],
+  ['shape.yaml', 'connections: text', /shape\.yaml: connections must be a list or a map\./],
   ['entry.yaml', 'connections: { a: text }', /entry\.yaml: connections\.a must be an object\./],
   ['settings.yaml', 'settings: []', /settings\.yaml: settings must be an object\./],
   [
     'twins.json',
     '{"connections":[{"provider":"openai"},{"provider":"openai"}]}',
-    /twins\.json: connections\[1\] has the same "id" as connections\[0\]; give one of them another\./,
+    /twins\.json: connections\[1\] has the same "id" as connections\[0\]\. Change one of them\./,
   ],
   [
     'name.json',
     '{"combos":{"a":{"name":"b","models":[]}}}',
-    /name\.json: combos\.a has "name", which its name in the map says already\./,
+    /name\.json: combos\.a has a "name" that differs from its name in the map\. Remove one of them\./,
   ],
   [
     'env.yaml',
     'connections: { env-openai: { provider: openai } }',
-    /env\.yaml: connections\.env-openai must not have an id that begins with "env-"/,
+    /env\.yaml: connections\.env-openai has an id that starts with "env-"/,
   ],
   [
     'custom.yaml',
     'customModels: { small: {} }',
-    /custom\.yaml: customModels\.small must be called <providerAlias>\/<id>\./,
+    /custom\.yaml: customModels\.small must be named <providerAlias>\/<id>\./,
   ],
 ]
 
@@ -234,9 +197,13 @@ const refused: ReadonlyArray<[content: string, says: RegExp]> = [
   ],
   ['connections: { main: {} }', /: connections\.main: Unknown provider "main"\./],
   ['settings: { requireApikey: true }', /: settings: Unknown field "requireApikey"\. Did you mean "requireApiKey"\?$/],
+  [
+    'settings: { unpriced: allow }',
+    /: settings: Unknown field "unpriced"\. It was renamed\. Use "whenPriceUnknown"\.$/,
+  ],
   ['combos: { a: [b], b: [a] }', /: combos\.b: .*must not lead back to the combo itself/],
-  ['keys: { a: { key: short } }', /: keys\.a: "key" must be "sbx_" and 32 to 196/],
-  ['aliases: { a: "" }', /: aliases\.a: "model" must not be blank$/],
+  ['keys: { a: { key: short } }', /: keys\.a: "key" must be "sbx_" followed by 32 to 196/],
+  ['aliases: { a: "" }', /: aliases\.a: "model" must not be blank\.$/],
 ]
 
 for (const [content, says] of refused) {
@@ -268,9 +235,12 @@ test('texts keep what is escaped, and an empty file names nothing', async ({ fol
 })
 
 test('a file that is not there, or a folder, is named', async ({ folder }) => {
-  assert.match(await problemOf(readConfigFile(join(folder, 'none.yaml'), env)), /none\.yaml \(there is no such file\)/)
+  assert.match(
+    await problemOf(readConfigFile(join(folder, 'none.yaml'), env)),
+    /Cannot read the config file .*none\.yaml: no such file\./,
+  )
   await mkdir(join(folder, 'folder.yaml'))
-  assert.match(await problemOf(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml \(it is a folder\)/)
+  assert.match(await problemOf(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml: it is a directory\./)
 })
 
 test('what leads nowhere once the file is applied is said with its place, and nothing is written for it', async ({
@@ -290,17 +260,53 @@ combos: { fast: [openai/gpt-5], broken: [groq/llama] }
   const [near = '', unlisted = '', ...others] = await applyConfig(config, data)
   assert.match(
     near,
-    /warnings\.yaml: connections\.openai-compatable: The provider "openai-compatable" is not of the kind/,
+    /warnings\.yaml: connections\.openai-compatable: The provider name "openai-compatable" does not start with/,
   )
   assert.match(unlisted, /warnings\.yaml: connections\.openai-compatable: .*"discover"/)
   assert.equal(others, [])
   written()
   assert.equal(await configWarnings(config, data), [
-    `${path}: aliases.lost: The alias leads nowhere yet: "nothing", no model, combo or alias has this name.`,
-    `${path}: combos.broken: The combo leads nowhere yet: requests for it get a 404.`,
-    `${path}: combos.broken: "groq/llama" leads nowhere yet: no active connection to "groq".`,
+    `${path}: aliases.lost: The alias doesn't resolve yet: it points to "nothing", but no model, combo, or alias has this name.`,
+    `${path}: combos.broken: No model in this combo resolves yet, so requests for it fail with a 404.`,
+    `${path}: combos.broken: "groq/llama" doesn't resolve yet: there is no active connection to "groq".`,
   ])
   await withManagement(data, (api) => api.connections.put({ id: 'env-groq', provider: 'groq' }))
   assert.is((await configWarnings(config, data)).length, 1)
   assert.equal(written(), ['connections/env-groq'])
+})
+
+test('the file is told of keys, groups, and prices that will not work as meant', async ({ folder }) => {
+  const { data, written } = openData()
+  const path = await write(
+    folder,
+    'mistakes.yaml',
+    `connections:
+  openai: { prices: { openai/gpt-5: { input: 1, output: 2 } } }
+customModels: { openai/ft: { prices: { input: 0.000001, output: 0.000002 } } }
+groups: { team: { models: [env-only/x, nobody/x] } }
+keys: { app: { models: [gpt-5], expiresAt: "2020-01-01T00:00:00Z" } }
+`,
+  )
+  const config = await readConfigFile(path, env)
+  const ofPrices = `${path}: connections.openai: "prices" contains "openai/gpt-5", but prices are listed by the provider's model ID. Use "gpt-5".`
+  assert.equal(await applyConfig(config, data), [ofPrices])
+  written()
+  const fromEnvironment = {
+    id: 'env',
+    provider: 'openai-compatible-env',
+    baseUrl: 'http://env.test/v1',
+    prefix: 'env-only',
+  }
+  await withManagement(data, (api) => api.connections.put(fromEnvironment))
+  const warnings = (await configWarnings(config, data)).map((warning) => warning.replace(`${path}: `, ''))
+  assert.match(
+    warnings[0] ?? '',
+    /^customModels\.openai\/ft: "prices" of "openai\/ft": 0\.000001 as "input" looks like/,
+  )
+  assert.equal(warnings.slice(1), [
+    'groups.team: "nobody/x" in "models" doesn\'t resolve yet: no model, combo, or alias has this name.',
+    'keys.app: The key expired at 2020-01-01T00:00:00Z, so requests with it fail with a 401.',
+    'keys.app: "gpt-5" in "models" doesn\'t resolve yet: no model, combo, or alias has this name. Did you mean "openai/gpt-5"?',
+  ])
+  assert.ok(written().every((key) => !/^(?:custom|group|key)/i.test(key)))
 })

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
+import { parseOptions } from '../../src/cli/cli-options.ts'
 import { readConfigFile } from '../../src/cli/config-file.ts'
-import { parseOptions } from '../../src/cli/options.ts'
 import { root } from '../dist/built.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, signalbox, temporaryFolder } from './command.ts'
@@ -89,7 +89,7 @@ test('the compose file mounts what there is, and its parts know each other', () 
   const { gateway, prometheus, grafana } = services
   assert.is(gateway.read_only, true)
   assert.equal(gateway.ports, ['127.0.0.1:4000:4000'])
-  assert.ok(Number.parseInt(gateway.stop_grace_period, 10) > 10, 'answers under way have 10 s')
+  assert.ok(Number.parseInt(gateway.stop_grace_period, 10) > 10, 'in-flight requests have 10 seconds')
   const mounts: string[] = Object.values<{ volumes: string[] }>(services).flatMap((service) => service.volumes)
   for (const mount of mounts) {
     const [from = '', to = ''] = mount.replace(/\$\{SIGNALBOX_PACKAGE:-(.*?)\}/, '$1').split(':')

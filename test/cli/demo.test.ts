@@ -31,7 +31,7 @@ demo('signalbox --demo streams an answer after a failed target', async ({ baseUr
   }
   assert.match(text, /^data: \{.*"role":"assistant"/)
   assert.match(text, /"finish_reason":"stop"[^\n]*\n\ndata: \[DONE\]\n\n$/)
-  assert.match(wordsIn(text), /^A train stands .* gentle curve\.$/)
+  assert.match(wordsIn(text), /^A train stops .* gentle curve\.$/)
   assert.ok(arrivals.length > 30, `it came in ${arrivals.length} pieces`)
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
@@ -105,7 +105,7 @@ demo('signalbox --demo has keys, a budget that is used up, and requests of some 
   for (const { name, error, metadata } of keys) {
     assert.is(error, undefined)
     assert.match(name, /^demo-/)
-    assert.equal(metadata, { demo: 'made by --demo' })
+    assert.equal(metadata, { demo: 'created by --demo' })
   }
   const trial = keys.find(({ name }) => name === 'demo-trial')
   const { limits } = (await manage(`${baseUrl}/api/keys/${trial?.id}/limits`, token)).body as {
@@ -127,7 +127,7 @@ demo('signalbox --demo lists its combos and says what else it has', async ({ bas
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
   const unknown = await chat(baseUrl, 'demo/other')
   assert.is(unknown.status, 404)
-  assert.match(await unknown.text(), /has the models \\"broken\\", \\"flaky\\", \\"storyteller\\" and \\"embedder\\"/)
+  assert.match(await unknown.text(), /has the models \\"broken\\", \\"flaky\\", \\"storyteller\\", and \\"embedder\\"/)
 })
 
 demo(
@@ -156,7 +156,7 @@ demo(
     for (const model of ['demo', 'mine']) {
       const response = await chat(laterUrl, model)
       assert.is(response.status, 404)
-      assert.match(await response.text(), /does not exist|cannot be reached: none of its names/)
+      assert.match(await response.text(), /does not exist|is not available: no active connection/)
     }
     await later.stop()
   },
@@ -174,7 +174,7 @@ demo('signalbox --demo hides a combo of the same name, says so, and shows it aga
   const response = await chat(await during.baseUrl(), 'demo')
   assert.is(response.headers.get('x-signalbox-target'), 'demo/storyteller')
   await response.body?.cancel()
-  assert.match(during.stderr, /^signalbox: warning: While the demo runs, its combo stands in for yours .*: demo\.\n$/)
+  assert.match(during.stderr, /^signalbox: warning: While the demo runs, its combo "demo" replaces yours\.\n$/)
   await during.stop()
 
   const after = signalbox(['--data', data])

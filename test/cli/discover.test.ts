@@ -101,7 +101,7 @@ test('a connection with --no-discover asks nobody, and what the listing lacks is
     [made.code, made.err],
     [
       0,
-      'signalbox: warning: signalbox models lists none of the models of this connection, since its server is not asked for them: ask it once by --discover, or name its models by --model.\n',
+      'signalbox: warning: "signalbox models" lists none of this connection\'s models because its server was never queried. Query the server with --discover, or list its models with --model.\n',
     ],
   )
   assert.is(context.asked, 0)
@@ -114,7 +114,7 @@ test('a connection whose server is away is made all the same, with a warning tha
     [made.code, made.err],
     [
       0,
-      'signalbox: warning: The server at http://127.0.0.1:9/v1/models cannot be reached: start it, or set its --base-url. Then ask again by --discover, or name its models by --model.\n',
+      'signalbox: warning: The server at http://127.0.0.1:9/v1/models is unreachable: start it, or set its --base-url. Then try --discover again, or list its models with --model.\n',
     ],
   )
   assert.match(made.out, /^provider +lmstudio$/m)
@@ -139,7 +139,7 @@ test('the file of --config asks a server once at each start, and prints what it 
   assert.is(context.asked, 1)
   assert.match(
     first.err,
-    /config\.yaml: connections\.away: The server at http:\/\/127\.0\.0\.1:9\/v1\/models cannot be reached/,
+    /config\.yaml: connections\.away: The server at http:\/\/127\.0\.0\.1:9\/v1\/models is unreachable/,
   )
   assert.not.match(first.err, 'connections.ollama')
   context.models.pop()

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { withManagement } from '../../src/cli/data.ts'
+import { withManagement } from '../../src/cli/data-folder.ts'
 import { applyEnvironment } from '../../src/cli/env-connections.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('connections from the environment')
@@ -44,6 +44,25 @@ test('each usual variable connects its provider, under a name that says so', asy
   assert.equal(await list(), before, 'a second start changes nothing')
 })
 
+test('quotes around a key are no part of it', async () => {
+  const { data, list, apply } = openData()
+  await apply({ OPENAI_API_KEY: KEY })
+  const before = await list()
+  for (const quoted of [`"${KEY}"`, `'${KEY}'`, ` "${KEY}" `]) {
+    assert.equal(await apply({ OPENAI_API_KEY: quoted }), [{ variable: 'OPENAI_API_KEY', provider: 'openai' }])
+    assert.equal(await list(), before, 'the key is the same')
+  }
+  const [empty] = await apply({ OPENAI_API_KEY: '""' })
+  assert.is(empty?.leftOut, 'it is not set')
+  await withManagement(data, async ({ connections }) => {
+    for (const apiKey of [`"${KEY}"`, `'${KEY}'`])
+      await connections.create({ provider: 'openai', apiKey }).then(
+        () => assert.unreachable(),
+        (error: unknown) => assert.match(String(error), '"apiKey" is in quotes, which would be sent as part of it'),
+      )
+  })
+})
+
 test('every variable belongs to a built-in provider', async () => {
   const { apply } = openData()
   const any = new Proxy({}, { get: (_, name) => (String(name).endsWith('_API_KEY') ? KEY : undefined) })
@@ -83,7 +102,7 @@ for (const isActive of [true, false]) {
     const { data, list, apply } = openData()
     await apply({ OPENAI_API_KEY: KEY })
     await withManagement(data, ({ connections }) => connections.create({ provider: 'openai', isActive }))
-    const leftOut = '"openai" has a connection of its own'
+    const leftOut = '"openai" already has a connection'
     assert.equal(await apply({ OPENAI_API_KEY: KEY }), [{ variable: 'OPENAI_API_KEY', provider: 'openai', leftOut }])
     assert.equal(
       (await list()).map(({ id }) => id.startsWith('env-')),
@@ -93,10 +112,10 @@ for (const isActive of [true, false]) {
 }
 
 for (const [env, leftOut] of [
-  [{ OPENAI_API_KEY: `sbx_${'x'.repeat(40)}` }, /^it holds a key of this gateway$/],
+  [{ OPENAI_API_KEY: `sbx_${'x'.repeat(40)}` }, /^it contains a Signalbox API key$/],
   [
     { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: 'http://127.0.0.1:4000/v1' },
-    /^OPENAI_BASE_URL says that the key is for another server$/,
+    /^OPENAI_BASE_URL is set, so the key is for another server$/,
   ],
   [{ OPENAI_API_KEY: 'sk with blanks' }, /must be the bare key/],
 ] as const) {

@@ -3,8 +3,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { SCHEMA } from '../../adapters/storage/file/format.ts'
-import { storeFile } from '../storage/support/store-file.ts'
+import { formerStore } from '../storage/support/former-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
@@ -52,18 +51,18 @@ failures(
   'signalbox that cannot start says what to do about an address that is not available',
   async ({ used, port }) => {
     const on = (...args: string[]) => ['--data', used, ...args]
-    const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken: .* --port ${port + 1}`)
+    const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
     await Promise.all([
       expectFailure({ args: on('--port', String(port)), code: 1, says: taken }),
       expectFailure({
         args: on('--host', '203.0.113.7'),
         code: 1,
-        says: /"203\.0\.113\.7" is no address of this machine/,
+        says: /"203\.0\.113\.7" is not an address of this machine/,
       }),
       expectFailure({
         args: on('--host', 'no-such-host.invalid'),
         code: 1,
-        says: /"no-such-host\.invalid" is no address/,
+        says: /"no-such-host\.invalid" is not an address/,
       }),
     ])
   },
@@ -73,7 +72,7 @@ failures(
   'signalbox that cannot start names both ways out when it would open a gateway that asks for no key to the network',
   async ({ used }) => {
     const says =
-      /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* signalbox settings update --require-api-key.* --config file.* add --open\.$/m
+      /--host 0\.0\.0\.0 opens this gateway to the network, but clients need no API key.* signalbox settings update --require-api-key.* --config file.* add --open\.$/m
     await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
     const data = join(await temporaryFolder(), 'data')
     const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
@@ -97,7 +96,7 @@ failures(
     await expectFailure({
       args,
       code: 1,
-      says: /signalbox\.yaml: connections\.main\.apiKey needs the variable OPENAI_KEY/,
+      says: /signalbox\.yaml: connections\.main\.apiKey needs the environment variable OPENAI_KEY/,
     })
     assert.not.ok(existsSync(data))
     const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
@@ -110,7 +109,7 @@ failures(
   'signalbox that cannot start leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
   async ({ port }) => {
     const data = join(await temporaryFolder(), 'data')
-    await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is taken/ })
+    await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is already in use/ })
     assert.not.ok(existsSync(data))
     const next = signalbox(['--data', data])
     await next.baseUrl()
@@ -123,21 +122,21 @@ failures('signalbox that cannot start says what is wrong with the environment', 
   const on = (env: Record<string, string>, says: RegExp) =>
     expectFailure({ args: ['--data', used], env, code: 1, says })
   await Promise.all([
-    on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\): use 32/),
-    on({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\): use 32/),
-    on({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET does not open the data in/),
+    on({ SIGNALBOX_ADMIN_TOKEN: 'short' }, /SIGNALBOX_ADMIN_TOKEN is too short \(5 characters\)\. Use at least 32/),
+    on({ SIGNALBOX_SECRET: 'short' }, /SIGNALBOX_SECRET is too short \(5 characters\)\. Use at least 32/),
+    on({ SIGNALBOX_SECRET: 'another one, long enough to be one' }, /SIGNALBOX_SECRET doesn't match the data in/),
   ])
 })
 
 failures('signalbox never starts on data that it cannot read, and changes none of it', async ({ used }) => {
-  const store = await readFile(join(used, 'store'))
-  const cut = await dataFolder(used, { store: store.subarray(0, 300), 'store.previous': Buffer.from('nonsense') })
-  const newer = await dataFolder(used, { store: await storeFile(9, new Map(), SCHEMA + 1) })
+  const store = await readFile(join(used, 'store.db'))
+  const cut = await dataFolder(used, { 'store.db': store.subarray(0, 3_000) })
+  const newer = await dataFolder(used, { store: formerStore(9, new Map(), { schema: 3 }) })
   const foreign = await dataFolder(used, { secret: Buffer.from(`${'A'.repeat(43)}\n`) })
-  const file = join(cut, 'store')
+  const file = join(cut, 'store.db')
   const tokenless = await dataFolder(used, { 'admin-token.sha256': Buffer.from('') })
   await Promise.all([
-    expectFailure({ args: ['--data', cut], code: 1, says: /cannot be read: .* restore the folder from a backup/ }),
+    expectFailure({ args: ['--data', cut], code: 1, says: /cannot be read: .* Restore the folder from a backup/ }),
     expectFailure({
       args: ['--data', cut],
       env: { SIGNALBOX_SECRET: 'any, as long as it is long enough' },
@@ -146,12 +145,20 @@ failures('signalbox never starts on data that it cannot read, and changes none o
     }),
     expectFailure({ args: ['--data', newer], code: 1, says: /written by a newer Signalbox/ }),
     expectFailure({ args: ['--data', foreign], code: 1, says: /is not the one that belongs to the store/ }),
-    expectFailure({ args: ['--data', file], code: 1, says: /cannot be written: \S+store is a file\. Name a folder/ }),
-    expectFailure({ args: ['--data', join(file, 'x')], code: 1, says: /: a part of \S+x is a file\. Name a folder/ }),
-    expectFailure({ args: ['--data', tokenless], code: 1, says: /digest of the admin token is damaged.*--new-token/ }),
+    expectFailure({
+      args: ['--data', file],
+      code: 1,
+      says: /cannot be written: \S+store\.db is a file\. Use a folder/,
+    }),
+    expectFailure({ args: ['--data', join(file, 'x')], code: 1, says: /: part of \S+x is a file\. Use a folder/ }),
+    expectFailure({
+      args: ['--data', tokenless],
+      code: 1,
+      says: /hash of the admin token in .* is damaged.*--new-token/,
+    }),
   ])
-  assert.equal(await readFile(join(cut, 'store')), store.subarray(0, 300))
-  assert.equal(await readFile(join(foreign, 'store')), store)
+  assert.ok((await readFile(join(cut, 'store.db'))).equals(store.subarray(0, 3_000)))
+  assert.ok((await readFile(join(foreign, 'store.db'))).equals(store))
 })
 
 failures(
@@ -161,7 +168,11 @@ failures(
     const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
     await sealed.baseUrl()
     await sealed.stop()
-    await expectFailure({ args: ['--data', data], code: 1, says: /set SIGNALBOX_SECRET to the one it was made with/ })
+    await expectFailure({
+      args: ['--data', data],
+      code: 1,
+      says: /Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore/,
+    })
     assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
   },
 )
@@ -170,7 +181,8 @@ failures(
 async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {
   const folder = join(await temporaryFolder(), 'data')
   await mkdir(folder)
-  for (const name of ['store', 'secret', 'admin-token.sha256']) await copyFile(join(used, name), join(folder, name))
+  for (const name of ['store', 'store.db', 'secret', 'admin-token.sha256'])
+    await copyFile(join(used, name), join(folder, name))
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes)
   return folder
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { FIRST_MODEL } from '../../src/cli/welcome.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { cleanUp, manage, signalbox, temporaryFolder, tokenIn } from './command.ts'
 
@@ -32,7 +32,7 @@ steps('the first steps lead from a fresh start to a streamed answer, pasted unch
 
   const connection = JSON.parse(await sh(`${token}\n${connect}`))
   assert.match(connection.apiKey, '…6789')
-  assert.match(command.stdout, /WARNING: no key is required, and 0\.0\.0\.0 is open to the network/)
+  assert.match(command.stdout, /WARNING: 0\.0\.0\.0 is open to the network, and clients need no API key\./)
   assert.is(JSON.parse(await sh(`${token}\n${requireKeys}`)).requireApiKey, true)
 
   const address = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` // in place of the provider's own

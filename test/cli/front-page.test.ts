@@ -21,7 +21,7 @@ test('the text for programs names the program, the base URLs and the first comma
   assert.is(response.status, 200)
   assert.is(response.headers.get('content-type'), 'text/plain; charset=utf-8')
   const text = await response.text()
-  assert.match(text, `Signalbox ${VERSION}: a gateway`)
+  assert.match(text, `Signalbox ${VERSION}: an LLM gateway`)
   assert.match(text, `OpenAI clients     ${baseUrl}/v1\n`)
   assert.match(text, `curl ${baseUrl}/api/connections`)
   assert.match(text, `GET ${baseUrl}/health`)

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { runCommand } from '../../src/cli/commands/run.ts'
+import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
-import { withManagement } from '../../src/cli/data.ts'
+import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -53,12 +53,15 @@ test('groups and limits on the command line are given by options', async () => {
   assert.match(await run('groups'), /^ID .*STATE.*\n.*Team +active/m)
   await run('keys', 'update', 'app', '--data', '{"limits":null}')
   assert.is((await key())?.limits, undefined)
-  assert.match(await run('groups', 'update', 'Team', '--limit', 'usd.day'), /^--limit "usd\.day" is no name and number/)
+  assert.match(await run('groups', 'update', 'Team', '--limit', 'usd.day'), /^--limit "usd\.day" needs a number/)
   assert.match(
     await run('groups', 'update', 'Team', '--limit', 'usd.day=0'),
-    /"limits\.usd\.day" must be a number above 0/,
+    /^--limit usd\.day must be a number above 0/,
   )
-  assert.match(await run('groups', 'delete', 'Team'), /has 1 key\. Delete it, .*signalbox keys update with --group/)
+  assert.match(
+    await run('groups', 'delete', 'Team'),
+    /still has 1 key\. First delete it, .*"signalbox keys update" with --group/,
+  )
   await run('groups', 'update', 'Team', '--paused')
   assert.is((await api.groups.get(id)).isActive, false)
   await run('settings', 'update', '--limit', 'tokens.day=1000')
@@ -96,7 +99,7 @@ groups:
   )
   assert.match(
     String(refusal),
-    /a\.yaml: groups\.pro: "limits\.usd\.month" must be a number above 0 and up to 9007199$/,
+    /a\.yaml: groups\.pro: "limits\.usd\.month" must be a number above 0 and up to 9007199\.$/,
   )
   await rm(folder, { recursive: true, force: true })
 })

@@ -106,7 +106,7 @@ test('credentials from a list, addresses and versions from variables, and routes
     ],
   })
   assert.not.match(said + file, /canary/)
-  assert.match(said, /model_list\[0\]\.litellm_params\.litellm_credential_name -> the account of credential_list "eu"/)
+  assert.match(said, /model_list\[0\]\.litellm_params\.litellm_credential_name -> credential_list "eu"/)
   assert.match(said, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
   const asked = async (name: string) => (await chat(name)).asked[0]
   assert.match((await asked('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
@@ -119,17 +119,20 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'us.anthropic.claude-x-v1:0' }, /model bedrock\/us\.anthropic\.claude-x-v1:0/],
   [{ model: 'bedrock/converse/eu-west-1/anthropic.m' }, /model bedrock\/anthropic\.m$/m],
   [{ model: 'my-model', api_base: 'http://lab.test/v1' }, /model lab\.test\/my-model/],
-  [{ model: 'my-model' }, /names no provider/],
+  [{ model: 'my-model' }, /-> Has no provider\./],
   [
     { model: 'watsonx/m', api_base: 'http://lab.test' },
-    /Signalbox has no provider "watsonx", and asks it like OpenAI at/,
+    /Signalbox has no provider "watsonx", so it uses the OpenAI format at/,
   ],
-  [{ model: 'hosted_vllm/m', api_base: 'http://lab.test/v1' }, /model hosted_vllm\/m$(?![\s\S]*asks it like)/m],
-  [{ model: 'os.environ/MODEL' }, /has its model in a variable/],
-  [{ model: '*' }, /stands for the models of all providers/],
-  [{ model: 'azure/', api_base: 'https://x.test' }, /names no model after "azure\/"/],
-  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /has a vertex_project of the wrong form/],
-  [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: an address/],
+  [
+    { model: 'hosted_vllm/m', api_base: 'http://lab.test/v1' },
+    /model hosted_vllm\/m$(?![\s\S]*uses the OpenAI format)/m,
+  ],
+  [{ model: 'os.environ/MODEL' }, /-> Reads its model from a variable/],
+  [{ model: '*' }, /-> Matches the models of all providers/],
+  [{ model: 'azure/', api_base: 'https://x.test' }, /-> Has no model name after "azure\/"/],
+  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /-> Has an invalid vertex_project/],
+  [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: a base URL/],
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]
 for (const [params, said] of names)
@@ -179,9 +182,9 @@ test('a key file of Vertex AI is a variable that takes its JSON: one for each fi
   })
   const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(accountOf(name), undefined, 2)]))
   const { said, api, warnings } = await started(folder, ['litellm', path], env)
-  const what = 'the JSON of a service account: the content of its key file, not the path'
+  const what = 'the JSON key of a service account (the contents of the key file, not its path)'
   for (const name of names) assert.ok(said.includes(`  ${name}: ${what}\n`), said)
-  const why = 'names a file, which is not read: give its content to the variable'
+  const why = 'The key file is not read. Put its contents into the variable'
   assert.ok(
     said.includes(`model_list[0].litellm_params.vertex_credentials (and 1 more like it) -> ${why} ${names[0]}.`),
     said,
@@ -265,7 +268,7 @@ test('what a deployment has beside the account that is made of it is reported, e
     ),
   )
   assert.not.match(said + file, /canary/)
-  const left = [...said.matchAll(/model_list\[(\d)\]\.litellm_params\.(\w+) -> (?!Its default)/g)]
+  const left = [...said.matchAll(/model_list\[(\d)\]\.litellm_params\.(\w+) -> (?!The default)/g)]
   assert.equal(
     left.map(([, at, name]) => `${at} ${name}`),
     [
@@ -275,8 +278,11 @@ test('what a deployment has beside the account that is made of it is reported, e
     ],
     said,
   )
-  assert.match(said, /model_list\[2\]\.litellm_params\.api_key -> Its default is left out: set AZURE_API_KEY/)
-  assert.match(said, /credential_list: spare -> No deployment of the file names it\./)
+  assert.match(
+    said,
+    /model_list\[2\]\.litellm_params\.api_key -> The default value is not imported\. Set AZURE_API_KEY\./,
+  )
+  assert.match(said, /credential_list: spare -> No deployment in the file uses it\./)
 })
 
 test('variables in an address stay, and a user or a query, which is refused at the start, is asked without', async ({
@@ -301,8 +307,8 @@ test('variables in an address stay, and a user or a query, which is refused at t
     ...{ B_TEST_BASE_URL: 'https://b.test/v1', C_TEST_BASE_URL: 'https://c.test/v1' },
   })
   assert.not.match(said + file, /canary/)
-  assert.match(said, /^ {2}HOST: a part of an address$/m)
-  assert.match(said, /^ {2}B_TEST_BASE_URL: an address: that of the file without its user, password and query/m)
+  assert.match(said, /^ {2}HOST: part of a base URL$/m)
+  assert.match(said, /^ {2}B_TEST_BASE_URL: the base URL from the file, without username, password, and query/m)
   const url = async (name: string) => (await chat(name)).asked[0]?.url
   assert.is(await url('a'), 'https://a.test/us/v1/chat/completions')
   assert.is(await url('p'), 'http://p.test:8080/v1/chat/completions')

@@ -90,10 +90,10 @@ test('a budget counts what has a price, and lets models without one answer as Li
       router_settings: { num_retries: 'os.environ/RETRIES' },
     }),
   )
-  const { limits, unpriced } = await api.settings.get()
-  assert.equal([limits, unpriced], [{ usd: { week: 10 } }, 'allow'])
+  const { limits, whenPriceUnknown } = await api.settings.get()
+  assert.equal([limits, whenPriceUnknown], [{ usd: { week: 10 } }, 'allow'])
   assert.is((await chat('m')).status, 200)
-  assert.match(said, /router_settings\.num_retries -> must be a number, not a variable/)
+  assert.match(said, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
 test('time-outs of deployments become those of their combo, and are never shorter for whole answers than in LiteLLM', async ({
@@ -118,8 +118,8 @@ test('time-outs of deployments become those of their combo, and are never shorte
   assert.is(combos.o?.timeouts, undefined)
   const { headersMs, totalMs } = (await api.settings.get()).timeouts
   assert.equal({ headersMs, totalMs }, ms(600, 600))
-  assert.match(said, /^ {2}stream_timeout -> Signalbox has one time-out/m)
-  assert.match(said, /model_list\[3\]: timeout, stream_timeout -> Time-outs belong to combos/)
+  assert.match(said, /^ {2}stream_timeout -> Signalbox has one timeout/m)
+  assert.match(said, /model_list\[3\]: timeout, stream_timeout -> Set timeouts on combos/)
 })
 
 const NAMES = [
@@ -155,7 +155,7 @@ test('clients keep every name of a model that LiteLLM accepts', async ({ folder 
     )
   }
   assert.is((await chat('m')).status, 200)
-  assert.match(said, /The name of an alias has 1 to 200 characters/)
+  assert.match(said, /An alias must have 1 to 200 characters/)
 })
 
 test('a model that is not for chat is asked at the endpoint of its kind', async ({ folder }) => {
@@ -182,7 +182,7 @@ test('a model that is not for chat is asked at the endpoint of its kind', async 
       ['ranker', 'rerank'],
     ],
   )
-  assert.match(said, /model_list\[0\]\.model_info\.access_groups -> Give keys and groups "models"/)
+  assert.match(said, /model_list\[0\]\.model_info\.access_groups -> Set "models" on keys and groups/)
   assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
@@ -228,7 +228,7 @@ for (const content of [
       (await api.keys.list()).keys.map(({ name }) => name),
       ['imported'],
     )
-    assert.match(said, /"npx signalbox keys list --json" shows them/)
+    assert.match(said, /Clients need the new API keys: npx signalbox keys list --json --values all$/m)
     assert.not.match(said, /canary/)
   })
 
@@ -255,46 +255,14 @@ test('a name with a star becomes aliases for models of the catalog, except names
     ['openai/gpt-5-mini', 'anthropic/claude-opus-4-5', 'lab.test/own', 'lab.test/own'],
   )
   assert.equal((await chat('claude-opus-4-5')).asked[0]?.model, 'claude-opus-4-5')
-  assert.match(said, /model_list\[0\]: \* -> aliases of the models that the catalog has: \S+ and \d+ more/)
+  assert.match(said, /model_list\[0\]: \* -> aliases for the models in the catalog: \S+ and \d+ more/)
   assert.match(
     said,
-    /model_list\[0\]: \* -> Other names are not translated\. Connection openai serves .* openai\/<model>/,
+    /model_list\[0\]: \* -> Other names are not imported\. Connection openai serves .* openai\/<model>/,
   )
-  assert.match(said, /model_list\[4\]: vertex\/gemini-\* -> connection vertex: every vertex\/gemini-\*/)
-  assert.match(said, /rpm -> A target has no limit of its own\. After a 429/)
-  assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not translated/)
-})
-
-test('a deployment has the price of its model, and those without a price are named with the budget', async ({
-  folder,
-}) => {
-  const azure = (deployment: string) => ({
-    model: `azure/${deployment}`,
-    api_base: 'https://one.openai.azure.com',
-    api_key: 'os.environ/AZURE_API_KEY',
-  })
-  const { api, said } = await importedLiteLlm(
-    folder,
-    litellmConfig(
-      [
-        ['named', azure('gpt-4o')],
-        ['based', azure('mine'), { model_info: { base_model: 'azure/gpt-4o-mini' } }],
-        ['own', azure('paid'), { model_info: { base_model: 'azure/gpt-4o', input_cost_per_token: 0.000001 } }],
-        ['other', azure('other'), { model_info: { base_model: 'azure/eu/nothing' } }],
-        ['unknown', lab('gpt-4o')],
-        ['plain', { model: 'openai/gpt-4o' }],
-      ],
-      { litellm_settings: { max_budget: 10 } },
-    ),
-  )
-  const { connections } = await api.connections.list()
-  assert.equal(connections.find(({ id }) => id === 'azure')?.prices, {
-    'gpt-4o': { input: 2.5, output: 10, cacheRead: 1.25 },
-    mine: { input: 0.15, output: 0.6, cacheRead: 0.075 },
-    paid: { input: 1 },
-  })
-  assert.match(said, /model_list\[1\]: price -> the price of openai\/gpt-4o-mini in the catalog/)
-  assert.match(said, /max_budget: other, unknown -> No price of these models, or of one of their deployments, is known/)
+  assert.match(said, /model_list\[4\]: vertex\/gemini-\* -> connection vertex, which serves every vertex\/gemini-\*/)
+  assert.match(said, /rpm -> Targets can't have limits\. After a 429/)
+  assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not imported/)
 })
 
 test('defaults for the new keys of LiteLLM become limits of the imported key', async ({ folder }) => {
@@ -308,10 +276,10 @@ test('defaults for the new keys of LiteLLM become limits of the imported key', a
   assert.equal(keys[0]?.limits, { usd: { total: 5 }, tokens: { minute: 1_000 }, parallel: 20 })
   assert.match(
     said,
-    /default_key_generate_params, max_parallel_requests -> limits of the key "imported", which all who use it share/,
+    /default_key_generate_params, max_parallel_requests -> limits of the key "imported", shared by everyone who uses it/,
   )
-  assert.match(said, /default_key_generate_params\.models -> Give keys "models"/)
-  assert.match(said, /default_key_generate_params\.duration -> Give keys "expiresAt"/)
+  assert.match(said, /default_key_generate_params\.models -> Set "models" on keys/)
+  assert.match(said, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
 test('the first deployment says by which member a shuffle chooses, as in LiteLLM', async ({ folder }) => {
@@ -352,10 +320,10 @@ test('parts of fallbacks that are not taken are reported', async ({ folder }) =>
   assert.not.match(said + file, /canary/)
   assert.equal(combos.a?.models, ['lab.test/a', 'lab.test/b'])
   for (const line of [
-    'fallbacks: a to b.api_key -> has no counterpart',
-    'fallbacks: a to b.temperature -> has no counterpart',
-    'fallbacks -> Each must be an object, as in { name: [others] }: others are left out',
-    'fallbacks: b -> must be a list: it is left out',
+    'fallbacks: a to b.api_key -> Has no equivalent.',
+    'fallbacks: a to b.temperature -> Has no equivalent.',
+    'fallbacks -> Each entry must be an object such as { name: [others] }; other entries are not imported.',
+    'fallbacks: b -> Must be a list; not imported.',
   ])
     assert.ok(said.includes(line), `${line}\n${said}`)
 })

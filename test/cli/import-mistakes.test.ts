@@ -17,10 +17,10 @@ test('weights of other gateways become weights that an entry may have', async ({
   const cases: [args: [string, string], unmapped: RegExp[], weights: number[]][] = [
     [
       ['portkey', portkey],
-      [/targets\[1\]\.weight -> A weight is at least 0/, /targets\[3\]\.weight -> must be a number/],
+      [/targets\[1\]\.weight -> Weights must be at least 0/, /targets\[3\]\.weight -> Must be a number/],
       [1_000, 0, 0.2, 0.2],
     ],
-    [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> A weight is at least 0/], [1_000, 0]],
+    [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> Weights must be at least 0/], [1_000, 0]],
   ]
   for (const [args, unmapped, weights] of cases) {
     const { said, warnings, api } = await started(folder, args, ENV)
@@ -35,26 +35,26 @@ test('weights of other gateways become weights that an entry may have', async ({
 })
 
 const mistyped: [source: string, config: object, unmapped: string[]][] = [
-  ['litellm', { model_list: 5 }, ['model_list -> must be a list']],
-  ['litellm', { model_list: { model_name: 'm' } }, ['model_list -> must be a list']],
-  ['litellm', { model_list: [], general_settings: [] }, ['general_settings -> must be an object']],
+  ['litellm', { model_list: 5 }, ['model_list -> Must be a list']],
+  ['litellm', { model_list: { model_name: 'm' } }, ['model_list -> Must be a list']],
+  ['litellm', { model_list: [], general_settings: [] }, ['general_settings -> Must be an object']],
   [
     'litellm',
     { router_settings: { fallbacks: { a: ['b'] }, model_group_alias: 'a' }, litellm_settings: 'cache' },
     [
-      'router_settings.fallbacks -> must be a list',
-      'router_settings.model_group_alias -> must be an object',
-      'litellm_settings -> must be an object',
+      'router_settings.fallbacks -> Must be a list',
+      'router_settings.model_group_alias -> Must be an object',
+      'litellm_settings -> Must be an object',
     ],
   ],
   [
     'litellm',
     { model_list: [{ model_name: 'm', litellm_params: 'gpt-4o' }] },
-    ['model_list[0].litellm_params -> must be'],
+    ['model_list[0].litellm_params -> Must be'],
   ],
-  ['portkey', { targets: 5 }, ['targets -> must be a list']],
-  ['portkey', { targets: [{ override_params: [] }] }, ['targets[0].override_params -> must be an object']],
-  ['9router', { combos: {}, settings: [] }, ['combos -> must be a list', 'settings -> must be an object']],
+  ['portkey', { targets: 5 }, ['targets -> Must be a list']],
+  ['portkey', { targets: [{ override_params: [] }] }, ['targets[0].override_params -> Must be an object']],
+  ['9router', { combos: {}, settings: [] }, ['combos -> Must be a list', 'settings -> Must be an object']],
 ]
 for (const [source, config, unmapped] of mistyped)
   test(`an import from ${source} says what of ${JSON.stringify(config)} is of another type than it should be`, async ({
@@ -84,7 +84,7 @@ test('combos and keys of 9router with the same name get different names', async 
       ['best-4', ['best']],
     ],
   )
-  assert.match(said, /combos\[2\] -> An earlier combo has the name "best": this one is named best-3/)
+  assert.match(said, /combos\[2\] -> Another combo is already named "best", so this one is named best-3/)
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ name, isActive }) => [name, isActive]),
@@ -93,5 +93,27 @@ test('combos and keys of 9router with the same name get different names', async 
       ['laptop-2', true],
     ],
   )
-  assert.match(said, /apiKeys\[1\] -> An earlier key has the name "laptop": this one is named laptop-2/)
+  assert.match(said, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
+})
+
+test('what an import from litellm leaves out has the name that clients use', async ({ folder }) => {
+  const of = (name: string, model: string, more = {}) => ({ model_name: name, litellm_params: { model, ...more } })
+  const config = {
+    model_list: [
+      of('good', 'openai/gpt-5-mini'),
+      of('chat', 'openai/gpt-5', { mock_response: 'x' }),
+      of('fast', 'openai/gpt-5-mini', { mock_response: 'x' }),
+      of('sagemaker-thing', 'sagemaker/endpoint'),
+    ],
+  }
+  const file = await written(folder, '.json', JSON.stringify(config))
+  const { out } = await run('litellm', file)
+  assert.match(
+    out,
+    /^ {2}model_list\[1\]\.litellm_params\.mock_response \(and 1 more like it\) -> .* \(models chat, fast\)$/m,
+  )
+  assert.match(out, /^ {2}model_list\[3\].* -> .* \(model sagemaker-thing\)$/m)
+  const json = await run('litellm', file, '--json')
+  const { unmapped } = JSON.parse(json.out) as { unmapped: { from: string; name?: string }[] }
+  assert.equal([...new Set(unmapped.map(({ name }) => name))], ['chat', 'fast', 'sagemaker-thing'])
 })

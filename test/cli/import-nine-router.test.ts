@@ -58,8 +58,8 @@ test('keys are used at the addresses of plans and countries, as in 9router', asy
     'https://api.openai.com/v1/chat/completions',
     'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/chat/completions',
   ])
-  assert.match(said, /kimi \(kimi\) -> Older versions of 9router ask https:\/\/api\.kimi\.com\/coding\/v1/)
-  assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as by 9router/)
+  assert.match(said, /kimi \(kimi\) -> Older versions of 9router call https:\/\/api\.kimi\.com\/coding\/v1/)
+  assert.match(said, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
 test('servers of the user with the same prefix get different ones', async ({ folder }) => {
@@ -122,10 +122,10 @@ test('aliases, names without a provider and combos lead to the same models as in
   const { connections } = await api.connections.list()
   assert.equal(connections[0]?.prices, { 'gpt-4o': { input: 1 } })
   for (const line of [
-    'combo my-best: lost -> leads to no connection',
+    'combo my-best: lost -> Has no imported connection.',
     'modelAliases.constructor -> A combo has the same name',
-    'modelAliases. -> The name of an alias has 1 to 200 characters',
-    'settings.requireApiKey -> It is not set',
+    'modelAliases. -> An alias must have 1 to 200 characters',
+    'settings.requireApiKey -> Not set',
     'settings.rtkEnabled -> ',
     'settings.oidcClientSecret -> ',
   ])
@@ -150,17 +150,17 @@ test('faults of connections, prices and models of 9router are reported, and the 
     },
     ['AZURE', 'OPENAI'],
   )
-  assert.match(said, /azure \(azure\) -> has no azureEndpoint/)
-  assert.match(said, /azure \(azure\): apiVersion -> has the wrong form/)
-  assert.match(said, /customModels: openai\/ -> belongs to no connection/)
+  assert.match(said, /azure \(azure\) -> Has no azureEndpoint/)
+  assert.match(said, /azure \(azure\): apiVersion -> Has an invalid value/)
+  assert.match(said, /customModels: openai\/ -> Has no imported connection/)
   assert.not.match(said, /prices of connection/)
-  const noPrice = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
+  const noPrice = 'Not a valid price. Use a number of at least 0, in USD per million tokens.'
   for (const line of [
-    'pricing.openai: gpt-4o -> has no prices',
+    'pricing.openai: gpt-4o -> Has no prices.',
     `pricing.openai: gpt-5.input -> ${noPrice}`,
-    'pricing.openai: gpt-5.reasoning -> Signalbox counts tokens of reasoning as output, at the price of output.',
+    'pricing.openai: gpt-5.reasoning -> Signalbox counts reasoning tokens as output, at the output price.',
     `pricing.openai: o3-mini.cached -> ${noPrice}`,
-    'pricing.azure -> has no prices',
+    'pricing.azure -> Has no prices.',
   ])
     assert.ok(said.includes(line), `${line}\n${said}`)
   const { connections } = await api.connections.list()
@@ -182,7 +182,7 @@ test('an encrypted database is refused as a whole, with the hint to export it', 
   database.close()
   const { code, out, err } = await run('9router', path)
   assert.equal([code, out], [1, ''])
-  assert.match(err, /cannot be read as data of 9router\. Use "Export" in the settings/)
+  assert.match(err, /Cannot read .* as 9router data\. Use "Export" in the settings/)
 })
 
 test('a key keeps its end, and its other restrictions are reported', async ({ folder }) => {
@@ -243,12 +243,12 @@ test('what connections, servers and combos of 9router have besides is reported',
   )
   assert.not.match(said + file, /canary/)
   for (const line of [
-    'openai (openai).defaultModel -> Clients name the model',
-    'openai (openai).connectionProxyUrl -> A connection has no proxy of its own',
-    'openai (openai).enabledModels -> Give the connection "enabledModels".',
-    'openai (openai).extraHeaders -> has no counterpart',
-    'combo best.timeout -> has no counterpart',
-    '-> No connection is to this server.',
+    'openai (openai).defaultModel -> Clients set the model',
+    "openai (openai).connectionProxyUrl -> Connections can't have a proxy.",
+    'openai (openai).enabledModels -> Set "enabledModels" on the connection.',
+    'openai (openai).extraHeaders -> Has no equivalent.',
+    'combo best.timeout -> Has no equivalent.',
+    '-> No connection uses this server.',
   ])
     assert.ok(said.includes(line), `${line}\n${said}`)
   assert.not.match(said, /testStatus|lastError|createdAt/)

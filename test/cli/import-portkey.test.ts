@@ -37,7 +37,7 @@ test('a model of the catalog names its provider, and each of several keys stays 
       openai('gpt-b', { api_key: 'sk-canary' }),
     ],
   })
-  assert.not.match(said, /canary|has no provider/)
+  assert.not.match(said, /canary|Has no provider/)
   assert.equal(combos.portkey?.models, ['openai-1/gpt-5-mini', 'openai-2/gpt-a', 'openai-3/gpt-b'])
   for (const model of ['gpt-5-mini', 'gpt-a']) down.add(model)
   assert.equal(
@@ -57,7 +57,7 @@ test('a config of one provider has its attempts and its time-out', async ({ fold
     [['openai/m'], 4, { headersMs: 9_000, totalMs: 9_000 }],
   )
   assert.match(said, /the config: request_timeout -> timeouts/)
-  assert.match(said, /Point clients to .*; they ask for the model "portkey"\.$/m)
+  assert.match(said, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
 test('a combo tries all models below it, and has a time-out if all its targets have one', async ({ folder }) => {
@@ -76,12 +76,9 @@ test('a combo tries all models below it, and has a time-out if all its targets h
   })
   assert.equal([combos.portkey?.maxAttempts, combos.portkey?.timeouts?.totalMs], [4, 7_000])
   assert.is(combos.spread?.timeouts?.totalMs, 5_000)
-  assert.match(
-    said,
-    /targets\[0\] -> The attempts, time-outs and health of spread apply to requests that name this combo/,
-  )
-  assert.match(said, /targets\[1\]: retry -> The next target is tried/)
-  assert.match(said, /^ {2}strategy\.other -> has no counterpart/m)
+  assert.match(said, /targets\[0\] -> The attempts, timeouts, and health of spread apply to requests for this combo/)
+  assert.match(said, /targets\[1\]: retry -> Signalbox tries the next target/)
+  assert.match(said, /^ {2}strategy\.other -> Has no equivalent/m)
   assert.match(said, /^ {2}retry\.use_retry_after_header -> /m)
 })
 
@@ -124,7 +121,7 @@ for (const [what, query, whens] of conditions)
       JSON.stringify(combos.portkey?.models),
       JSON.stringify([...(whens ?? []).map((when) => ({ model: 'openai/a', when })), 'openai/b']),
     )
-    assert.is(/conditions\[0\] -> Only \$eq and \$in/.test(said), whens === undefined)
+    assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(said), whens === undefined)
   })
 
 test('a config is read in the form of an answer of the API of Portkey, and in that of its first version', async ({
@@ -167,7 +164,7 @@ test('servers of the user and clouds of Portkey are asked at their addresses', a
   assert.is((await chat('ollama-server/b')).asked[0]?.url, 'http://ollama/v1/chat/completions')
   assert.is((await chat('claude.test/c')).asked[0]?.url, 'https://claude.test/v1/messages')
   assert.match(said, /targets\[4\] -> Signalbox has no provider "constructor"/)
-  assert.match(said, /targets\[5\] -> has a resource_name of the wrong form/)
+  assert.match(said, /targets\[5\] -> Has an invalid resource_name/)
 })
 
 test('a name in the store of Portkey has the provider that the user names, and Azure an address of its own', async ({
@@ -188,7 +185,7 @@ test('a name in the store of Portkey has the provider that the user names, and A
     '@other=openai',
   ])
   assert.equal(combos.portkey?.models, ['anthropic/a', 'azure/b', 'openai/c'])
-  assert.match(said, /^ {2}AZURE_EU_BASE_URL: an address, https:/m)
+  assert.match(said, /^ {2}AZURE_EU_BASE_URL: a base URL, https:/m)
   assert.equal(
     [(await chat('anthropic/a')).asked[0]?.key, new URL((await chat('azure/b')).asked[0]?.url ?? '').host],
     ['house-key-1234567', 'eu.openai.azure.com'],
@@ -196,10 +193,10 @@ test('a name in the store of Portkey has the provider that the user names, and A
   const path = await written(folder, '.json', JSON.stringify(config))
   assert.match(
     (await run('portkey', path)).out,
-    /run the import again with --provider house=openai, or the name of another provider/,
+    /Run the import again with its provider, for example: --provider house=openai/,
   )
   const { code, err } = await run('portkey', path, '--provider', 'house')
-  assert.equal([code, /--provider takes a name of the config and its provider/.test(err)], [1, true])
+  assert.equal([code, /--provider needs a name from the config and its provider/.test(err)], [1, true])
 })
 
 test('the integrations of a self-hosted gateway become connections, and its models keep their names', async ({
@@ -230,7 +227,7 @@ test('the integrations of a self-hosted gateway become connections, and its mode
     asked.map(({ url, key, model }) => [url, key, model]),
     [['https://api.anthropic.com/v1/messages', 'anthropic-key-1234567', 'claude-x']],
   )
-  assert.match(said, /integrations\[0\]\.rate_limits -> Keys, groups and the gateway can have limits/)
+  assert.match(said, /integrations\[0\]\.rate_limits -> Keys, groups, and the gateway can have limits/)
   assert.match(said, /integrations\[1\] -> Signalbox has no provider "nobody"/)
   assert.not.match(said, /claude-y/)
 })
@@ -314,9 +311,9 @@ test('a target without a condition is reported, and so is the place of metadata'
     { model: 'openai/gpt-large', when: { metadata: { plan: 'paid' } } },
     'openai/gpt-small',
   ])
-  assert.match(said, /targets\[1\] -> Nothing in combo portkey leads to this target: ask for openai\/gpt-wild\./)
+  assert.match(said, /targets\[1\] -> Combo portkey never uses this target\. To use it, request openai\/gpt-wild\./)
   assert.not.match(said, /targets\[1\]\.override_params: temperature -> "params"/)
-  assert.match(said, /conditions on metadata -> They look at "metadata" in the body .* x-portkey-metadata/)
+  assert.match(said, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
 })
 
 test('what a target has beside the account that is made of it is reported, each member', async ({ folder }) => {
@@ -363,7 +360,7 @@ test('variables in the address of a target stay', async ({ folder }) => {
   )
   const addresses = { LAB: 'https://one.test/v1', LAB_HOST: 'two.test', LAB_SERVER: 'https://three.test' }
   const { said, chat, down } = await started(folder, ['portkey', path], { ...KEYS, ...addresses })
-  assert.match(said, /^ {2}LAB: an address$/m)
+  assert.match(said, /^ {2}LAB: a base URL$/m)
   for (const model of ['m0', 'm1']) down.add(model)
   assert.equal(
     (await chat('portkey')).asked.map(({ url }) => new URL(url).host),

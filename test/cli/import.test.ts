@@ -50,7 +50,7 @@ test('a configuration of LiteLLM becomes a file that starts and routes as it did
   assert.equal(shown.claude?.models, ['claude-deployments', 'gpt-4o-deployments', '10.0.0.5/qwen3'])
   const params = { maxTokens: 4_000, temperature: 0.2, stopSequences: ['END'] }
   assert.equal(shown['claude-deployments']?.models, [{ model: 'anthropic/claude-sonnet-4-5', params }])
-  assert.match(said, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its entry/)
+  assert.match(said, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its combo entry/)
   const { aliases } = await api.aliases.list()
   const ofStar = Object.entries(aliases).filter(([name, model]) => model === `openai/${name}`)
   assert.ok(ofStar.length > 10)
@@ -80,9 +80,9 @@ test('settings of LiteLLM without a counterpart are reported with their place an
   const { out } = await run('litellm', path)
   for (const line of [
     /model_list\[7\] -> Signalbox has no provider "sagemaker"/,
-    /model_list\[6\]: \* -> Other names are not translated/,
+    /model_list\[6\]: \* -> Other names are not imported/,
     /model_list\[2\]\.litellm_params\.top_p -> /,
-    /litellm_settings\.cache -> Signalbox keeps no answers/,
+    /litellm_settings\.cache -> Signalbox has no response cache/,
     /router_settings\.redis_password -> /,
     /default_team_settings\[0\]\.langfuse_secret -> /,
     /environment_variables -> /,
@@ -104,9 +104,9 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
   const { said, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.equal(warnings, [])
   for (const text of [said, file]) assert.not.match(text, /canary/)
-  assert.match(said, /targets\[3\] -> has no override_params\.model, .*--model/)
-  assert.match(said, /targets\[4\] -> "house" is a name in Portkey's own store/)
-  assert.match(said, /cache -> Signalbox keeps no answers/)
+  assert.match(said, /targets\[3\] -> Has no override_params\.model .*--model/)
+  assert.match(said, /targets\[4\] -> "house" is a name in Portkey's store/)
+  assert.match(said, /cache -> Signalbox has no response cache/)
   const { combos } = await api.combos.list()
   const [top, inner] = ['portkey', 'shared'].map((name) => combos.find((combo) => combo.name === name))
   const mistral = { model: 'mistral/mistral-large-latest', params: { temperature: 0 } }
@@ -139,7 +139,7 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
 test('a conditional strategy of Portkey becomes entries with conditions', async ({ folder }) => {
   const path = await written(folder, '.json', PORTKEY_CONDITIONS)
   const { said, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
-  assert.match(said, /conditions\[1\] -> Only \$eq and \$in/)
+  assert.match(said, /conditions\[1\] -> Signalbox supports only \$eq and \$in/)
   assert.is((await chat('portkey', { metadata: { team: 'b' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { plan: 'paid' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
@@ -163,9 +163,12 @@ test('override_params of a config of Portkey become parameters of entries, inher
   }
   const path = await written(folder, '.json', JSON.stringify(config))
   const { said, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
-  assert.match(said, /targets\[0\]\.override_params: maxTokens, temperature, stopSequences -> "params" of its entry/)
-  assert.match(said, /targets\[0\]\.override_params\.top_p -> has no counterpart/)
-  assert.match(said, /targets\[1\]\.targets\[0\]\.override_params\.user -> has no counterpart/)
+  assert.match(
+    said,
+    /targets\[0\]\.override_params: maxTokens, temperature, stopSequences -> "params" of its combo entry/,
+  )
+  assert.match(said, /targets\[0\]\.override_params\.top_p -> Has no equivalent/)
+  assert.match(said, /targets\[1\]\.targets\[0\]\.override_params\.user -> Has no equivalent/)
   const { combos } = await api.combos.list()
   assert.equal(Object.fromEntries(combos.map(({ name, models }) => [name, models])), {
     portkey: [
@@ -202,8 +205,8 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
     assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
     assert.equal(warnings, [])
     for (const text of [said, file]) assert.not.match(text, /canary/)
-    assert.match(said, /\(claude\) -> signs in by a personal account/)
-    assert.match(said, /combo best: cc\/claude-opus -> leads to no connection/)
+    assert.match(said, /\(claude\) -> Signs in with a personal account/)
+    assert.match(said, /combo best: cc\/claude-opus -> Has no imported connection/)
     assert.match(said, /modelAliases\.lost -> /)
     assert.match(said, /settings\.cloudEnabled -> /)
     const { connections } = await api.connections.list()
@@ -243,18 +246,18 @@ test('an import says what is wrong with its file and quotes nothing of it', asyn
   const list = await written(folder, '.yaml', '- sk-canary')
   const good = await written(folder, '.yaml', LITELLM)
   const cases: [args: string[], says: RegExp][] = [
-    [['portkey', broken], /is neither YAML nor JSON: look at line 1, column \d+\.$/m],
-    [['litellm', list], /This is not a configuration of LiteLLM/],
-    [['portkey', good], /This is not a config of Portkey/],
-    [['9router', good], /This is not the data of 9router/],
+    [['portkey', broken], /is not valid YAML or JSON; see line 1, column \d+\.$/m],
+    [['litellm', list], /This is not a LiteLLM configuration/],
+    [['portkey', good], /This is not a Portkey config/],
+    [['9router', good], /This is not 9router data/],
     [['9router', folder], /neither db\/data\.sqlite nor db\.json/],
-    [['9router', join(folder, 'none')], /There is no .*DATA_DIR/],
-    [['litellm', join(folder, 'none.yaml')], /there is no such file/],
-    [['litellm', good, '--out', good], /exists, and is left as it is/],
-    [['litellm', good, '--out', join(folder, 'a.json')], /ends in \.yaml or \.yml/],
-    [['litellm'], /needs a <file>/],
-    [[], /has no "undefined"|It has litellm, portkey, 9router|needs/],
-    [['kong', good], /has no "kong"/],
+    [['9router', join(folder, 'none')], /doesn't exist\. .*DATA_DIR/],
+    [['litellm', join(folder, 'none.yaml')], /no such file/],
+    [['litellm', good, '--out', good], /already exists/],
+    [['litellm', good, '--out', join(folder, 'a.json')], /must end in \.yaml or \.yml/],
+    [['litellm'], /Missing <file>/],
+    [[], /"signalbox import" needs an action: litellm, portkey, 9router\./],
+    [['kong', good], /has no action "kong"/],
   ]
   for (const [args, says] of cases) {
     const { code, err, out } = await run(...args)

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { runCommand } from '../../src/cli/commands/run.ts'
+import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
-import { withManagement } from '../../src/cli/data.ts'
+import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -35,11 +35,11 @@ test('the metadata of a key on the command line is given by one option for each 
   assert.equal(await kept(), [['app', { team: 'web' }]])
   assert.match(
     await run('update', 'app', '--metadata', 'team'),
-    /^--metadata "team" is no name and value, as in --metadata team=ml\.$/,
+    /^--metadata "team" is not in the form name=value, for example: --metadata team=ml$/,
   )
   await run('update', 'app', '--data', '{"metadata":null}')
   assert.equal(await kept(), [['app', undefined]])
-  assert.match(await run('--help'), /^Options of create and update:\n(?: .*\n)* {2}--metadata team=ml/m)
+  assert.match(await run('--help'), /^Options for create and update:\n(?: .*\n)* {2}--metadata team=ml/m)
   await serving.close()
 })
 
@@ -55,6 +55,6 @@ test('the metadata of a key on the command line is read from the file of --confi
   assert.equal(await apply('keys:\n  app:\n'), [{ team: 'ml' }])
   assert.equal(await apply('keys:\n  app: { metadata: null }\n'), [undefined])
   const refusal = await apply('keys:\n  app: { metadata: { team: 5 } }\n').catch((error: Error) => error.message)
-  assert.match(String(refusal), /a\.yaml: keys\.app: "metadata\.team" must be text$/)
+  assert.match(String(refusal), /a\.yaml: keys\.app: "metadata\.team" must be a string\.$/)
   await rm(folder, { recursive: true, force: true })
 })

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { layeredStorage } from '../../src/cli/demo/providers.ts'
+import { layeredStorage } from '../../src/cli/demo/demo-providers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const layers = suite('a layered storage', { ...layered() })

@@ -10,7 +10,7 @@ test('each event is a line, or JSON in a line, until there are as many as were a
   const { gateway } = openDoor({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')
-  assert.equal([running.code, running.out, running.err], [0, 'running 0 requests under way\n', ''])
+  assert.equal([running.code, running.out, running.err], [0, 'running 0 requests in flight\n', ''])
   let isOver = false
   const following = runHere(serving.url, 'live --json --limit 2').finally(() => {
     isOver = true
@@ -37,5 +37,5 @@ test('each event is a line, or JSON in a line, until there are as many as were a
   await serving.close()
   const away = await runHere(serving.url, 'live')
   assert.is(away.code, 1)
-  assert.match(away.err, /cannot be reached/)
+  assert.match(away.err, /is unreachable/)
 })

@@ -125,7 +125,7 @@ test('the recipe for llama.cpp makes the connection while the model loads, and a
   const { stderr } = await runBlock(context, create, url)
   assert.match(
     stderr,
-    'signalbox: warning: The server at http://localhost:8080/v1/models answered with status 503: wait until',
+    'signalbox: warning: The server at http://localhost:8080/v1/models returned status 503: wait until',
   )
   context.servers.isLoading = false
   assert.match(await sh(context, again, url), /enabledModels +qwen3$/m)
@@ -134,7 +134,7 @@ test('the recipe for llama.cpp makes the connection while the model loads, and a
 
 test('the file with all servers connects them, and its combo answers', async (context) => {
   const config = join(context.folder, 'signalbox.yaml')
-  await writeFile(config, blocksOf('All of them in a file', 'yaml').join(''))
+  await writeFile(config, blocksOf('Use a config file', 'yaml').join(''))
   const gateway = await start(context, ['--config', config])
   const url = await gateway.baseUrl()
   assert.is(gateway.stderr, '')
@@ -163,7 +163,7 @@ test('the code for one’s own program prints the models', async ({ servers }) =
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
     ...args: string[]
   ) => (gateway: Gateway, console: { log(...values: unknown[]): void }) => Promise<void>
-  const program = new AsyncFunction('gateway', 'console', blocksOf('In your own program', 'js').join(''))
+  const program = new AsyncFunction('gateway', 'console', blocksOf('Use your own code', 'js').join(''))
   await program(gateway, { log: (...values) => printed.push(...values) })
   assert.equal(printed, [['llama3.2:latest', 'nomic-embed-text:latest'], undefined])
   await gateway.close()

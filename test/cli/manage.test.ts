@@ -1,3 +1,4 @@
+import { commands } from '../../src/cli/commands/commands.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
 
@@ -30,19 +31,23 @@ test('the commands of signalbox for a gateway that runs make, show, pause and de
 
   const listed = await run(['keys'], { env })
   const [titles = '', line = ''] = listed.out.split('\n')
-  assert.match(titles, /^ID {36}NAME {2,}STATE {3}KEY {4}CREATED$/)
-  assert.ok(line.startsWith(`${id}  mine`) && line.includes(`  active  …${key.slice(-4)}  20`), line)
+  const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
+  assert.match(titles, /^ID {36}NAME {2,}STATE {3}KEY {8}CREATED$/)
+  assert.ok(line.startsWith(`${id}  mine`) && line.includes(`  active  ${hint}  20`), line)
   assert.not.match(listed.out, key)
 
   const paused = await run(['keys', 'update', 'mine', '--paused'], { env })
   assert.match(paused.out, /^isActive {3}false$/m)
   const json = await run(['keys', 'list', '--json', '--url', url])
+  const { body: hints } = await manage(`${url}/api/keys?values=none`, TOKEN)
+  assert.equal(JSON.parse(json.out), hints)
+  const values = await run(['keys', 'list', '--json', '--values', 'all', '--url', url])
   const { body } = await manage(`${url}/api/keys`, TOKEN)
-  assert.equal(JSON.parse(json.out), body)
+  assert.equal(JSON.parse(values.out), body)
 
   assert.equal(await run(['keys', 'delete', 'mine'], { env }), {
     code: 0,
-    out: 'The key "mine" is deleted.\n',
+    out: 'Deleted key "mine".\n',
     err: '',
   })
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
@@ -71,10 +76,10 @@ test('a command ends with one line and exit code 1 when the gateway refuses or i
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: --model is required/],
     [['keys', '--token', 'wrong-token'], 1, /This is not the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
-    [['cloud', 'check'], 1, /There is no cloud proxy yet/],
+    [['cloud', 'check'], 1, /No cloud proxy is set up/],
     [['keys', '--colour'], 1, /Unknown option "--colour"/],
-    [['kyes'], 2, /There is no command "kyes"\. Did you mean "keys"\?/],
-    [['data'], 2, /There is no command "data"\. The commands are keys, .*\. Options begin with "--"/],
+    [['kyes'], 2, /Unknown command "kyes"\. Did you mean "keys"\?/],
+    [['data'], 2, /Unknown command "data"\. Commands: init, keys, .*\. Options start with "--"/],
   ]
   await Promise.all(
     failures.map(async ([args, code, says]) => {
@@ -93,27 +98,28 @@ test('the commands of signalbox for a gateway that runs say which gateway was no
   assert.is(away.code, 1)
   assert.match(
     away.err,
-    /^signalbox: The gateway at http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\)\. .* --url or SIGNALBOX_URL\.\n$/,
+    /^signalbox: The gateway at http:\/\/127\.0\.0\.1:9 is unreachable \(.+\)\. .* --url or SIGNALBOX_URL\.\n$/,
   )
   const command = signalbox(['settings', '--url', url])
   assert.equal(await command.ended, { code: 1, signal: null })
-  assert.match(command.stderr, /^signalbox: Give the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
+  assert.match(command.stderr, /^signalbox: Pass the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
 test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {
   const help = await run(['--help'])
-  const [, names = ''] = /^Commands: ([a-z,\s]+)\./m.exec(help.out) ?? []
-  assert.is(
-    names.replace('\n', ' '),
-    'keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings, cloud, import',
-  )
-  for (const name of names.split(/,\s/)) {
+  const [, list = ''] = /^Commands:\n((?: {2}.+\n)+)/m.exec(help.out) ?? []
+  const listed = [...list.matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name = '', text = '']) => [name, text])
+  assert.equal(listed, [
+    ['start', 'Start a gateway (default)'],
+    ...Object.entries(commands).map(([name, command]) => [name, command.help]),
+  ])
+  for (const name of Object.keys(commands)) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
     assert.is(code, 0)
     const usage =
-      { explain: 'explain <model>', info: 'info [options]', live: 'live [options]', import: 'import <action>' }[name] ??
-      `${name} [action]`
+      { explain: 'explain <model>', info: 'info [options]', live: 'live [options]', init: 'init [options]' }[name] ??
+      (name === 'import' ? 'import <action>' : `${name} [action]`)
     assert.match(out, new RegExp(`^Usage: signalbox ${usage.replace('[', '\\[')}`, 'm'))
-    if (name !== 'import') assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m) // it calls no gateway
+    if (name !== 'import' && name !== 'init') assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m) // it calls no gateway
   }
 })

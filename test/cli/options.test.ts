@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises'
+import { parseOptions, readEnvironment, requireNode } from '../../src/cli/cli-options.ts'
 import { describeError } from '../../src/cli/logger.ts'
-import { parseOptions, readEnvironment, requireNode } from '../../src/cli/options.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { isLoopback } from '../../src/cli/start.ts'
 import { assert, suite } from '../support/suite.ts'
-import { signalbox } from './command.ts'
+import { cleanUp, signalbox, temporaryFolder } from './command.ts'
 
 const options = suite('the options of signalbox')
 
-for (const version of ['16.20.2', '18.20.8', '20.9.0', '20.18.0']) {
+for (const version of ['16.20.2', '18.20.8', '20.20.2', '22.12.0']) {
   options(`the options of signalbox are not even read by Node ${version}`, () =>
     throwsProblem(() => requireNode(version), {
       exitCode: 1,
-      says: /^Node [\d.]+ is too old: install 20\.18\.1 or later, see https:\/\/nodejs\.org$/,
+      says: /^Node\.js [\d.]+ is too old\. Install 22\.13\.0 or later: https:\/\/nodejs\.org$/,
     }),
   )
 }
@@ -23,7 +23,7 @@ options(
     const { engines }: { engines: { node: string } } = JSON.parse(
       await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
     )
-    for (const version of [engines.node.replace('>=', ''), '20.19.0', '21.0.0', '24.21.0']) requireNode(version)
+    for (const version of [engines.node.replace('>=', ''), '22.22.0', '23.0.0', '24.21.0']) requireNode(version)
   },
 )
 
@@ -47,18 +47,8 @@ options('the options of signalbox have defaults: this machine, port 4000, ./data
   })
 })
 
-options('the options of signalbox are read in both forms, the last one counts', () => {
-  const read = parseOptions([
-    '--port=1',
-    '--port',
-    '0',
-    '--host',
-    '[::1]',
-    '--data=-odd',
-    '--demo',
-    '--log',
-    '--new-token',
-  ])
+options('the options of signalbox are read in both forms', () => {
+  const read = parseOptions(['--port=0', '--host', '[::1]', '--data=-odd', '--demo', '--log', '--new-token'])
   assert.equal(
     { ...read },
     { ...parseOptions([]), port: 0, host: '::1', data: '-odd', demo: true, log: 'text', newToken: true },
@@ -68,14 +58,21 @@ options('the options of signalbox are read in both forms, the last one counts', 
 options(
   'the options of signalbox say where the records are, that the gateway is open, and that no variables count',
   () => {
-    const { config, open, env } = parseOptions(['--config', 'a.json', '--config=b.yaml', '--open', '--no-env'])
+    const { config, open, env } = parseOptions([
+      '--config',
+      'b.yaml',
+      '--config=b.yaml',
+      '--open',
+      '--open',
+      '--no-env',
+    ])
     assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
   },
 )
 
 options('the options of signalbox have a log of lines or of JSON, and the word may follow after a blank', () => {
   assert.is(parseOptions(['--log', '--demo']).log, 'text')
-  for (const args of [['--log', 'json'], ['--log=json'], ['--log', '--log', 'json', '--demo']])
+  for (const args of [['--log', 'json'], ['--log=json'], ['--log', 'json', '--log=json', '--demo']])
     assert.is(parseOptions(args).log, 'json', args.join(' '))
 })
 
@@ -91,32 +88,36 @@ options('name the allowed origins likewise', () => {
 
 const refused: Array<[args: string[], says: RegExp]> = [
   [['--prt', '1'], /Unknown option "--prt"\. Did you mean "--port"\?/],
-  [['--zzzzzz'], /Unknown option "--zzzzzz"\. --help lists all/],
+  [['--zzzzzz'], /Unknown option "--zzzzzz"\. Use --help to list all options\./],
   [['-p', '1'], /Unknown option "-p"/],
   [['--constructor'], /Unknown option "--constructor"/],
-  [['data'], /Unexpected "data"/],
-  [['--demo', '--', 'x'], /Unexpected "x"/],
-  [['--demo=yes'], /--demo takes no value/],
-  [['--demo', 'json'], /Unexpected "json"/],
-  [['--log=xml'], /--log takes no value but json/],
-  [['--log', 'xml'], /--log takes no value but json/],
-  [['--log', 'json', 'json'], /Unexpected "json"/],
-  [['--port'], /--port needs a value, as in --port 4000/],
+  [['data'], /Unexpected argument "data"/],
+  [['--demo', '--', 'x'], /Unexpected argument "x"/],
+  [['--port=1', '--port', '0'], /--port is set twice, to different values\. Set it once\./],
+  [['--data', 'a', '--demo', '--data=b'], /--data is set twice, to different values/],
+  [['--config', 'a.json', '--config=b.yaml'], /--config is set twice, to different values/],
+  [['--log', '--log', 'json'], /--log is set twice, to different values/],
+  [['--demo=yes'], /--demo doesn't take a value/],
+  [['--demo', 'json'], /Unexpected argument "json"/],
+  [['--log=xml'], /--log only accepts the value json/],
+  [['--log', 'xml'], /--log only accepts the value json/],
+  [['--log', 'json', 'json'], /Unexpected argument "json"/],
+  [['--port'], /--port needs a value, for example: --port 4000$/],
   [['--data', '--demo'], /--data needs a value/],
   [['--data='], /--data needs a value/],
-  [['--port', '65536'], /"65536" is no port/],
-  [['--port', '4e3'], /"4e3" is no port/],
-  [['--port=-1'], /"-1" is no port/],
-  [['--host', 'http://0.0.0.0'], /is no host: .* the port goes to --port/],
-  [['--host', '0.0.0.0:80'], /is no host/],
-  [['--allowed-host'], /--allowed-host needs a value, as in --allowed-host gateway\.example/],
-  [['--allowed-host', 'a.test,'], /--allowed-host "" is no host name/],
-  [['--allowed-host', 'https://a.test'], /"https:\/\/a\.test" is no host name: .* without scheme and port/],
-  [['--allowed-host', 'a.test:443'], /is no host name/],
-  [['--allowed-host', '*.test'], /is no host name/],
-  [['--allowed-origin'], /--allowed-origin needs a value, as in --allowed-origin https:\/\/app\.example/],
-  [['--allowed-origin', 'app.example'], /"app\.example" is not an origin of a page: scheme, host and port/],
-  [['--allowed-origin', '*'], /is not an origin of a page/],
+  [['--port', '65536'], /"65536" is not a valid port/],
+  [['--port', '4e3'], /"4e3" is not a valid port/],
+  [['--port=-1'], /"-1" is not a valid port/],
+  [['--host', 'http://0.0.0.0'], /is not a valid host\. .* set the port with --port/],
+  [['--host', '0.0.0.0:80'], /is not a valid host/],
+  [['--allowed-host'], /--allowed-host needs a value, for example: --allowed-host gateway\.example$/],
+  [['--allowed-host', 'a.test,'], /--allowed-host "" is not a valid hostname/],
+  [['--allowed-host', 'https://a.test'], /"https:\/\/a\.test" is not a valid hostname\. Leave out the scheme and port/],
+  [['--allowed-host', 'a.test:443'], /is not a valid hostname/],
+  [['--allowed-host', '*.test'], /is not a valid hostname/],
+  [['--allowed-origin'], /--allowed-origin needs a value, for example: --allowed-origin https:\/\/app\.example$/],
+  [['--allowed-origin', 'app.example'], /"app\.example" is not a valid origin\. Use scheme, host, and port/],
+  [['--allowed-origin', '*'], /is not a valid origin/],
 ]
 
 for (const [args, says] of refused) {
@@ -158,12 +159,16 @@ const environment = suite('the environment of signalbox')
 const token = 'c'.repeat(40)
 const unusable: Array<[env: Record<string, string>, newToken: boolean, says: RegExp]> = [
   [{ SIGNALBOX_ADMIN_TOKEN: '' }, false, /SIGNALBOX_ADMIN_TOKEN is empty/],
-  [{ SIGNALBOX_ADMIN_TOKEN: 'c'.repeat(31) }, false, /SIGNALBOX_ADMIN_TOKEN is too short \(31 characters\): use 32/],
-  [{ SIGNALBOX_ADMIN_TOKEN: `a b${token}` }, false, /SIGNALBOX_ADMIN_TOKEN holds blanks/],
-  [{ SIGNALBOX_ADMIN_TOKEN: token }, true, /--new-token has nothing to replace/],
+  [
+    { SIGNALBOX_ADMIN_TOKEN: 'c'.repeat(31) },
+    false,
+    /SIGNALBOX_ADMIN_TOKEN is too short \(31 characters\)\. Use at least 32/,
+  ],
+  [{ SIGNALBOX_ADMIN_TOKEN: `a b${token}` }, false, /SIGNALBOX_ADMIN_TOKEN contains spaces/],
+  [{ SIGNALBOX_ADMIN_TOKEN: token }, true, /--new-token has no effect/],
   [{ SIGNALBOX_SECRET: '' }, false, /SIGNALBOX_SECRET is empty/],
   [{ SIGNALBOX_SECRET: ' ' }, false, /SIGNALBOX_SECRET is empty/],
-  [{ SIGNALBOX_SECRET: 's'.repeat(31) }, false, /SIGNALBOX_SECRET is too short \(31 characters\): use 32/],
+  [{ SIGNALBOX_SECRET: 's'.repeat(31) }, false, /SIGNALBOX_SECRET is too short \(31 characters\)\. Use at least 32/],
 ]
 
 for (const [env, newToken, says] of unusable) {
@@ -210,4 +215,18 @@ lines('an unexpected error is printed in one line without credentials', () => {
     'TypeError E_X: first second [31mred … … id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
   )
   assert.is(describeError(`key ${'a1'.repeat(16)}`), 'key …')
+})
+
+options('signalbox start takes the options of signalbox', async () => {
+  const help = signalbox(['start', '--help'])
+  assert.is((await help.ended).code, 0)
+  assert.match(help.stdout, /^ {2}--port <number>/m)
+  const wrong = signalbox(['start', 'now'])
+  assert.is((await wrong.ended).code, 2)
+  assert.match(wrong.stderr, 'Unexpected argument "now"')
+  const folder = await temporaryFolder()
+  const running = signalbox(['start', '--port', '0', '--data', folder])
+  assert.match(await running.baseUrl(), /^http:/)
+  assert.is((await running.stop()).code, 0)
+  await cleanUp()
 })

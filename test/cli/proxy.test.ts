@@ -128,6 +128,52 @@ test('requests to this machine do not go to the proxy, nor does the admin token 
   assert.equal(proxied, [])
 })
 
+test('networks and wildcards of NO_PROXY keep prompts from the proxy, and the admin token of a command', async ({
+  port,
+  proxied,
+}) => {
+  const { port: at } = provider.address() as AddressInfo // a TCP server has no other form
+  const folder = await temporaryFolder()
+  const config = await written(
+    folder,
+    '.yaml',
+    `connections: { own: { provider: openai-compatible-own, baseUrl: "http://0.0.0.0:${at}/v1", prefix: own } }`,
+  )
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${port}` }
+  for (const [NO_PROXY, calls] of [
+    ['0.0.0.0/8, 10.0.0.0/8', []],
+    ['0.*', []],
+    ['10.0.0.0/8', [`0.0.0.0:${at}`]],
+  ] as const) {
+    proxied.length = 0
+    const gateway = signalbox(['--data', `${folder}/data`, '--config', config, '--new-token'], {
+      env: { ...env, NO_PROXY },
+    })
+    const url = await gateway.baseUrl()
+    const answer = await chat(url, 'own/m')
+    assert.is(answer.status, 200, await answer.text())
+    assert.equal([...new Set(proxied)], calls, NO_PROXY)
+    const keys = signalbox(['keys', 'list', '--url', url.replace('127.0.0.1', '0.0.0.0')], {
+      env: { ...env, NO_PROXY, SIGNALBOX_ADMIN_TOKEN: tokenIn(gateway) },
+    })
+    await keys.ended
+    assert.equal(proxied.includes(new URL(url).host.replace('127.0.0.1', '0.0.0.0')), calls.length > 0, NO_PROXY)
+    await gateway.stop()
+  }
+})
+
+test('an entry of NO_PROXY that cannot be read is named at the start, and by a command', async () => {
+  const env = { NODE_USE_ENV_PROXY: '1', NO_PROXY: 'localhost,10.0.0.0/33' }
+  for (const args of [
+    ['--data', await temporaryFolder()],
+    ['keys', 'list'],
+  ]) {
+    const command = signalbox(args, { env })
+    assert.is((await command.ended).code, 1)
+    assert.match(command.stderr, 'NO_PROXY: cannot parse "10.0.0.0/33"')
+  }
+})
+
 test('a proxy that is no address is refused at the start', async () => {
   const folder = await temporaryFolder()
   const command = signalbox(['--data', folder], { env: { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'nothing' } })

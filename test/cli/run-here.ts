@@ -1,4 +1,4 @@
-import { runCommand } from '../../src/cli/commands/run.ts'
+import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { TOKEN } from '../management/door.ts'
 

@@ -32,7 +32,7 @@ start(
     assert.match(second.stdout, `\n  ${secondUrl}/admin/\n`)
     assert.match(
       second.stdout,
-      /token was printed on the first start with this data, with or without --demo\. If it is lost, start with --new-token/,
+      /token was printed on the first start with this data directory, with or without --demo\. If you lost it, restart with --new-token/,
     )
     assert.is((await manage(`${secondUrl}/api/settings`, token)).status, 200)
     await second.stop()
@@ -60,7 +60,7 @@ start('signalbox stores the digest of the token, and nothing from which the toke
   assert.ok(names.includes('admin-token.sha256'))
   if (process.platform !== 'win32') {
     assert.is((await stat(join(data, 'admin-token.sha256'))).mode & 0o777, 0o600)
-    assert.is((await stat(join(data, 'store'))).mode & 0o777, 0o600)
+    for (const name of ['store', 'store.db']) assert.is((await stat(join(data, name))).mode & 0o777, 0o600, name)
   }
 })
 
@@ -90,7 +90,7 @@ start('signalbox on loopback answers to the names of its options', async () => {
     })
   for (const host of ['gateway.example', `Gateway.Example:${port}`, 'localhost', '127.0.0.1'])
     assert.match(await askAs(host), /^200 /, host)
-  assert.match(await askAs('evil.example'), /^403 .*To let it in, start with --allowed-host and its name\./)
+  assert.match(await askAs('evil.example'), /^403 .*To accept it, restart with --allowed-host and this hostname\./)
   await command.stop()
 })
 
@@ -201,8 +201,8 @@ start('signalbox reports a key that cannot be opened, and starts', async () => {
 
   const second = signalbox(['--data', data])
   const { body } = await manage(`${await second.baseUrl()}/api/keys`, token)
-  assert.match(JSON.stringify(body), /cannot be opened/)
-  assert.match(second.stderr, /^signalbox: .*team: The key cannot be opened: .*Delete it/m)
+  assert.match(JSON.stringify(body), /cannot be decrypted/)
+  assert.match(second.stderr, /^signalbox: .*team: The key cannot be decrypted because .*Delete it/m)
   await second.stop()
 })
 
@@ -228,7 +228,7 @@ start('signalbox has the records of its file at each start, and may then listen 
     const listed = await fetch(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
     const { data } = (await listed.json()) as { data: Array<{ id: string }> }
     assert.is(data[0]?.id, 'fast')
-    assert.not.match(command.stdout, /WARNING|No key is required|canary/)
+    assert.not.match(command.stdout, /WARNING|need no API key|canary/)
     assert.is(command.stderr, '')
     await command.stop()
   }
@@ -237,7 +237,7 @@ start('signalbox has the records of its file at each start, and may then listen 
 start('signalbox opens a gateway without keys to other machines when --open is given, and warns', async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--host', '0.0.0.0', '--open'])
   await command.baseUrl()
-  assert.match(command.stdout, /WARNING: no key is required, and 0\.0\.0\.0 is open to the network/)
+  assert.match(command.stdout, /WARNING: 0\.0\.0\.0 is open to the network, and clients need no API key\./)
   await command.stop()
 })
 
@@ -248,8 +248,8 @@ start('connects the providers of the usual variables, shows them, and forgets th
   const token = await first.baseUrl().then(() => tokenIn(first))
   const shown = JSON.stringify(await manage(`${await first.baseUrl()}/api/connections`, token))
   assert.match(shown, /"id":"env-openai".*"name":"OpenAI from OPENAI_API_KEY"/)
-  assert.match(first.stdout, /OPENAI_API_KEY connects "openai", as the connection "env-openai"\./)
-  assert.match(first.stdout, /ANTHROPIC_API_KEY connects "anthropic"/)
+  assert.match(first.stdout, /OPENAI_API_KEY: connected "openai" as "env-openai"$/m)
+  assert.match(first.stdout, /ANTHROPIC_API_KEY: connected "anthropic"/)
   assert.not.match(first.stdout + first.stderr, 'canary')
   await first.stop()
 
@@ -259,7 +259,7 @@ start('connects the providers of the usual variables, shows them, and forgets th
     const { body } = await manage(`${await later.baseUrl()}/api/connections`, token)
     const ids = (body.connections as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith('env-'))
     assert.equal(ids, args.length === 0 ? ['env-openai'] : [], args.join(' '))
-    assert.is(later.stdout.includes('OPENAI_API_KEY connects'), args.length === 0)
+    assert.is(later.stdout.includes('OPENAI_API_KEY: connected'), args.length === 0)
     await later.stop()
   }
 })
@@ -271,12 +271,9 @@ start(
     await command.baseUrl()
     assert.match(
       command.stdout,
-      /No key is required: every program on this machine can use the connections\. Require keys:/,
+      /Clients need no API key yet, so every program on this machine can use your connections\. To require API keys:/,
     )
-    assert.match(
-      command.stdout,
-      /No provider is connected yet\. .* each can be called once its provider is connected\./,
-    )
+    assert.match(command.stdout, /No provider is connected yet\. Until then, \/v1\/models lists the built-in catalog\./)
     assert.not.match(command.stdout, 'WARNING')
     await command.stop()
   },
@@ -292,7 +289,7 @@ start('signalbox says after a demo where the admin token was printed', async () 
   await plain.baseUrl()
   assert.match(
     plain.stdout,
-    /printed on the first start with this data, with or without --demo\. If it is lost, start with --new-token\./,
+    /printed on the first start with this data directory, with or without --demo\. If you lost it, restart with --new-token\./,
   )
   await plain.stop()
 })

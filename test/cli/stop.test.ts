@@ -18,7 +18,7 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
   const reader = response.body?.getReader()
   await reader?.read()
   command.kill(signal)
-  await command.printed(/Stopping: answers under way have 10 s to finish\.\n$/)
+  await command.printed(/Stopping\. In-flight requests have 10 seconds to finish; press Ctrl-C again to quit now\.\n$/)
   command.kill(signal) // Ctrl-C under npm arrives twice
   const refused = await chat(baseUrl, 'demo').then(
     ({ status }) => status,
@@ -78,5 +78,5 @@ stop('signalbox logs an uncaught error in one line, without anything like a secr
   await command.baseUrl()
   command.kill('SIGUSR2')
   assert.equal(await command.ended, { code: 1, signal: null })
-  assert.is(command.stderr, 'signalbox: stopped by an unexpected error. Error: bad header … for …\n')
+  assert.is(command.stderr, 'signalbox: Unexpected error: Error: bad header … for …\n')
 })

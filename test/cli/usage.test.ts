@@ -49,7 +49,7 @@ test('groups are asked for and shown by their names, too', async ({ url, door })
     [
       ['GROUP', 'REQUESTS'],
       ['Customers', '1'],
-      ['Together: 1 requests, 1000 tokens of input and 100 of output, $0.003000'],
+      ['Total: 1 requests, 1000 input tokens, 100 output tokens, $0.003000'],
       [''],
     ],
   )
@@ -70,10 +70,10 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
       .split('\n')
       .map((line) => line.split(/ {2,}/)),
     [
-      ['KEY', 'MODEL', 'REQUESTS', 'FAILED', 'REFUSED', 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'FIRST P95', 'P95'],
+      ['KEY', 'MODEL', 'REQUESTS', 'FAILED', 'REJECTED', 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'TTFT P95', 'P95'],
       ['team-a', 'openai/gpt', '2', '0', '0', '2000', '0', '200', '$0.006000', 'ms', 'ms'],
       ['team-a', 'nobody/x', '1', '1', '1', '0', '0', '0', '$0.00', '-', '-'],
-      ['Together: 3 requests, 2000 tokens of input and 200 of output, $0.006000'],
+      ['Total: 3 requests, 2000 input tokens, 200 output tokens, $0.006000'],
       [''],
     ],
   )
@@ -82,7 +82,44 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
   const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
   assert.equal(JSON.parse(json.out).totals.requests, 3)
   assert.is((await runHere(url, 'usage --key team-b')).err, 'There is no key "team-b". Did you mean "team-a"?\n')
-  assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'Nothing was used.\n')
+  assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'No usage in this period.\n')
+})
+
+test('CSV has the names of keys and groups beside their ids', async ({ url, door }) => {
+  const group = await door.gateway.api.groups.create({ name: 'Customers, all' })
+  const { key, id } = await door.gateway.api.keys.create({ name: 'team-a', group: group.id })
+  await ask(door, key)
+  const { out } = await runHere(url, 'usage --by key,group --since 52w --csv')
+  const [head = '', row = ''] = out.split('\r\n')
+  assert.match(head, /^keyId,keyName,groupId,groupName,requests,/)
+  assert.ok(row.startsWith(`${id},team-a,${group.id},"Customers, all",1,`), row)
+  const requests = await runHere(url, 'usage requests --csv')
+  assert.match(requests.out.split('\r\n')[0] ?? '', /^id,time,keyId,keyName,groupId,groupName,user,/)
+  assert.match(requests.out, `${id},team-a,${group.id},"Customers, all"`)
+})
+
+test('the time can be given as how long ago it was, and by the names of other programs', async ({ url, door }) => {
+  const now = Date.now()
+  door.clock.advance(now - door.clock.now())
+  const range = async (options: string) => {
+    const { out, err } = await runHere(url, `usage summary ${options} --json`)
+    assert.is(err, '', options)
+    const { from, to } = JSON.parse(out) as { from: string; to: string }
+    return [Date.parse(from), Date.parse(to)] as const
+  }
+  const hour = 60 * 60_000
+  for (const [options, agoMs] of [
+    ['--from 7d', 7 * 24 * hour],
+    ['--since 24h', 24 * hour],
+    ['--since 2w', 14 * 24 * hour],
+    ['--from=90m', 1.5 * hour],
+  ] as const) {
+    const [from] = await range(options)
+    assert.ok(from <= now - agoMs + hour && from >= now - agoMs - hour, `${options}: ${new Date(from).toISOString()}`)
+  }
+  const [from, to] = await range('--since 3d --until 2d')
+  assert.ok(Math.abs(to - from - 24 * hour) <= hour)
+  assert.equal(await range('--since yesterday --until today'), await range('--from yesterday --to today'))
 })
 
 test('the first rows, all others and the time before are shown', async ({ url, door }) => {
@@ -91,7 +128,7 @@ test('the first rows, all others and the time before are shown', async ({ url, d
   const lines = out.split('\n')
   assert.match(lines[0] ?? '', /^KEY +OTHERS +REQUESTS /)
   assert.match(lines[2] ?? '', /^- +2 more +2 /)
-  assert.match(out, /\nBefore: 0 requests, 0 tokens of input and 0 of output, \$0\.00\n$/)
+  assert.match(out, /\nPreceding period: 0 requests, 0 input tokens, 0 output tokens, \$0\.00\n$/)
 })
 
 test('the requests that were refused are listed with why, and one is shown whole', async ({ url, door }) => {
@@ -102,10 +139,10 @@ test('the requests that were refused are listed with why, and one is shown whole
   const { out } = await runHere(url, 'usage requests --end refused --key team-a')
   assert.match(
     out,
-    /^TIME +KEY +STATUS +END +ERROR +WHY +ID\n\S+ +team-a +403 +refused +KEY_PAUSED +This API key is paused\./,
+    /^TIME +KEY +STATUS +END +ERROR +REASON +ID\n\S+ +team-a +403 +refused +KEY_PAUSED +This API key is paused\./,
   )
   assert.ok(out.includes(refused) && !out.includes(answered))
   assert.match((await runHere(url, `usage request ${answered}`)).out, /request\.?\b|endpoint +\/v1\/chat\/completions/)
-  assert.match((await runHere(url, 'usage requests --limit 1')).out, /There are more: --before /)
+  assert.match((await runHere(url, 'usage requests --limit 1')).out, /More: --before /)
   assert.match((await runHere(url, 'usage requests --limit 0')).err, /--limit must be a whole number from 1 to 1000/)
 })

@@ -27,16 +27,20 @@ test('a command lists what clients can ask for, and says when no provider is con
   const before = await runHere(url, 'models')
   assert.is(
     before.out,
-    'MODEL              OF\nopenai/gpt-5-mini  openai\nopenai/gpt-5       openai\ngq/llama           gq\n',
+    'MODEL              OWNER\nopenai/gpt-5-mini  openai\nopenai/gpt-5       openai\ngq/llama           gq\n',
   )
   assert.match(
     before.err,
-    /^signalbox: warning: No provider is connected: these are the models of the built-in catalog\./,
+    /^signalbox: warning: No provider is connected, so these are the models in the built-in catalog\./,
   )
   await door.gateway.api.connections.create({ provider: 'groq' })
   await door.gateway.api.combos.create({ name: 'fast', models: ['groq/llama'] })
   await door.gateway.api.settings.update({ requireApiKey: true })
-  assert.equal(await runHere(url, 'models'), { code: 0, out: 'MODEL     OF\nfast      combo\ngq/llama  gq\n', err: '' })
+  assert.equal(await runHere(url, 'models'), {
+    code: 0,
+    out: 'MODEL     OWNER\nfast      combo\ngq/llama  gq\n',
+    err: '',
+  })
   const { out } = await runHere(url, 'models list --json')
   assert.equal(JSON.parse(out), await door.gateway.api.models.published({ details: true }))
   await runHere(url, 'models create groq/new')
@@ -51,15 +55,15 @@ test('a command lists the models of some kinds, with what they cost', async ({ u
   })
   assert.is(
     (await runHere(url, 'models --q GPT-5 --limit 2')).out,
-    'MODEL              OF      INPUT  OUTPUT  OTHER PRICES          PRICE FROM\n' +
+    'MODEL              OWNER   INPUT  OUTPUT  OTHER PRICES          PRICE SOURCE\n' +
       'openai/gpt-5-mini  openai  -      -       -                     -\n' +
       'openai/gpt-5       openai  2      10      search 0.01, 4K 0.15  connection\n',
   )
-  assert.match((await runHere(url, 'models --limit 1')).out, /\nThere are more: --after 0:openai\/gpt-5-mini\n$/)
+  assert.match((await runHere(url, 'models --limit 1')).out, /\nMore: --after 0:openai\/gpt-5-mini\n$/)
   await door.gateway.api.combos.create({ name: 'pictures', kind: 'image', models: ['openai/gpt-5'] })
-  assert.is((await runHere(url, 'models --kind image')).out, 'MODEL     OF     KIND\npictures  combo  image\n')
-  assert.is((await runHere(url, 'models --kind tts')).out, 'There are no such models.\n')
-  assert.match((await runHere(url, 'models --kind x')).err, /^--kind must be "all", or one or several of llm/)
+  assert.is((await runHere(url, 'models --kind image')).out, 'MODEL     OWNER  KIND\npictures  combo  image\n')
+  assert.is((await runHere(url, 'models --kind tts')).out, 'No matching models.\n')
+  assert.match((await runHere(url, 'models --kind x')).err, /^--kind must be "all" or a comma-separated list of llm/)
 })
 
 test('a command explains where a request would go, and what a client would get', async ({ url, door }) => {
@@ -71,12 +75,12 @@ test('a command explains where a request would go, and what a client would get',
   assert.match(titles, /^USE +TARGET +CONNECTION +VIA +WHY$/)
   assert.match(first, /^first +openai\/gpt-5 +OpenAI +fast:fallback +fast: /)
   assert.match(next, /^next +openai\/gpt-5-mini +OpenAI/)
-  assert.equal(rest, ['', 'Left out:', 'COMBO  MODEL       LEFT OUT BY', 'fast   groq/llama  unreachable', ''])
+  assert.equal(rest, ['', 'Excluded:', 'COMBO  MODEL       EXCLUDED BY', 'fast   groq/llama  unreachable', ''])
 
   const away = await runHere(url, 'explain groq/llama')
   assert.is(
     away.out,
-    'A client would get 404: The model "groq/llama" cannot be reached: there is no active connection to the provider "groq". Add one, or activate it: signalbox connections create, or update with --active. As in: signalbox connections create groq --api-key -\n',
+    'A client would get a 404: The model "groq/llama" is not available: there is no active connection to "groq". Add or activate one: "signalbox connections create groq --api-key -".\n',
   )
   const body = JSON.parse((await runHere(url, 'explain fast --path /v1/messages --json')).out)
   assert.equal(body, await door.gateway.api.explain({ model: 'fast', path: '/v1/messages' }))
@@ -84,7 +88,7 @@ test('a command explains where a request would go, and what a client would get',
     (await runHere(url, 'explain fast --path /nowhere')).err,
     /^--path must be one of "\/v1\/chat\/completions"/,
   )
-  assert.is((await runHere(url, 'explain')).err, 'signalbox explain needs a <model>: signalbox explain <model>.\n')
+  assert.is((await runHere(url, 'explain')).err, 'Missing <model>. Usage: signalbox explain <model>\n')
   assert.match((await runHere(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
 })
 
@@ -92,20 +96,20 @@ test('a command shows the health, and forgets failures', async ({ url, door }) =
   await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   assert.match(
     (await runHere(url, 'health')).out,
-    /^Nothing has failed lately\.\n\nTargets:\nTARGET {2}CONNECTION {2}STATE {2}CALLS\nopenai {2}main {8}ok {5}0\n$/,
+    /^No recent failures\.\n\nTargets:\nTARGET {2}CONNECTION {2}STATE {2}CALLS\nopenai {2}main {8}ok {5}0\n$/,
   )
   const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
   const headers = { 'content-type': 'application/json' }
   await door.gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
   const { out } = await runHere(url, 'health')
-  assert.match(out, /^Failed lately:\nLEVEL +OF +STATE +REASON +FAILURES/)
+  assert.match(out, /^Recent failures:\nLEVEL +TARGET +STATE +REASON +FAILURES/)
   assert.match(out, /^model +openai\/gpt-5 /m)
-  assert.match(out, /^openai\/gpt-5 +main +\w+ +\d+ +100 %$/m)
+  assert.match(out, /^openai\/gpt-5 +main +\w+ +\d+ +100%$/m)
   assert.equal(JSON.parse((await runHere(url, 'health --json')).out), await door.gateway.api.health.list())
-  assert.is((await runHere(url, 'health reset OpenAI')).out, 'The failures of "OpenAI" are forgotten.\n')
+  assert.is((await runHere(url, 'health reset OpenAI')).out, 'Reset the health of "OpenAI".\n')
   assert.match((await runHere(url, 'health reset nobody')).err, /^There is no connection "nobody"\./)
-  assert.is((await runHere(url, 'health reset')).out, 'All failures are forgotten.\n')
-  assert.match((await runHere(url, 'health')).out, /^Nothing has failed lately\./)
+  assert.is((await runHere(url, 'health reset')).out, 'Reset the health of all targets.\n')
+  assert.match((await runHere(url, 'health')).out, /^No recent failures\./)
 })
 
 test('a command shows, replaces and removes a damaged record', async ({ url, door }) => {
@@ -119,10 +123,10 @@ test('a command shows, replaces and removes a damaged record', async ({ url, doo
   const refused = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
   assert.equal([refused.code, refused.out], [1, ''])
   const mended = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
-  assert.equal(mended, { code: 0, out: `The record "${key}" is replaced.\n`, err: '' })
+  assert.equal(mended, { code: 0, out: `Replaced record "${key}".\n`, err: '' })
   await door.storage.set(key, 'damaged')
   await door.clock.advance(5_000)
-  assert.is((await runHere(url, ['health', 'remove', key])).out, `The record "${key}" is removed.\n`)
+  assert.is((await runHere(url, ['health', 'remove', key])).out, `Deleted record "${key}".\n`)
 })
 
 test('a command shows the providers, and sets how requests are spread over their connections', async ({
@@ -143,35 +147,35 @@ test('a command shows the providers, and sets how requests are spread over their
 })
 
 const refused: Array<[line: string, says: RegExp]> = [
-  ['combos create fast', /^--model is required and must be a list of model names\.$/],
+  ['combos create fast', /^--model is required and must be an array of model names\.$/],
   ['combos create fast openai/a --kind text', /^--kind must be one of "llm"/],
   ['combos create fast openai/a --sticky-limit 0', /^--sticky-limit must be a whole number from 1 to 1000\.$/],
   ['keys create', /^--name is required and must not be blank\.$/],
   [
     'connections create nobody',
-    /^Unknown provider "nobody"\. See signalbox providers\. For any other provider, give its address as --base-url\.$/,
+    /^Unknown provider "nobody"\. "signalbox providers" lists the known providers\. For any other provider, pass its base URL as --base-url\.$/,
   ],
   [
     'connections create lab --base-url http://a/v1 --prefix openai',
-    /^--prefix must not be "openai": .* or set --shares-prefix to share it\.$/,
+    /^--prefix must not be "openai"\. .* or set --shares-prefix to share it\.$/,
   ],
-  ['connections create lab --base-url ftp://a', /^--base-url must be an address that starts with http/],
+  ['connections create lab --base-url ftp://a', /^--base-url must be a URL that starts with http/],
   [
     'connections create openai --data {"apiKey":""}',
-    /^--api-key must not be blank: is the variable that it comes from set\? Leave it out for none\.$/,
+    /^--api-key must not be blank\. Check that the variable it comes from is set\. For none, omit it\.$/,
   ],
   [
     'connections update main --base-url http://other.test/v1',
-    /^--base-url changes where the connection's key is sent: give --api-key again with it, or --data with null for none\.$/,
+    /^--base-url changes where the connection's key is sent, so pass --api-key again as well, or --data with null for none\.$/,
   ],
-  ['cloud enable ftp://x', /^<address> must be an address that starts with http/],
+  ['cloud enable ftp://x', /^<url> must be a URL that starts with http/],
   [
     'cloud check',
-    /^There is no cloud proxy yet\. Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>\.$/,
+    /^No cloud proxy is set up\. Set it with "signalbox cloud enable <url>" or "signalbox settings update --cloud-url <url>"\.$/,
   ],
   [
     'keys --token wrong',
-    /^This is not the admin token\. Give the admin token\. The token is that of --token or SIGNALBOX_ADMIN_TOKEN\.$/,
+    /^This is not the admin token\. Pass the admin token\. Check --token or SIGNALBOX_ADMIN_TOKEN\.$/,
   ],
 ]
 
@@ -188,25 +192,22 @@ test('a command warns of what leads nowhere in its own words', async ({ url }) =
   const combo = await runHere(url, 'combos create fast gpt-5')
   assert.is(
     combo.err,
-    'signalbox: warning: The combo leads nowhere yet: requests for it get a 404.\nsignalbox: warning: "gpt-5" leads nowhere yet: no model, combo or alias has this name.\n',
+    'signalbox: warning: No model in this combo resolves yet, so requests for it fail with a 404.\nsignalbox: warning: "gpt-5" doesn\'t resolve yet: no model, combo, or alias has this name.\n',
   )
   const lab = await runHere(url, 'connections create openai-compatable --base-url http://lab.test/v1')
   assert.match(
     lab.err,
-    /signalbox models does not ask it for its models, .* make one whose --provider begins with "openai-compatible"\./,
+    /so "signalbox models" does not query its models, .* create one whose --provider starts with "openai-compatible"\./,
   )
 })
 
 const words: Array<[line: string, says: string]> = [
-  ['key', 'There is no command "key". Did you mean "keys"?'],
-  ['help', 'There is no command "help". Did you mean "signalbox --help"?'],
-  ['help combos', 'There is no command "help". Did you mean "signalbox combos --help"?'],
-  ['version', 'There is no command "version". Did you mean "signalbox --version"?'],
-  [
-    'start --port 4100',
-    'There is no command "start". Did you mean "signalbox" without a command, which starts a gateway?',
-  ],
-  ['explane x', 'There is no command "explane". Did you mean "explain"?'],
+  ['key', 'Unknown command "key". Did you mean "keys"?'],
+  ['help', 'Unknown command "help". Did you mean "signalbox --help"?'],
+  ['help combos', 'Unknown command "help". Did you mean "signalbox combos --help"?'],
+  ['version', 'Unknown command "version". Did you mean "signalbox --version"?'],
+  ['serve --port 4100', 'Unknown command "serve". Did you mean "signalbox start"?'],
+  ['explane x', 'Unknown command "explane". Did you mean "explain"?'],
 ]
 
 for (const [line, says] of words)
@@ -220,7 +221,7 @@ test('an unknown word that is near no command is answered with all of them', asy
     assert.is(code, 2)
     assert.is(
       err,
-      `There is no command "${word}". The commands are keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings, cloud, import. Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.\n`,
+      `Unknown command "${word}". Commands: init, keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings, cloud, import. Options start with "--"; with npm, put another "--" first: npm start -- --port 4100\n`,
     )
   }
 })

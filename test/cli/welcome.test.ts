@@ -18,14 +18,14 @@ const facts: Welcome = {
 }
 
 test('the start-up text names the shell for its commands where the usual one cannot run them', () => {
-  assert.match(welcomeText({ ...facts, isWindows: true }), /for a POSIX shell, such as Git Bash/)
+  assert.match(welcomeText({ ...facts, isWindows: true }), /in a POSIX shell, such as Git Bash/)
   assert.not.match(welcomeText(facts), /POSIX/)
 })
 
 test('what is printed when the gateway is up says what is listed while nothing is connected, and how a server of one’s own is', () => {
   const text = welcomeText(facts)
-  assert.match(text, '/v1/models lists the models of the built-in catalog all the same: each can be called once')
-  assert.match(text, '{"provider":"ollama","discover":true} connects Ollama with the models that it has.')
+  assert.match(text, 'No provider is connected yet. Until then, /v1/models lists the built-in catalog.')
+  assert.match(text, 'send {"provider":"ollama","discover":true} to connect Ollama with its installed models.')
   assert.match(text, 'see examples/local/README.md.')
   assert.not.match(welcomeText({ ...facts, isInUse: true }), /built-in catalog|ollama/)
 })

@@ -6,19 +6,31 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('the words of the command line')
 
 /** Where the texts of errors and warnings are written that a command may show. */
-const FOLDERS = ['management', 'store', 'sync', 'listing', 'routing', 'pipeline/targets']
-/** The table of routes, a text about another server, and one whose whole form `signalbox explain` is tested with. */
+const FOLDERS = [
+  'admin',
+  'management',
+  'records',
+  'features/cloud-sync',
+  'features/explain',
+  'features/listing',
+  'features/usage/operations',
+  'request/routing',
+  'request/choose',
+]
+/** Routes, a text about another server, and one whose whole form `signalbox explain` is tested with. */
 const NO_TEXTS = [
-  'management/operations.ts',
-  'management/cloud-actions.ts: `GET ',
-  'pipeline/targets/unknown-model.ts: ` The administrator sends POST ',
+  'admin/http/',
+  'management/management-api.ts',
+  'features/cloud-sync/proxy/',
+  'features/cloud-sync/gateway/cloud-actions.ts: `GET ',
+  'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 
 test('every text of the gateway that names a call of its HTTP API names a command instead', () => {
   const source = new URL('../../src/', import.meta.url).pathname
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('-table.ts'))
       .flatMap((file) => {
         const code = readFileSync(join(source, folder, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
         const found = code.match(/'[^'\n]*\/(?:api|v1)\/[^'\n]*'|`[^`\n]*\/(?:api|v1)\/[^`\n]*`/g) ?? []
@@ -47,13 +59,13 @@ for (const [message, said] of [
   ['Bedrock needs "providerSpecificData.region".', 'Bedrock needs "providerSpecificData.region" of --data.'],
   ['Set "isActive" to false.', 'Set --paused.'],
   [
-    'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".',
-    'Cloud mode is off. Turn it on first: signalbox cloud enable.',
+    'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".',
+    'Cloud sync is off. Turn it on first: "signalbox cloud enable".',
   ],
-  ['Send "isActive" or "name".', 'Give --active or --paused or "name".'],
+  ['Send "isActive" or "name".', 'Pass --active or --paused or "name".'],
   [
     'The model "models" does not exist. GET /ai/v1/models lists all of them.',
-    'The model --model does not exist. signalbox models lists all of them.',
+    'The model --model does not exist. "signalbox models" lists all of them.',
   ],
 ] as const)
   test(`the words of the command line for: ${message}`, () => {

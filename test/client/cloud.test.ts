@@ -1,5 +1,5 @@
 import { ClientError, createClient } from '../../src/client/client.ts'
-import { CLOUD, ENROLMENT, fakeProxy } from '../management/cloud/fake-proxy.ts'
+import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -20,17 +20,17 @@ function open(answers: Record<string, object> = {}) {
   return { client, sent }
 }
 
-const conflict = (id: string) => ({ collection: 'keys', id, kept: 'home' })
+const conflict = (id: string) => ({ collection: 'keys', id, kept: 'gateway' })
 const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict) })
 
-const actions = suite('the cloud mode of a client')
+const actions = suite('the cloud sync of a client')
 
 actions('each operation is sent with its route and its body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
   const { cloud } = client
   await cloud.get()
   assert.is((await cloud.enable()).verified, true)
-  await cloud.enable({ enrolment: 'an enrolment credential' })
+  await cloud.enable({ enrollmentToken: 'an enrollment token' })
   await cloud.sync()
   await cloud.check()
   await cloud.sessions.list()
@@ -38,7 +38,7 @@ actions('each operation is sent with its route and its body', async () => {
   assert.equal(sent, [
     'GET /api/sync/cloud',
     'POST /api/sync/cloud {"action":"enable"}',
-    'POST /api/sync/cloud {"enrolment":"an enrolment credential","action":"enable"}',
+    'POST /api/sync/cloud {"enrollmentToken":"an enrollment token","action":"enable"}',
     'POST /api/sync/cloud {"action":"sync"}',
     'POST /api/sync/cloud {"action":"check"}',
     'GET /api/sync/cloud/sessions',
@@ -81,10 +81,10 @@ actions('disable bears answers without conflicts', async () => {
 })
 
 actions(
-  'disable by force of a gateway whose proxy is silent ends within 15 s, and cloud mode is off then',
+  'disable by force of a gateway whose proxy is silent ends within 15 s, and cloud sync is off then',
   async () => {
     const proxy = fakeProxy()
-    const { gateway, clock } = openDoor({ fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } })
+    const { gateway, clock } = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
     await gateway.api.settings.update({ cloudUrl: CLOUD })
     await gateway.api.cloud.enable()
     await gateway.api.keys.create({ name: 'phone' })

@@ -38,7 +38,7 @@ refusals('refusals of a gateway reject with their status and text, and without a
   assert.equal(await failure(stranger.keys.list()), [
     401,
     undefined,
-    'Send the admin token, as "Authorization: Bearer <token>".',
+    'Send the admin token as "Authorization: Bearer <token>".',
   ])
   const error = await errorOf(stranger.keys.list())
   assert.not.ok('code' in error)
@@ -50,7 +50,7 @@ refusals('the refusals of a gateway of its models are read as well, as of a base
     createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
   )
   assert.equal([status, code], [404, undefined])
-  assert.match(String(message), 'There is no GET /v1/api/keys here')
+  assert.match(String(message), 'GET /v1/api/keys does not exist here')
 })
 
 const answers = suite('answers that no gateway has made')
@@ -59,20 +59,20 @@ const page = (status: number, body: string, type = 'text/html; charset=utf-8') =
   new Response(body, { status, headers: { 'content-type': type } })
 
 const strange: Array<[name: string, answer: () => Response, says: string]> = [
-  ['a page of a proxy', () => page(502, '<h1>Bad Gateway</h1>'), '502 with text/html, not with JSON'],
-  ['a page in place of an answer', () => page(200, '<!doctype html>'), '200 with text/html, not with JSON'],
-  ['a JSON list', () => Response.json([1]), '200 with application/json, not with JSON'],
-  ['cut JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json, not with JSON'],
-  ['nothing', () => new Response(null, { status: 204 }), '204 with no body, not with JSON'],
-  ['an error without text', () => Response.json({ ok: false }, { status: 500 }), '500 without an error text'],
-  ['an error with an empty text', () => Response.json({ error: '' }, { status: 500 }), '500 without an error text'],
+  ['a page of a proxy', () => page(502, '<h1>Bad Gateway</h1>'), '502 with text/html instead of JSON'],
+  ['a page in place of an answer', () => page(200, '<!doctype html>'), '200 with text/html instead of JSON'],
+  ['a JSON list', () => Response.json([1]), '200 with application/json instead of JSON'],
+  ['cut JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json instead of JSON'],
+  ['nothing', () => new Response(null, { status: 204 }), '204 with no body instead of JSON'],
+  ['an error without text', () => Response.json({ ok: false }, { status: 500 }), '500 without an error message'],
+  ['an error with an empty text', () => Response.json({ error: '' }, { status: 500 }), '500 without an error message'],
 ]
 
 for (const [name, answer, says] of strange) {
   answers(`${name} is an error that names the address`, async () => {
     const [status, code, message] = await failure(clientOf(async () => answer()).keys.list())
     assert.equal([status, code], [answer().status, 'UNEXPECTED_ANSWER'])
-    assert.is(message, `http://gateway.test/ai has answered ${says}: is it the address of a gateway?`)
+    assert.is(message, `http://gateway.test/ai returned ${says}. Check that it is the URL of a gateway.`)
   })
 }
 
@@ -92,7 +92,7 @@ redirects('a redirect is not followed, and the error names where it leads to wit
     assert.equal([status, code], [307, 'REDIRECTED'])
     assert.is(
       message,
-      `${baseUrl} redirects to ${baseUrl}/elsewhere. Redirects are not followed, as the token would go along: give the address of the gateway itself.`,
+      `${baseUrl} redirects to ${baseUrl}/elsewhere. Redirects are not followed because the token would be sent along. Use the URL of the gateway itself.`,
     )
     assert.is(followed, 0)
   } finally {
@@ -121,7 +121,7 @@ network('a gateway that cannot be reached is an error of status 0 with the reaso
   assert.equal([status, code], [0, 'UNREACHABLE'])
   assert.is(
     message,
-    `The gateway at ${baseUrl} cannot be reached (ECONNREFUSED). Is it running, and the address right?`,
+    `The gateway at ${baseUrl} is unreachable (ECONNREFUSED). Check that it is running and that the URL is right.`,
   )
 })
 
@@ -138,7 +138,7 @@ network('a connection that ends within the response is an error of status 0', as
   assert.equal(await failure(clientOf(async () => cut()).keys.list()), [
     0,
     'UNREACHABLE',
-    'The connection to http://gateway.test/ai ended before the whole answer had come (terminated).',
+    'The connection to http://gateway.test/ai closed before the whole response arrived (terminated).',
   ])
 })
 
@@ -154,7 +154,7 @@ const timeouts = suite('the time-outs of a client')
 const hangs = () => new Promise<Response>(() => {}) // and knows nothing of signals
 
 const times: Array<[name: string, ms: number, call: (client: ReturnType<typeof createClient>) => Promise<unknown>]> = [
-  ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrolment: 'e'.repeat(32) })],
+  ['cloud.enable', 15_000, ({ cloud }) => cloud.enable({ enrollmentToken: 'e'.repeat(32) })],
   ['cloud.sync', 15_000, ({ cloud }) => cloud.sync()],
   ['cloud.check', 8_000, ({ cloud }) => cloud.check()],
   ['cloud.get', 30_000, ({ cloud }) => cloud.get()],
@@ -178,7 +178,7 @@ for (const [name, ms, call] of times) {
     assert.equal(end, [
       408,
       'TIMEOUT',
-      `Time-out: the gateway at http://gateway.test/ai has not answered within ${ms / 1000} s.`,
+      `Timeout: the gateway at http://gateway.test/ai did not respond within ${ms / 1000} s.`,
     ])
     assert.is(clock.pending(), 0)
   })
@@ -244,7 +244,7 @@ for (const id of ['', '.', '..', '\ud800', undefined, null, 7]) {
     for (const call of calls) {
       const [status, code, message] = await failure(call)
       assert.equal([status, code], [400, 'INVALID_ARGUMENT'])
-      assert.match(String(message), /^"(?:id|providerAlias)" must be the text that the gateway lists, and is /)
+      assert.match(String(message), /^"(?:id|providerAlias)" must be the string that the gateway lists, but is /)
     }
   })
 }
@@ -253,15 +253,15 @@ inputs('an input that is no JSON', async () => {
   const input: Record<string, unknown> = { name: 'x' }
   input.self = input
   const call = clientOf(never).keys.create(input as { name: string })
-  assert.equal(await failure(call), [400, 'INVALID_ARGUMENT', 'The input cannot be written as JSON.'])
+  assert.equal(await failure(call), [400, 'INVALID_ARGUMENT', 'The input cannot be serialized as JSON.'])
 })
 
 const options: Array<[options: object, says: RegExp]> = [
-  [{}, /^baseUrl must be the absolute address of a gateway, such as https:/],
+  [{}, /^baseUrl must be the absolute URL of a gateway, such as https:/],
   [{ baseUrl: '/ai' }, /^baseUrl must be the absolute/],
   [{ baseUrl: 'ftp://gateway.test' }, /^baseUrl must be the absolute/],
-  [{ baseUrl: 'http://me:secret@gateway.test' }, /^baseUrl must have no credentials, query or fragment/],
-  [{ baseUrl: 'http://gateway.test?token=secret' }, /^baseUrl must have no credentials, query or fragment/],
+  [{ baseUrl: 'http://me:secret@gateway.test' }, /^baseUrl must not contain credentials, a query, or a fragment/],
+  [{ baseUrl: 'http://gateway.test?token=secret' }, /^baseUrl must not contain credentials, a query, or a fragment/],
   [{ baseUrl: 'http://gateway.test', token: '' }, /^token must be the admin token/],
   [{ baseUrl: 'http://gateway.test', token: 'secret\n' }, /^token must be the admin token/],
   [{ baseUrl: 'http://gateway.test', fetch: 'fetch' }, /^fetch must be a function/],

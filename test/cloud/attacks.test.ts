@@ -1,22 +1,22 @@
-import { cloudRoutes, type SignedRoute } from '../../src/cloud/protocol.ts'
-import { headers, paths, SESSION_MS } from '../../src/sync/protocol.ts'
+import { headers, paths, SESSION_MS } from '../../src/features/cloud-sync/protocol.ts'
+import { createCloudRoutes, type SignedRoute } from '../../src/features/cloud-sync/proxy/proxy-protocol.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Client, Message } from './support/client.ts'
-import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { keyState } from './support/states.ts'
 
 const test = suite('requests with a wrong credential')
 
 const none = async (): Promise<never> => Promise.reject(new Error('The table alone is read.'))
-const unused = { challenge: none, open: none, authorise: none, list: none, revoke: none, revokeAll: none }
-const { open, signed } = cloudRoutes(
-  { ...unused, isEnrolled: none, unenrol: none },
+const unused = { challenge: none, open: none, authorize: none, list: none, revoke: none, revokeAll: none }
+const { open, signed } = createCloudRoutes(
+  { ...unused, isEnrolled: none, unenroll: none },
   { sync: none, spent: none, remove: none },
   { timeoutMs: 1, clock: { now: () => 0, sleep: none }, turnEnd: none },
 )
 
-/** Two gateways with a mirror each, and a client key of the first. */
+/** Two gateways with a replica each, and an API key of the first. */
 async function openWorld() {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
@@ -25,7 +25,7 @@ async function openWorld() {
   const { stamp: current } = await client.sync({ mirror, stamp, changes: [state] })
   await stranger.sync({ create: true })
   const sync = { mirror, stamp: current, changes: [], seen: [] }
-  const contents: Record<string, object> = { [paths.mirror]: sync, [paths.spent]: { mirror, accounts: [] } }
+  const contents: Record<string, object> = { [paths.replica]: sync, [paths.spent]: { mirror, accounts: [] } }
   const right = (route: SignedRoute, by = client.session(), from: Client = client): Promise<Message> => {
     const path = route.path.replace(':id', client.session().session)
     return from.signed(route.method, path, route.method === 'POST' ? contents[path] : undefined, by)
@@ -46,7 +46,7 @@ const unsigned = ({ headers: given, ...message }: Message, added: Record<string,
   headers: { 'content-type': given['content-type'] ?? 'application/json', ...added },
 })
 
-/** The text with one bit of one character changed, for each bit that leaves a character of the header's or the body's alphabet. */
+/** Flips each bit of each character in turn, if the result stays within the alphabet of the header or body. */
 function flips(text: string): string[] {
   return [...text].flatMap((character, at) =>
     [1, 2, 4, 8, 16, 32].flatMap((bit) => {
@@ -57,7 +57,7 @@ function flips(text: string): string[] {
   )
 }
 
-/** Some of many, the first and the last included. */
+/** Samples a list, including the first and last item. */
 const some = (texts: string[], most = 40) =>
   texts.filter((_, at) => at % Math.ceil(texts.length / most) === 0 || at === texts.length - 1)
 
@@ -74,8 +74,8 @@ const attacks: Readonly<Record<string, Attack>> = {
     ]
   },
 
-  'a token of an administrator, or the enrolment credential': async (_, route) =>
-    ['sbx_admin_0123456789012345678901234567890123456789', ENROLMENT].flatMap((token) => [
+  'a token of an administrator, or the enrollment token': async (_, route) =>
+    ['sbx_admin_0123456789012345678901234567890123456789', ENROLLMENT_TOKEN].flatMap((token) => [
       { method: route.method, path: route.path, headers: { authorization: `Bearer ${token}` } },
       { method: route.method, path: route.path, headers: { [headers.session]: token, [headers.signature]: token } },
     ]),
@@ -159,13 +159,13 @@ const attacks: Readonly<Record<string, Attack>> = {
   ),
 }
 
-/** The routes that ask for no session answer by themselves: see sessions.test.ts. */
+/** Open routes respond without a session: see sessions.test.ts. */
 const isOpen = (message: Message) => open.some(({ method, path }) => method === message.method && path === message.path)
 
-/** What requests have changed; sessions opened by the test itself are older. */
+/** What requests have changed; the test's own sessions are older. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
-test('requests with a wrong credential are tried at every route that needs one', () => {
+test('every route that needs a credential is tested with wrong ones', () => {
   const every = [...open, ...signed].map(({ method, path }) => `${method} ${path}`)
   assert.equal(every, [
     'GET /cloud/1',
@@ -182,7 +182,7 @@ test('requests with a wrong credential are tried at every route that needs one',
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
     if (name === 'another body' && route.method === 'GET') continue // such a request can have none
-    test(`requests with a wrong credential are refused at ${route.method} ${route.path}: ${name}`, async () => {
+    test(`wrong credentials are rejected at ${route.method} ${route.path}: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
       assert.ok(messages.length > 0)
@@ -197,7 +197,7 @@ for (const route of signed) {
     })
   }
 
-  test(`requests with a wrong credential are refused at ${route.method} ${route.path}: a replay, after a restart of the proxy too`, async () => {
+  test(`a replay is rejected at ${route.method} ${route.path}, even after the proxy restarts`, async () => {
     const world = await openWorld()
     await world.client.open()
     const session = world.client.session()
@@ -214,7 +214,7 @@ for (const route of signed) {
   })
 }
 
-test('requests with a wrong credential are refused the same whether the session is there or not', async () => {
+test('wrong credentials get the same response whether the session exists or not', async () => {
   const { client, right } = await openWorld()
   const route = signed[0]
   assert.ok(route)

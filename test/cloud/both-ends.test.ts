@@ -6,7 +6,7 @@ import { CLOUD_URL, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/ov
 
 const test = suite('a gateway and a cloud proxy')
 
-/** With a connection, a key and a combo, mirrored. */
+/** With a connection, a key, and a combo, synced. */
 async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   const ends = openOverMsw(options)
   const { api } = ends.home
@@ -19,7 +19,7 @@ async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   return { ends, api, key, keyId: id, combo }
 }
 
-/** What an operator sees of both sides, without what they do not share. */
+/** What an operator sees on both sides, without what they don't share. */
 async function seenAt(api: Omit<OverMsw['home']['api'], 'cloud'>) {
   const { keys } = await api.keys.list()
   const { connections } = await api.connections.list()
@@ -38,7 +38,7 @@ async function assertEqualSides({ home, tenant }: OverMsw) {
   assert.equal(await seenAt((await tenant()).api), await seenAt(home.api))
 }
 
-test('a mirror is enabled, verified, used, paused, edited at the cloud and disabled', async () => {
+test('cloud sync is enabled, verified, used, paused, edited at the cloud, and disabled', async () => {
   const { ends, api, key, keyId, combo } = await enabled()
   await assertEqualSides(ends)
   assert.is((await ends.home.fetch(`${CLOUD_URL}/health`)).status, 200)
@@ -73,7 +73,7 @@ test('a mirror is enabled, verified, used, paused, edited at the cloud and disab
   await cloud.combos.update(combo.id, { models: ['openai/cloud'] })
   const { conflicts } = await api.cloud.sync()
   const at = new Date(ends.homeClock.now()).toISOString()
-  assert.equal(conflicts, [{ collection: 'combos', id: combo.id, kept: 'home', at }])
+  assert.equal(conflicts, [{ collection: 'combos', id: combo.id, kept: 'gateway', at }])
   assert.equal((await api.cloud.get()).conflicts, conflicts)
   assert.equal((await cloud.combos.get(combo.id)).models, ['openai/home'])
   await assertEqualSides(ends)
@@ -89,7 +89,7 @@ test('a mirror is enabled, verified, used, paused, edited at the cloud and disab
   await ends.close()
 })
 
-test('an edit at home and a delete at the cloud, and the other way round, end as deletes on both sides', async () => {
+test('a concurrent edit and deletion end as a deletion on both sides', async () => {
   const { ends, api, keyId, combo } = await enabled()
   const cloud = (await ends.tenant()).api
   await api.combos.update(combo.id, { strategy: 'round-robin' })
@@ -98,14 +98,14 @@ test('an edit at home and a delete at the cloud, and the other way round, end as
   await cloud.keys.update(keyId, { name: 'renamed' })
   const { conflicts } = await api.cloud.sync()
   const kept = conflicts.map(({ collection, kept }) => `${collection} ${kept}`).sort()
-  assert.equal(kept, ['combos cloud', 'keys home'])
+  assert.equal(kept, ['combos cloud', 'keys gateway'])
   assert.equal((await api.combos.list()).combos, [])
   assert.equal((await cloud.keys.list()).keys, [])
   await assertEqualSides(ends)
   await ends.close()
 })
 
-test('two combos that were made with one name on both sides become one on both', async () => {
+test('two combos created with the same name on both sides become one', async () => {
   const { ends, api } = await enabled()
   const cloud = (await ends.tenant()).api
   await api.combos.create({ name: 'both', models: ['openai/home'] })
@@ -118,7 +118,7 @@ test('two combos that were made with one name on both sides become one on both',
   await ends.close()
 })
 
-test('both ends go on after a restart, and what changed while the cloud was away goes up', async () => {
+test('both sides continue after a restart, and changes made while the cloud was down are sent', async () => {
   const { ends, api, key, keyId } = await enabled()
   ends.setAway(true)
   await api.keys.update(keyId, { isActive: false })
@@ -136,7 +136,7 @@ test('both ends go on after a restart, and what changed while the cloud was away
   await ends.close()
 })
 
-test('a key that is paused at home is refused at the cloud within five seconds, by itself', async () => {
+test('a key paused on the gateway is rejected at the cloud within five seconds without a manual sync', async () => {
   const { ends, api, key, keyId } = await enabled()
   await api.keys.update(keyId, { isActive: false })
   const end = ends.homeClock.now() + 5_000
@@ -145,7 +145,7 @@ test('a key that is paused at home is refused at the cloud within five seconds, 
   await ends.close()
 })
 
-test('a cloud that lost its storage takes nothing from home, and enable makes both sides equal', async () => {
+test('a cloud that lost its storage removes nothing from the gateway, and enabling again makes both sides equal', async () => {
   const { ends, api, key } = await enabled()
   for (const { key } of await ends.cloudStorage.list('')) await ends.cloudStorage.delete(key)
   ends.restart()
@@ -163,7 +163,7 @@ test('a cloud that lost its storage takes nothing from home, and enable makes bo
   await ends.close()
 })
 
-test('an old copy of a gateway that is exactly one exchange old gets the pause and the key that have come since', async () => {
+test('a gateway restored from a copy one sync old gets the pause and the key created since', async () => {
   const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
   const { api, storage, enable, start, atCloud } = world
   await enable()

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { gatewayId } from '../../src/sync/cryptography.ts'
+import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
 import { dyingStorage } from './support/dying-storage.ts'
@@ -7,13 +7,13 @@ import { createHome } from './support/home.ts'
 import { openProxy } from './support/proxy.ts'
 import { connectionState, deleted, keyState, settingsState } from './support/states.ts'
 
-const test = suite('a proxy that is killed at a write')
+const test = suite('a proxy killed during a write')
 
 async function openWorld() {
   const storage = dyingStorage(memoryStorage())
   const world = openProxy({ storage })
   const home = createHome(await createClient(world.door))
-  const id = await gatewayId(home.client.kept.publicKey)
+  const id = await getGatewayId(home.client.kept.publicKey)
   const { value, state } = await keyState('one')
   const models = async (key = value) => {
     const headers = { authorization: `Bearer ${key}` }
@@ -26,14 +26,14 @@ async function openWorld() {
 
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** What is done before, what is killed and then repeated, and what must hold in the end. */
+/** The setup, the action that is killed and repeated, and the final check. */
 interface Case {
   before(world: World): Promise<unknown>
   work(world: World): Promise<unknown>
   after(world: World): Promise<void>
 }
 
-/** The value of a key that the host brings. */
+/** The value of a key that the operator provides. */
 const BROUGHT = 'sbx_a-key-of-the-host-of-forty-characters--'
 
 const enabled = async ({ home, states }: World) => {
@@ -42,7 +42,7 @@ const enabled = async ({ home, states }: World) => {
 }
 
 const cases: Readonly<Record<string, Case>> = {
-  'while a gateway enrols': {
+  'while a gateway enrolls': {
     before: async () => {},
     work: ({ home }) => home.open(),
     async after({ home, states, models }) {
@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 for (const [name, { before, work, after }] of Object.entries(cases))
-  test(`a proxy that was killed goes on after a restart: ${name}`, async () => {
+  test(`a killed proxy continues after a restart: ${name}`, async () => {
     for (const when of ['before', 'after'] as const) {
       for (let write = 1; ; write++) {
         const world = await openWorld()
@@ -158,7 +158,7 @@ for (const [name, { before, work, after }] of Object.entries(cases))
     }
   })
 
-/** What was done already may be said to be gone. */
+/** A repeated action may report that its work is already done. */
 function assertGone(name: string, error: unknown): void {
   const isGone = error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
   assert.ok(isGone && /the host deletes a key|a tenant is deleted/.test(name), String(error))

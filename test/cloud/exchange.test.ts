@@ -1,51 +1,48 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { createGatewayWith, NO_STEPS } from '../../src/gateway.ts'
-import { parseMirrored } from '../../src/management/mirror-input.ts'
-import { createWritableStore } from '../../src/store/writable-store.ts'
-import { gatewayId } from '../../src/sync/cryptography.ts'
-import { exchange } from '../../src/sync/exchange.ts'
-import { paths, type SyncAnswer, type SyncRequest } from '../../src/sync/protocol.ts'
-import { createReplica } from '../../src/sync/replica.ts'
-import type { ExchangeState } from '../../src/sync/types.ts'
+import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
+import { parseMirrored } from '../../src/features/cloud-sync/gateway/mirror-input.ts'
+import { paths, type SyncRequest, type SyncResponse } from '../../src/features/cloud-sync/protocol.ts'
+import { createReplica } from '../../src/features/cloud-sync/replica.ts'
+import { syncReplicas } from '../../src/features/cloud-sync/sync-replicas.ts'
+import type { SyncProgress } from '../../src/features/cloud-sync/sync-types.ts'
+import { createGatewayWith } from '../../src/gateway.ts'
+import { createWritableStore } from '../../src/records/writable-store.ts'
 import type { Storage } from '../../src/types.ts'
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openProxy } from './support/proxy.ts'
 
-const test = suite('an exchange of a gateway and a cloud proxy')
+const test = suite('a sync between a gateway and a cloud proxy')
 
 const PROVIDER_KEY = 'sk-provider-key-of-the-connection'
 
-/** A gateway whose store is mirrored at a proxy. */
+/** A gateway that syncs to a proxy. */
 async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   plant(PROVIDER_KEY)
   const world = openProxy(options)
   const client = await world.enrolled()
-  const { gateway, store: plain } = createGatewayWith(
-    { storage: memoryStorage(), clock: world.clock, logger: false },
-    NO_STEPS,
-  )
+  const { gateway, store: plain } = createGatewayWith({ storage: memoryStorage(), clock: world.clock, logger: false })
   const store = createWritableStore(plain, world.clock)
-  const id = await gatewayId(client.kept.publicKey)
-  let state: ExchangeState = { mirror: null, stamp: null }
+  const id = await getGatewayId(client.kept.publicKey)
+  let state: SyncProgress = { mirror: null, stamp: null }
   const requests: SyncRequest[] = []
 
-  async function send(request: SyncRequest): Promise<SyncAnswer> {
+  async function send(request: SyncRequest): Promise<SyncResponse> {
     requests.push(request)
-    const { status, body } = await client.call('POST', paths.mirror, request)
+    const { status, body } = await client.call('POST', paths.replica, request)
     if (status !== 200)
       throw gatewayError('CLOUD_FAILED', { message: String(body.error), data: { refusal: body.code } })
-    return body as unknown as SyncAnswer // the proxy's own type
+    return body as unknown as SyncResponse // the proxy's own type
   }
 
   const sync = (create = false) =>
-    exchange({
-      replica: (mirror) =>
+    syncReplicas({
+      createReplica: (replicaId) =>
         createReplica({
           store,
-          side: 'home',
-          mirror,
+          side: 'gateway',
+          replicaId,
           validate: parseMirrored,
           clock: world.clock,
           keepsSecrets: true,
@@ -80,7 +77,7 @@ async function filled() {
   return { ...world, key, id }
 }
 
-test('an exchange brings the records of home to the cloud, whose host sees them', async () => {
+test("a sync sends the gateway's records to the cloud, where its operator can read them", async () => {
   const { cloud, home, key, statusOf } = await filled()
   assert.is(await statusOf(key), 200)
   const [here, there] = await Promise.all([home, cloud()].map((api) => api.connections.list()))
@@ -90,7 +87,7 @@ test('an exchange brings the records of home to the cloud, whose host sees them'
   assert.is((await cloud().settings.get()).requireApiKey, true)
 })
 
-test('an exchange keeps all that entries of a combo say, in both directions', async () => {
+test('a sync keeps all fields of combo entries, in both directions', async () => {
   const { cloud, home, sync, restart } = await filled()
   const models = [
     { model: 'openai/tts-1', weight: 2, voices: { alloy: 'Rachel', Chloé: 'echo' } },
@@ -108,7 +105,7 @@ test('an exchange keeps all that entries of a combo say, in both directions', as
   assert.equal((await home.combos.get(id)).models, changed)
 })
 
-test('an exchange brings what the host of the proxy changes home: a key with its value, of which the proxy then keeps the digest alone', async () => {
+test("a sync brings the proxy operator's changes to the gateway: a key with its value, of which the proxy keeps only the digest", async () => {
   const { cloud, home, id, key, sync, statusOf, restart } = await filled()
   const made = await cloud().keys.create({ name: 'made at the cloud' })
   await cloud().keys.update(id, { isActive: false })
@@ -123,7 +120,7 @@ test('an exchange brings what the host of the proxy changes home: a key with its
   assert.equal([await statusOf(made.key), await statusOf(key)], [200, 403])
 })
 
-test('an exchange releases the keys that are deleted on either side', async () => {
+test('a sync releases keys deleted on either side', async () => {
   const { cloud, home, id, key, sync, statusOf, storage } = await filled()
   const made = await cloud().keys.create({ name: 'made at the cloud' })
   await sync()
@@ -137,7 +134,7 @@ test('an exchange releases the keys that are deleted on either side', async () =
   for (const prefix of ['directory/', 'claims/']) assert.equal(await storage.list(prefix), [])
 })
 
-test('an exchange moves nothing when nothing has changed, with one request', async () => {
+test('a sync without changes sends one request', async () => {
   const { sync, requests } = await filled()
   requests.length = 0
   await sync()
@@ -150,7 +147,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('an exchange removes nothing at home when an old copy was restored at the proxy, and brings the copy up to date', async () => {
+test('a sync removes nothing from the gateway after the proxy was restored from an old copy, and updates the copy', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })
@@ -165,12 +162,12 @@ test('an exchange removes nothing at home when an old copy was restored at the p
   assert.is((await cloud().keys.list()).keys.length, 2)
 })
 
-test('an exchange removes nothing at home when the proxy has lost its storage: enabling makes both equal again', async () => {
+test('a sync removes nothing from the gateway after the proxy lost its storage, and enabling again makes both equal', async () => {
   const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
   await restore(storage, [])
   restart()
   assert.is((await client.open()).body.code, 'NOT_ENROLLED')
-  assert.is((await client.open('enrolment-credential-of-forty-characters')).status, 200)
+  assert.is((await client.open('enrollment-token-with-forty-characters-1')).status, 200)
   const refused = await sync().catch((error: Error) => error)
   assert.instance(refused, Error)
   assert.is((await home.keys.list()).keys.length, 1)

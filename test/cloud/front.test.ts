@@ -1,7 +1,7 @@
-import { gatewayId } from '../../src/sync/cryptography.ts'
+import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { Client } from './support/client.ts'
-import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { deleted, keyState, settingsState } from './support/states.ts'
 
 const test = suite('model requests at a cloud proxy')
@@ -17,20 +17,25 @@ async function ask(world: World, path: string, headers: Record<string, string> =
 const withKey = (value: string) => ({ authorization: `Bearer ${value}` })
 const models = async (world: World, value: string) => (await ask(world, '/v1/models', withKey(value))).status
 
-/** A mirror with these states; what a sync needs to go on with it. */
+/** A replica with these states, and what the next sync needs. */
 async function mirrored(client: Client, states: Parameters<typeof client.sync>[0]['changes'] = []) {
   const { mirror, stamp } = await client.sync({ create: true })
   const answer = await client.sync({ mirror, stamp, changes: states })
   return { mirror, stamp: answer.stamp, verdicts: answer.verdicts }
 }
 
-test('model requests need a key that is known, whatever the mirror says, and are answered in the format of the caller', async () => {
+test("model requests need a known key even if the replica requires none, and errors use the client's format", async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
   await mirrored(client, [settingsState(false), state])
   const { value: unknown } = await keyState('other')
-  for (const credentials of [{}, withKey(unknown), withKey(ENROLMENT), { 'x-api-key': 'sk-provider-key-of-someone' }]) {
+  for (const credentials of [
+    {},
+    withKey(unknown),
+    withKey(ENROLLMENT_TOKEN),
+    { 'x-api-key': 'sk-provider-key-of-someone' },
+  ]) {
     const answer = await ask(world, '/v1/models', credentials)
     assert.is(answer.status, 401)
     assert.type(JSON.parse(answer.text).error.message, 'string')
@@ -42,7 +47,7 @@ test('model requests need a key that is known, whatever the mirror says, and are
   assert.is(probe.status, 204)
 })
 
-test('model requests are refused at once when their key is paused or deleted, and served again when it is resumed', async () => {
+test('model requests are rejected immediately when their key is paused or deleted, and accepted when it is resumed', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -58,7 +63,7 @@ test('model requests are refused at once when their key is paused or deleted, an
   assert.is(await models(world, value), 401)
 })
 
-test('model requests go to the gateway that has their key now, also when another gateway had it before', async () => {
+test('model requests go to the gateway that has their key now, even if another one had it before', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')
@@ -75,7 +80,7 @@ test('model requests go to the gateway that has their key now, also when another
   assert.is(await models(world, value), 401)
 })
 
-test('model requests with a key that was seen before do not read the directory', async () => {
+test('model requests with a cached key do not read the directory', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -95,7 +100,7 @@ test('model requests with a key that was seen before do not read the directory',
   assert.equal(reads, [])
 })
 
-test('model requests find no data of a mirror once its gateway has begun another', async () => {
+test('model requests find no data of an old replica once its gateway has a new one', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -130,11 +135,11 @@ test('a proxy serves no management API, and nothing outside its paths', async ()
   assert.is((await ask(world, '/v1/models')).status, 503)
 })
 
-test('the host of a proxy sees the gateways that have a mirror, each apart', async () => {
+test('the operator of a proxy sees each gateway that has a replica', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   await world.enrolled()
-  const ids = await Promise.all([one, other].map((client) => gatewayId(client.kept.publicKey)))
+  const ids = await Promise.all([one, other].map((client) => getGatewayId(client.kept.publicKey)))
   assert.equal(await world.proxy.tenants.list(), { tenants: [] })
   for (const client of [one, other]) await mirrored(client)
   const { tenants } = await world.proxy.tenants.list()

@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
-const test = suite('groups of keys in a mirror')
+const test = suite('groups of keys in a replica')
 
-test('groups of keys, and what keys may use, are the same on both sides, whichever has changed them', async () => {
+test('groups and key permissions are the same on both sides, whichever side changed them', async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const limits = { usd: { day: 5 }, parallel: 2 }

@@ -5,9 +5,9 @@ import { upstream } from '../support/upstream.ts'
 import { dyingStorage } from './support/dying-storage.ts'
 import { CLOUD, openBothEnds } from './support/home-and-cloud.ts'
 
-const test = suite('the cloud actions at both ends')
+const test = suite('cloud actions on both sides')
 
-/** A provider at the cloud's end. */
+/** A provider at the cloud's side. */
 const provider = () =>
   upstream(
     http.post('https://api.openai.com/v1/chat/completions', ({ request }) =>
@@ -26,7 +26,7 @@ const provider = () =>
     ),
   )
 
-test('the cloud serves clients with the key that enable has made, over the connection of home', async () => {
+test("the cloud serves clients with the key that enabling created, through the gateway's connection", async () => {
   const { enable, api, far, atCloud } = openBothEnds({ cloud: { fetch: provider() } })
   await api.connections.create({ provider: 'openai', apiKey: 'sk-test-0123456789-abcd' })
   const { verified, verifyError, createdKey } = await enable()
@@ -44,7 +44,7 @@ test('the cloud serves clients with the key that enable has made, over the conne
   assert.is(await atCloud(createdKey?.key ?? ''), 401)
 })
 
-test('sync moves what has changed on either side, keys that were made at the cloud with their values', async () => {
+test('a sync transfers changes of either side, and keys created at the cloud with their values', async () => {
   const { enable, api, tenant, atCloud } = openBothEnds()
   const mine = await api.keys.create({ name: 'mine' })
   await enable()
@@ -59,7 +59,7 @@ test('sync moves what has changed on either side, keys that were made at the clo
   assert.is(await atCloud(made.key), 200)
 })
 
-test('an action reports what was changed on both sides, also when its answer was lost before', async () => {
+test('an action reports conflicting changes of both sides, even after its last response got lost', async () => {
   const { enable, api, tenant, start, expect } = openBothEnds()
   const { id } = await api.combos.create({ name: 'fast', models: ['one/a'] })
   await enable()
@@ -67,13 +67,13 @@ test('an action reports what was changed on both sides, also when its answer was
   await api.combos.update(id, { models: ['one/home'] })
   const { conflicts } = await api.cloud.sync()
   const [conflict] = conflicts
-  assert.equal([conflict?.collection, conflict?.id, conflict?.kept], ['combos', id, 'home'])
+  assert.equal([conflict?.collection, conflict?.id, conflict?.kept], ['combos', id, 'gateway'])
   assert.equal((await expect(200, 'GET', '/api/sync/cloud')) as unknown as object, { ...(await api.cloud.get()) })
   assert.equal((await start().gateway.api.cloud.get()).conflicts, conflicts)
   assert.equal((await (await tenant()).combos.get(id)).models, ['one/home'])
 })
 
-test('a key that another gateway of the proxy has is a 409 that names it', async () => {
+test('a key of another gateway on the proxy returns a 409 that names it', async () => {
   const one = openBothEnds()
   const { key } = await one.api.keys.create({ name: 'shared' })
   await one.enable()
@@ -82,11 +82,11 @@ test('a key that another gateway of the proxy has is a 409 that names it', async
   await other.gateway.api.settings.update({ cloudUrl: CLOUD })
   const { status, body } = await other.call('POST', '/api/sync/cloud', { action: 'enable' })
   assert.is(status, 409)
-  assert.match(body.error, /of keys is not mirrored: /)
+  assert.match(body.error, /of keys is not synced: /)
   assert.is(await one.atCloud(key), 200)
 })
 
-test('a proxy that has lost its storage, or has an old copy, removes nothing at home', async () => {
+test('a proxy that lost its storage or has an old copy removes nothing from the gateway', async () => {
   const storage = memoryStorage()
   const { enable, api, tenant, far, call, atCloud } = openBothEnds({ cloud: { storage } })
   const { key, id } = await api.keys.create({ name: 'mine' })
@@ -111,7 +111,7 @@ test('a proxy that has lost its storage, or has an old copy, removes nothing at 
   }
 })
 
-test('the gateway is still the same to the proxy after its storage was sealed with a secret', async () => {
+test('the proxy still recognizes the gateway after a secret was set for its storage', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const { enable, start, far, api } = openBothEnds({ home: { storage, logger: false } })
   await api.keys.create({ name: 'mine' })
@@ -124,7 +124,7 @@ test('the gateway is still the same to the proxy after its storage was sealed wi
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
   for (const when of ['before', 'after'] as const) {
-    test(`"${action}" is done when it is repeated, whichever write of the proxy it was killed ${when}`, async () => {
+    test(`"${action}" succeeds when repeated, whichever write of the proxy it was killed ${when}`, async () => {
       let writes = 0
       for (let wasKilled = true; wasKilled; ) {
         const write = ++writes

@@ -4,11 +4,11 @@ import { assert, suite } from '../support/suite.ts'
 import { dyingStorage } from './support/dying-storage.ts'
 import { CLOUD, openBothEnds } from './support/home-and-cloud.ts'
 
-const test = suite('a gateway that is killed at a write of a cloud action')
+const test = suite('a gateway killed during a write of a cloud action')
 
 type Action = 'enable' | 'sync' | 'disable'
 
-/** A gateway that was killed during its turn to make a key keeps others waiting for so long, in ms. */
+/** How long a gateway killed while creating a key blocks others, in ms. */
 const LEASE_MS = 10_000
 
 async function openWorld(action: Action) {
@@ -36,7 +36,7 @@ async function openWorld(action: Action) {
   return { ...world, storage, wait, key, combo }
 }
 
-/** What both sides must show alike. */
+/** What both sides must have in common. */
 async function seenAt(api: Omit<Management, 'cloud'>) {
   const { keys } = await api.keys.list()
   return {
@@ -48,7 +48,7 @@ async function seenAt(api: Omit<Management, 'cloud'>) {
 
 for (const action of ['enable', 'sync', 'disable'] as const)
   for (const when of ['before', 'after'] as const)
-    test(`"${action}" is done when it is repeated, whichever write it was killed ${when}`, async () => {
+    test(`"${action}" succeeds when repeated, whichever write it was killed ${when}`, async () => {
       let write = 0
       for (let wasKilled = true; wasKilled; ) {
         const world = await openWorld(action)
@@ -85,7 +85,7 @@ for (const action of ['enable', 'sync', 'disable'] as const)
         const { conflicts } = await api.cloud.get()
         assert.equal(
           conflicts.map(({ collection, id, kept }) => [collection, id, kept]),
-          [['combos', combo, 'home']],
+          [['combos', combo, 'gateway']],
           where,
         )
       }

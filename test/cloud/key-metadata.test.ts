@@ -1,9 +1,9 @@
 import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
 
-const test = suite('the metadata of a key in a mirror')
+const test = suite('key metadata in a replica')
 
-test('the metadata of a key in a mirror is the same on both sides, whichever has changed or removed it', async () => {
+test('key metadata is the same on both sides, whichever side changed or removed it', async () => {
   const ends = openOverMsw()
   const { api } = ends.home
   const { id } = await api.keys.create({ name: 'app', metadata: { team: 'ml' } })

@@ -1,15 +1,15 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createCloudProxy } from '../../src/cloud/proxy.ts'
+import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
-import { ENROLMENT, SECRET } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
-/* What src/cloud/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
+/* What src/features/cloud-sync/proxy/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
 
-const test = suite('a cloud proxy at two places on a storage that is not atomic')
+const test = suite('a cloud proxy in two locations on a storage that is not atomic')
 
-/** As another place sees a storage: from `hold` until `release` nothing of what others write. Its own writes go to all. */
+/** Another location's view of a storage: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
 function latePlace(all: Storage) {
   let seen = all
   const storage: Storage = {
@@ -42,7 +42,7 @@ function latePlace(all: Storage) {
   }
 }
 
-test('a recorded message may be accepted once more where writes become visible late; the next exchange corrects its effect', async () => {
+test('a recorded message may be accepted twice if writes become visible late, and the next sync corrects its effect', async () => {
   const all = memoryStorage()
   const { watch, increment, ...rest } = all
   const ends = openOverMsw({ cloud: { storage: { ...rest, atomic: false } } })
@@ -51,7 +51,7 @@ test('a recorded message may be accepted once more where writes become visible l
     storage: late.storage,
     clock: ends.cloudClock,
     secret: SECRET,
-    enrolment: ENROLMENT,
+    enrollmentToken: ENROLLMENT_TOKEN,
     logger: false,
   })
   const { api } = ends.home

@@ -1,22 +1,22 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { paths, type SyncAnswer } from '../../src/sync/protocol.ts'
+import { paths, type SyncResponse } from '../../src/features/cloud-sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createHome } from './support/home.ts'
 import { openProxy } from './support/proxy.ts'
 import { connectionState, keyState, settingsState } from './support/states.ts'
 
-const test = suite('a mirror at a cloud proxy')
+const test = suite('a replica at a cloud proxy')
 
 async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   const world = openProxy(options)
   const client = await world.enrolled()
-  const send = (content: object) => client.call('POST', paths.mirror, content)
+  const send = (content: object) => client.call('POST', paths.replica, content)
   return { ...world, client, home: createHome(client), send }
 }
 
 const EMPTY = { mirror: null, stamp: null, changes: [], seen: [] }
 
-test('a mirror is made by a request that says so, and by no other', async () => {
+test('a replica is only created by a request that asks for it', async () => {
   const { send, home, proxy } = await openWorld()
   const refused = await send(EMPTY)
   assert.equal([refused.status, refused.body.code], [409, 'MIRROR_GONE'])
@@ -27,7 +27,7 @@ test('a mirror is made by a request that says so, and by no other', async () => 
   assert.equal(verdicts, ['taken'])
 })
 
-test('a mirror is gone for a gateway that names another one', async () => {
+test('a gateway that names another replica gets an error', async () => {
   const { send, home } = await openWorld()
   await home.enable([])
   for (const mirror of [null, 'other', '']) {
@@ -36,7 +36,7 @@ test('a mirror is gone for a gateway that names another one', async () => {
   }
 })
 
-test('a mirror knows the last two stamps, and no other', async () => {
+test('a replica knows only the last two stamps', async () => {
   const { send, home, restart } = await openWorld()
   await home.enable([])
   const first = home.memory
@@ -45,7 +45,8 @@ test('a mirror knows the last two stamps, and no other', async () => {
   const repeated = await send({ ...first, changes: [settingsState(true)], seen: [] })
   assert.equal([lost.body.verdicts, repeated.body.verdicts], [['taken'], ['known']])
   const second = { ...first, stamp: String(repeated.body.stamp) }
-  const moved = (await send({ ...second, changes: [settingsState(false, 2)], seen: [] })).body as unknown as SyncAnswer
+  const moved = (await send({ ...second, changes: [settingsState(false, 2)], seen: [] }))
+    .body as unknown as SyncResponse
   for (const stamp of [first.stamp, String(lost.body.stamp), null, 'other']) {
     const { status, body } = await send({ ...first, stamp, changes: [settingsState(true, 3)], seen: [] })
     assert.equal([status, body.code], [409, 'HISTORY_DIVERGED'], String(stamp))
@@ -55,7 +56,7 @@ test('a mirror knows the last two stamps, and no other', async () => {
   assert.is((await send({ ...first, full: true, changes: [], seen: [] })).status, 200)
 })
 
-test('a mirror takes the stamp before the last one from a gateway alone that remembers the request since', async () => {
+test('a replica accepts the previous stamp only from a gateway that remembers the request since then', async () => {
   const { send, home } = await openWorld()
   await home.enable([])
   const before = home.memory
@@ -73,7 +74,7 @@ test('a mirror takes the stamp before the last one from a gateway alone that rem
   assert.is((await send({ ...before, attempts: many, changes: [], seen: [] })).body.code, 'INVALID_MESSAGE')
 })
 
-test('a mirror keeps its stamp while nothing moves', async () => {
+test('a replica keeps its stamp while nothing changes', async () => {
   const { home } = await openWorld()
   await home.enable([settingsState(true)])
   const { stamp } = home.memory
@@ -82,7 +83,7 @@ test('a mirror keeps its stamp while nothing moves', async () => {
   assert.is(home.memory.stamp, stamp)
 })
 
-test('a mirror takes requests that come at once one after the other', async () => {
+test('a replica handles concurrent requests one at a time', async () => {
   const { home, client, send } = await openWorld()
   await home.enable([])
   const other = createHome(client)
@@ -100,7 +101,7 @@ test('a mirror takes requests that come at once one after the other', async () =
   )
 })
 
-test('a mirror takes new keys and connections at once, since a storage may be far away', async () => {
+test('a replica stores new keys and connections concurrently, because a storage may be remote', async () => {
   const near = memoryStorage()
   let underWay = 0
   let most = 0
@@ -133,7 +134,7 @@ test('a mirror takes new keys and connections at once, since a storage may be fa
   assert.is((await storage.list('directory/')).length, 40)
 })
 
-test('a proxy refuses messages that are none of the protocol, names what is wrong, and changes nothing', async () => {
+test('a proxy rejects invalid messages, names the error, and changes nothing', async () => {
   const { send, home, storage, client } = await openWorld()
   await home.enable([])
   const { state } = await keyState('one')
@@ -143,33 +144,33 @@ test('a proxy refuses messages that are none of the protocol, names what is wron
   let deep: unknown = 'deep'
   for (let depth = 0; depth < 80; depth++) deep = [deep]
   for (const [message, says] of [
-    [{}, /a member is missing or unknown|"\w+" is wrong/],
-    [{ ...whole, more: 1 }, /"more" is wrong/],
-    [{ ...whole, changes: {} }, /"changes" is wrong/],
+    [{}, /a field is missing or unknown|"\w+" is invalid/],
+    [{ ...whole, more: 1 }, /"more" is invalid/],
+    [{ ...whole, changes: {} }, /"changes" is invalid/],
     [{ ...whole, changes: [{ ...state, collection: 'vault' }] }, /"changes\.0\.collection"/],
     [{ ...whole, changes: [{ ...state, revision: [1] }] }, /"changes\.0\.revision/],
     [{ ...whole, changes: [{ ...state, revision: [-1, 0] }] }, /"changes\.0\.revision\.0"/],
     [{ ...whole, changes: [{ ...state, revision: [0.5, 0] }] }, /"changes\.0\.revision\.0"/],
     [{ ...whole, changes: [{ ...state, id: '' }] }, /"changes\.0\.id"/],
     [{ ...whole, changes: [{ ...state, record: 5 }] }, /"changes\.0\.record"/],
-    [{ ...whole, changes: Array.from({ length: 201 }, () => state) }, /"changes" is wrong/],
-    [{ ...whole, create: false }, /"create" is wrong/],
-    [{ ...whole, stamp: 'x'.repeat(200) }, /"stamp" is wrong/],
-    [{ ...whole, changes: [{ ...state, record: { deep } }] }, /nests deeper/],
+    [{ ...whole, changes: Array.from({ length: 201 }, () => state) }, /"changes" is invalid/],
+    [{ ...whole, create: false }, /"create" is invalid/],
+    [{ ...whole, stamp: 'x'.repeat(200) }, /"stamp" is invalid/],
+    [{ ...whole, changes: [{ ...state, record: { deep } }] }, /nested deeper/],
   ] as const) {
     const { status, body } = await send(message)
     assert.equal([status, body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(message).slice(0, 200))
     assert.match(String(body.error), says)
   }
-  const plain = await client.signed('POST', paths.mirror, whole)
+  const plain = await client.signed('POST', paths.replica, whole)
   assert.is((await client.send({ ...plain, body: 'x'.repeat(9 * 1024 * 1024) })).status, 413)
   assert.is(await data(), before)
 })
 
-test('a proxy waits half a minute for a message, and not for one whose session is not there', async () => {
+test('a proxy waits half a minute for a message, but not if its session does not exist', async () => {
   const { home, client, clock, door } = await openWorld()
   await home.enable([])
-  const { path, headers } = await client.signed('POST', paths.mirror, {})
+  const { path, headers } = await client.signed('POST', paths.replica, {})
   const silent = (given: Record<string, string>) => {
     const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // as undici has it
     return door.fetch(new Request(`http://proxy.test${path}`, init))
@@ -184,7 +185,7 @@ test('a proxy waits half a minute for a message, and not for one whose session i
   assert.is((await waiting).status, 408)
 })
 
-test('a proxy refuses records that the schemas of /api refuse, and takes the others', async () => {
+test('a proxy rejects records that the schemas of /api reject, and takes the others', async () => {
   const { home, storage } = await openWorld()
   const { state } = await keyState('one')
   const { verdicts } = await home.enable([
@@ -197,7 +198,7 @@ test('a proxy refuses records that the schemas of /api refuse, and takes the oth
   assert.is((await storage.list('directory/')).length, 1)
 })
 
-test('a proxy takes no credential where nothing seals it, and says so', async () => {
+test('a proxy without a secret rejects credentials and says so', async () => {
   const world = openProxy({ logger: false })
   const { ownSecret: _, ...storage } = world.storage
   const { home } = await openWorld({ storage, secret: undefined, logger: false } as object)

@@ -1,16 +1,16 @@
+import type { Collection, Verdict } from '../../src/features/cloud-sync/protocol.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import type { Collection, Verdict } from '../../src/sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createHome } from './support/home.ts'
 import { openProxy } from './support/proxy.ts'
 
-const test = suite('a record that is sent to a mirror')
+const test = suite('records sent to a replica')
 
 const AT = '2026-01-01T00:00:00.000Z'
 const digest = 'a'.repeat(64)
 const times = { createdAt: AT, updatedAt: AT }
 
-/** A record of each collection with what it must have. */
+/** A record of each collection with its required fields. */
 const least: Partial<Record<Collection, JsonObject>> = {
   settings: { requireApiKey: true },
   keys: { id: 'k', name: 'k', createdAt: AT, digest },
@@ -28,7 +28,7 @@ const idOf = (collection: string, { id, alias, provider, providerAlias }: JsonOb
       ? JSON.stringify([providerAlias, id])
       : String(id ?? alias ?? provider)
 
-/** What a proxy says to one record, as the only one. */
+/** Sends a single record to a proxy, and returns the verdict. */
 async function verdictOf(collection: string, record: JsonObject): Promise<Verdict | undefined> {
   const home = createHome(await openProxy().enrolled())
   const whole = least[collection as Collection] ?? {}
@@ -40,7 +40,7 @@ async function verdictOf(collection: string, record: JsonObject): Promise<Verdic
 }
 
 for (const [collection, record] of Object.entries(least))
-  test(`a record that is sent to a mirror as one of ${collection} is taken, and neither without a member nor with an unknown one`, async () => {
+  test(`a record of ${collection} is accepted, but not without a field or with an unknown one`, async () => {
     assert.is(await verdictOf(collection, record), 'taken')
     for (const name of Object.keys(record)) {
       const { [name]: _, ...rest } = record

@@ -1,18 +1,18 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { toWorkersHandler } from '../../adapters/mount/workers.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { paths } from '../../src/sync/protocol.ts'
+import { paths } from '../../src/features/cloud-sync/protocol.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
 import { createHome } from './support/home.ts'
-import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { keyState, settingsState } from './support/states.ts'
 
-const test = suite('a cloud proxy behind mounts and on stores')
+const test = suite('a cloud proxy behind adapters and on stores')
 
-test('a cloud proxy is served by serveNode as a gateway is', async () => {
+test('a cloud proxy runs with serveNode like a gateway', async () => {
   const { proxy } = openProxy()
   const server = await serveNode(proxy, { port: 0 })
   try {
@@ -25,12 +25,12 @@ test('a cloud proxy is served by serveNode as a gateway is', async () => {
       },
     }
     const client = await createClient(door)
-    assert.is((await client.open(ENROLMENT)).status, 200)
+    assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
     const { value, state } = await keyState('one')
     await createHome(client).enable([state])
     const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${value}` } })
     assert.is(models.status, 200)
-    const large = await client.signed('POST', paths.mirror, {})
+    const large = await client.signed('POST', paths.replica, {})
     assert.is((await client.send({ ...large, body: 'x'.repeat(9 * 1024 * 1024) })).status, 413)
     assert.is((await fetch(`${server.url}/api/keys`)).status, 404)
     assert.is((await fetch(`${server.url}/cloud/1`, { method: 'HEAD' })).status, 401)
@@ -47,7 +47,7 @@ test('a cloud proxy runs as a Worker', async () => {
   assert.equal(await answer.json(), { service: 'signalbox-cloud', protocol: 1 })
 })
 
-/** One that does not keep writers apart, reports nothing, and takes one write of a key in a second, as Workers KV does. */
+/** A storage like Workers KV: not atomic, without change reports, and with one write per key and second. */
 function slowStorage(now: () => number, onRefused: () => void): Storage {
   const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
   const writtenAt = new Map<string, number>()
@@ -68,7 +68,7 @@ function slowStorage(now: () => number, onRefused: () => void): Storage {
   }
 }
 
-test('a cloud proxy works on a store that is not atomic and takes one write of a key in a second', async () => {
+test('a cloud proxy works on a store that is not atomic and accepts one write per key and second', async () => {
   let isDone = false
   let refusals = 0
   const clock = fakeClock()

@@ -6,24 +6,24 @@ import { times } from '../support/ci.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const ENROLMENT = 'enrolment-credential-of-forty-characters'
+const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 const SECRETS = { home: 'secret-of-the-home-of-forty-characters--', cloud: 'secret-of-the-proxy-of-forty-characters-' }
 const ROUNDS = times(60)
 const MOST_EDITS = 6
 const RECORDS = 4
-/** A kill falls anywhere into a time like that of an exchange. */
+/** A kill happens within about the duration of a sync. */
 const WINDOW_MS = 400
 
 type Side = 'home' | 'cloud'
 type Program = Awaited<ReturnType<typeof childProgram>>
 
-/** One end as a process that can be killed and started again. */
+/** One side as a process that can be killed and restarted. */
 async function startEnd(program: Program, { side, folder }: { side: Side; folder: string }) {
   let child: Child
   let port = '0'
   let last = 0
   async function start() {
-    child = program.start(side, join(folder, side), SECRETS[side], ENROLMENT, port)
+    child = program.start(side, join(folder, side), SECRETS[side], ENROLLMENT_TOKEN, port)
     port = (await child.said('ready ')).slice('ready '.length)
   }
   await start()
@@ -31,7 +31,7 @@ async function startEnd(program: Program, { side, folder }: { side: Side; folder
   return {
     side,
     url: `http://127.0.0.1:${port}`,
-    /** Rejects when the call fails or the process ends first. */
+    /** Rejects if the call fails or the process ends first. */
     async call<Result = unknown>(name: string, ...args: unknown[]): Promise<Result> {
       const number = ++last
       child.go(JSON.stringify([number, name, ...args]))
@@ -55,12 +55,12 @@ async function startEnd(program: Program, { side, folder }: { side: Side; folder
 
 type End = Awaited<ReturnType<typeof startEnd>>
 
-/** What a record of one side may be: what was acknowledged last, and what was attempted since. */
+/** The possible states of a record on one side: the last acknowledged, and those attempted since. */
 type Possible = Map<string, Set<string>>
 
 const GONE = 'gone'
 
-/** A change of one record that this side alone changes; what it has become is added to what is possible, and is all that is when it is acknowledged. */
+/** A change of a record that only this side changes. Its result becomes possible, and is the only possible one once acknowledged. */
 async function edit(
   { call, side }: End,
   { random, value, possible }: { random: Random; value: number; possible: Possible },
@@ -90,7 +90,7 @@ interface Shown {
   combos: Array<{ id: string; name: string; models: string[] }>
 }
 
-/** The records of an end, by what they are called in `Possible`. */
+/** The records of one side, by their names in `Possible`. */
 async function recordsOf({ call }: End): Promise<Map<string, string>> {
   const { keys } = await call<Pick<Shown, 'keys'>>('keys.list')
   const { combos } = await call<Pick<Shown, 'combos'>>('combos.list')
@@ -108,7 +108,7 @@ test.before(async (context) => {
 test.after((context) => context.program?.remove())
 
 test(
-  `a gateway and a cloud proxy lose nothing that was acknowledged, killed ${ROUNDS} times while they exchange`,
+  `a gateway and a cloud proxy, killed ${ROUNDS} times during syncs, lose no acknowledged change`,
   { timeoutMs: 600_000 },
   (context) =>
     inFolder(async (folder) => {
@@ -119,7 +119,7 @@ test(
       const home = await startEnd(program, { side: 'home', folder })
       const first = await home.call<{ key: string }>('keys.create', { name: 'first' })
       await home.call('settings.update', { cloudUrl: cloud.url })
-      const enabled = await home.call<{ verified: boolean }>('cloud.enable', { enrolment: ENROLMENT })
+      const enabled = await home.call<{ verified: boolean }>('cloud.enable', { enrollmentToken: ENROLLMENT_TOKEN })
       assert.is(enabled.verified, true, told)
 
       const possible: Possible = new Map()

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createScopes } from '../../src/cloud/scope.ts'
+import { createScopes } from '../../src/features/cloud-sync/proxy/tenant-scope.ts'
 import { storageConformance } from '../conformance/storage.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -13,9 +13,9 @@ storageConformance('scoped', {
   },
 })
 
-const test = suite('the scopes of one storage')
+const test = suite('scopes of a storage')
 
-test('scopes see and change nothing of each other', async () => {
+test("scopes neither see nor change each other's data", async () => {
   const storage = memoryStorage()
   const { scope } = createScopes(storage)
   const [one, other, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]
@@ -29,7 +29,7 @@ test('scopes see and change nothing of each other', async () => {
     )
 })
 
-test('scopes report their own changes alone, by one watch of the storage', async () => {
+test('scopes report only their own changes, with one watch on the storage', async () => {
   const storage = memoryStorage()
   let watches = 0
   const watched = {
@@ -59,7 +59,7 @@ test('scopes report their own changes alone, by one watch of the storage', async
   assert.is(watches, 0)
 })
 
-test('scopes leave room for their prefix in the longest key', () => {
+test('scopes reserve room for their prefix in the longest key', () => {
   const { scope } = createScopes({ ...memoryStorage(), longestKeyBytes: 100 })
   assert.is(scope('tenants/a/').longestKeyBytes, 90)
 })

@@ -1,28 +1,28 @@
 import { inspect } from 'node:util'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { digestOfKey } from '../../src/sync/cryptography.ts'
+import { digestKey } from '../../src/features/cloud-sync/cryptography.ts'
 import type { Logger, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, HOME_SECRET, type OverMsw, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
-import { ENROLMENT, SECRET } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
-const test = suite('the secrets of a mirror')
+const test = suite('secrets in cloud sync')
 
-const WRONG_ENROLMENT = 'a-wrong-credential-of-forty-characters--'
+const WRONG_ENROLLMENT = 'a-wrong-credential-of-forty-characters--'
 const ROTATED = 'sk-second-key-of-the-provider-0123456789'
 
-/** Keeps all that it is told, at all levels. */
+/** Records all log lines of all levels. */
 function keepingLogger(lines: string[]): Logger {
   const keep = (...line: unknown[]) => void lines.push(inspect(line, { depth: null, showHidden: true }))
   return Object.assign({ warn: keep, error: keep }, { debug: keep, info: keep })
 }
 
-/** All that a mirror does, failures included, and what can be known of it: messages, storages, logs, and the secrets that they must not hold. */
+/** Everything a sync does, including failures, and all that is observable: messages, storages, logs, and the secrets they must not contain. */
 async function live() {
   const lines: string[] = []
   const logger = keepingLogger(lines)
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
-  /** What both storages held after each step. */
+  /** The contents of both storages after each step. */
   const copies: Array<{ home: string; cloud: string }> = []
   const ends = openOverMsw({
     home: { storage: storages.home, logger, cloud: {} },
@@ -40,8 +40,8 @@ async function live() {
   const { key, id } = await api.keys.create({ name: 'app' })
   await api.settings.update({ cloudUrl: CLOUD_URL })
   await step(() => api.cloud.enable())
-  await step(() => api.cloud.enable({ enrolment: WRONG_ENROLMENT }))
-  await step(() => api.cloud.enable({ enrolment: ENROLMENT }))
+  await step(() => api.cloud.enable({ enrollmentToken: WRONG_ENROLLMENT }))
+  await step(() => api.cloud.enable({ enrollmentToken: ENROLLMENT_TOKEN }))
   assert.is((await api.settings.get()).cloudEnabled, true)
 
   const cloud = (await ends.tenant()).api
@@ -60,7 +60,7 @@ async function live() {
   return { ends, lines, copies, storages, keys: [key, atCloud.key] }
 }
 
-/** Each secret as it is, and as an encoding shows it. */
+/** Each secret, plain and encoded. */
 const spellings = (secrets: string[]): string[] =>
   secrets.flatMap((secret) => {
     const bytes = Buffer.from(secret)
@@ -69,26 +69,26 @@ const spellings = (secrets: string[]): string[] =>
 
 const isOpening = ({ method, path }: Recorded) => method === 'POST' && path === '/cloud/1/sessions'
 
-test('no message, storage or log line holds a secret, but the enrolment credential its message and a client key its own request', async () => {
+test('no message, storage, or log line contains a secret, except the enrollment token and a client key in their own requests', async () => {
   const { ends, lines, copies, keys } = await live()
-  const secrets = spellings([PROVIDER_KEY, ROTATED, SECRET, HOME_SECRET, ENROLMENT, WRONG_ENROLMENT, ...keys])
-  const digests = spellings(await Promise.all(keys.map((key) => digestOfKey(key))))
+  const secrets = spellings([PROVIDER_KEY, ROTATED, SECRET, HOME_SECRET, ENROLLMENT_TOKEN, WRONG_ENROLLMENT, ...keys])
+  const digests = spellings(await Promise.all(keys.map((key) => digestKey(key))))
   const inText = (text: string) => [...secrets, ...digests].filter((secret) => text.includes(secret))
 
   assert.ok(ends.recorded.length > 15, `${ends.recorded.length} messages`)
   for (const { status, ...message } of ends.recorded) {
     const where = `${message.method} ${message.path}, which was answered ${status}`
     const text = JSON.stringify(message)
-    const enrolling = JSON.stringify({ ...message, body: message.body.replace(/"enrolment":"[^"]+"/, '') })
+    const enrolling = JSON.stringify({ ...message, body: message.body.replace(/"enrollmentToken":"[^"]+"/, '') })
     const verifying = JSON.stringify({ ...message, headers: { ...message.headers, authorization: '' } })
     const isClients = message.path === '/v1/models'
     assert.equal(inText(isOpening({ ...message, status }) ? enrolling : isClients ? verifying : text), [], where)
   }
-  const told = ends.recorded.filter(({ body }) => body.includes(ENROLMENT))
+  const told = ends.recorded.filter(({ body }) => body.includes(ENROLLMENT_TOKEN))
   assert.equal(
     told.map(({ path, status }) => [path, status]),
     [['/cloud/1/sessions', 200]],
-    'the enrolment credential is told once',
+    'the enrollment token is told once',
   )
 
   for (const { home, cloud } of copies) {
@@ -101,7 +101,7 @@ test('no message, storage or log line holds a secret, but the enrolment credenti
   await ends.close()
 })
 
-test('the keys of a gateway and of its sessions lie in neither storage in clear', async () => {
+test('neither storage contains the keys of a gateway or its sessions unencrypted', async () => {
   const { ends, copies } = await live()
   for (const copy of copies.flatMap(({ home, cloud }) => [home, cloud])) {
     assert.not.match(copy, /"(?:privateKey|secret|d)\\*":/)
@@ -110,7 +110,7 @@ test('the keys of a gateway and of its sessions lie in neither storage in clear'
   await ends.close()
 })
 
-test('a client key, all messages and a copy of the storage together open nothing', async () => {
+test('a client key, all messages, and a copy of the storage together decrypt nothing', async () => {
   const { ends, storages, keys } = await live()
   const held = [...ends.recorded]
   const stolen = await textOf(storages.cloud)
@@ -149,7 +149,7 @@ test('a client key, all messages and a copy of the storage together open nothing
       }
     }
 
-  // What the storage shows is no client key.
+  // A stored value doesn't work as an API key.
   for (const credential of keysIn(stolen)) {
     const answer = await again(ends, {
       method: 'GET',
@@ -176,5 +176,5 @@ async function textOf(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }
 
-/** All that looks as though it could open something: long words of a storage, each once. */
+/** Everything that looks like a credential: the distinct long words of a storage. */
 const keysIn = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

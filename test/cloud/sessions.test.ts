@@ -1,52 +1,52 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createIdentity, gatewayId } from '../../src/sync/cryptography.ts'
-import { paths, SESSION_MS } from '../../src/sync/protocol.ts'
+import { createIdentity, getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
+import { paths, SESSION_MS } from '../../src/features/cloud-sync/protocol.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
-import { ENROLMENT, openProxy } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 
 const test = suite('sessions at a cloud proxy')
 
-test('a proxy says hello without a credential', async () => {
+test('a proxy identifies itself without a credential', async () => {
   const { door } = openProxy()
   const client = await createClient(door)
   const answer = await client.send({ method: 'GET', path: paths.hello, headers: {} })
   assert.equal(answer, { status: 200, body: { service: 'signalbox-cloud', protocol: 1 } })
 })
 
-test('sessions are opened by a gateway that has enrolled once, and then without the credential', async () => {
+test('a gateway needs the enrollment token only to open its first session', async () => {
   const { door, storage } = openProxy()
   const client = await createClient(door)
   const refused = await client.open()
   assert.is(refused.status, 401)
   assert.is(refused.body.code, 'NOT_ENROLLED')
-  const wrong = await client.open(`${ENROLMENT.slice(0, -1)}x`)
+  const wrong = await client.open(`${ENROLLMENT_TOKEN.slice(0, -1)}x`)
   assert.is(wrong.body.code, 'NOT_ENROLLED')
   assert.match(String(wrong.body.error), /is wrong/)
-  const tenant = await gatewayId(client.kept.publicKey)
+  const tenant = await getGatewayId(client.kept.publicKey)
   assert.equal(
     (await storage.list('')).filter(({ key }) => key.includes(tenant)),
     [],
   )
-  assert.is((await client.open(ENROLMENT)).status, 200)
+  assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
   assert.is((await client.open()).status, 200)
   const { body } = await client.call('GET', paths.sessions)
   assert.is(Array.isArray(body.sessions) && body.sessions.length, 2)
 })
 
-test('sessions are opened by no new gateway where the proxy has no enrolment credential, and the refusal says so', async () => {
-  const { door } = openProxy({ enrolment: undefined } as object)
+test('a proxy without an enrollment token enrolls no new gateway, and the error says so', async () => {
+  const { door } = openProxy({ enrollmentToken: undefined } as object)
   const client = await createClient(door)
-  const { status, body } = await client.open(ENROLMENT)
+  const { status, body } = await client.open(ENROLLMENT_TOKEN)
   assert.is(status, 401)
-  assert.match(String(body.error), /createCloudProxy\(\{ enrolment \}\)/)
+  assert.match(String(body.error), /createCloudProxy\(\{ enrollmentToken \}\)/)
 })
 
-test('sessions are opened once for each challenge, after a restart of the proxy too', async () => {
+test('a challenge opens only one session, even after the proxy restarts', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
-  const { message } = await client.opening(ENROLMENT)
+  const { message } = await client.opening(ENROLLMENT_TOKEN)
   assert.is((await client.post(paths.sessions, message)).status, 200)
   for (let attempt = 0; attempt < 2; attempt++) {
     const { status, body } = await client.post(paths.sessions, message)
@@ -55,30 +55,30 @@ test('sessions are opened once for each challenge, after a restart of the proxy 
   }
 })
 
-test('sessions need a challenge of this proxy that is less than a minute old', async () => {
+test('a session needs a challenge from this proxy that is less than a minute old', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
-  const { message } = await client.opening(ENROLMENT)
+  const { message } = await client.opening(ENROLLMENT_TOKEN)
   await world.clock.advance(60_000)
   assert.is((await client.post(paths.sessions, message)).status, 401)
   const other = await createClient(openProxy().door)
-  const foreign = await other.opening(ENROLMENT)
+  const foreign = await other.opening(ENROLLMENT_TOKEN)
   const { challenge } = foreign.message
-  const { message: relayed } = await client.opening(ENROLMENT, { challenge })
+  const { message: relayed } = await client.opening(ENROLLMENT_TOKEN, { challenge })
   assert.is((await client.post(paths.sessions, relayed)).status, 401)
 })
 
-test('sessions need the signature of the key that they are opened for, over every member', async () => {
+test('a session needs a signature by its key over every field', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
-  const { message } = await client.opening(ENROLMENT)
+  const { message } = await client.opening(ENROLLMENT_TOKEN)
   const stranger = await createIdentity()
-  const other = await client.opening(ENROLMENT)
+  const other = await client.opening(ENROLLMENT_TOKEN)
   for (const change of [
     { publicKey: stranger.publicKey },
     { exchangeKey: other.message.exchangeKey },
     { challenge: other.message.challenge },
-    { enrolment: `${ENROLMENT}x` },
+    { enrollmentToken: `${ENROLLMENT_TOKEN}x` },
     { signature: other.message.signature },
   ]) {
     const { status, body } = await client.post(paths.sessions, { ...message, ...change })
@@ -87,13 +87,13 @@ test('sessions need the signature of the key that they are opened for, over ever
   assert.is((await client.post(paths.sessions, message)).status, 200)
 })
 
-test('sessions are refused with 400 when the message is none, and write nothing', async () => {
+test('an invalid message returns a 400 and writes nothing', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
-  const { message } = await client.opening(ENROLMENT)
+  const { message } = await client.opening(ENROLLMENT_TOKEN)
   const before = await world.storage.list('')
   const { signature: _, ...unsigned } = message
-  const { message: noKey } = await client.opening(ENROLMENT, { exchangeKey: 'AAAA' })
+  const { message: noKey } = await client.opening(ENROLLMENT_TOKEN, { exchangeKey: 'AAAA' })
   for (const body of [{}, unsigned, { ...message, more: 1 }, { ...message, publicKey: 1 }, noKey]) {
     const answer = await client.post(paths.sessions, body)
     assert.equal([answer.status, answer.body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(body))
@@ -103,7 +103,7 @@ test('sessions are refused with 400 when the message is none, and write nothing'
     ['[]', 400],
     ['{"a":', 400],
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 400],
-    [JSON.stringify({ ...message, enrolment: 'x'.repeat(20_000) }), 413],
+    [JSON.stringify({ ...message, enrollmentToken: 'x'.repeat(20_000) }), 413],
   ] as const) {
     const answer = await client.send({ method: 'POST', path: paths.sessions, headers: {}, body: text })
     assert.is(answer.status, status, text.slice(0, 40))
@@ -111,7 +111,7 @@ test('sessions are refused with 400 when the message is none, and write nothing'
   assert.is((await world.storage.list('')).length, before.length)
 })
 
-test('sessions are forgotten a day after their last use, by the clock of the proxy', async () => {
+test("a session expires a day after its last use, by the proxy's clock", async () => {
   const world = openProxy()
   const client = await world.enrolled()
   for (let day = 0; day < 3; day++) {
@@ -124,7 +124,7 @@ test('sessions are forgotten a day after their last use, by the clock of the pro
   assert.is((await client.open()).status, 200)
 })
 
-test('sessions are forgotten a day after their last use also where the storage keeps what has expired', async () => {
+test('a session expires a day after its last use even if the storage keeps expired entries', async () => {
   const { set, ...storage } = memoryStorage()
   const world = openProxy({
     storage: { ...storage, set: (key, value, { ttlMs: _, ...rest } = {}) => set(key, value, rest) },
@@ -137,17 +137,17 @@ test('sessions are forgotten a day after their last use also where the storage k
   assert.is(Array.isArray(body.sessions) && body.sessions.length, 1)
 })
 
-test('sessions are of the gateway that enrolled, whatever public key a writer to the storage puts there', async () => {
+test('a session belongs to the enrolled gateway, even if someone replaces the public key in the storage', async () => {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
-  const [own, other] = await Promise.all([client, stranger].map(({ kept }) => gatewayId(kept.publicKey)))
+  const [own, other] = await Promise.all([client, stranger].map(({ kept }) => getGatewayId(kept.publicKey)))
   const theirs = await world.storage.get(`enrolments/${other}`)
   await world.storage.set(`enrolments/${own}`, theirs?.value ?? '')
   const message = await stranger.signed('GET', paths.sessions, undefined, client.session())
   assert.is((await stranger.send(message)).body.code, 'SESSION_INVALID')
 })
 
-test('sessions are listed and revoked by their own gateway alone', async () => {
+test('a gateway lists and revokes only its own sessions', async () => {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
   const first = client.session()
@@ -167,7 +167,7 @@ test('sessions are listed and revoked by their own gateway alone', async () => {
   assert.equal([revoked.status, revoked.body.code], [401, 'SESSION_INVALID'])
 })
 
-test('sessions are at most a hundred for each gateway: those that were not used for longest go', async () => {
+test('a gateway has up to a hundred sessions, and the least recently used ones are removed', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const first = client.session()
@@ -183,7 +183,7 @@ test('sessions are at most a hundred for each gateway: those that were not used 
   assert.equal([await status(first), await status(second)], [200, 401])
 })
 
-test('sessions take requests that come at once one by one, and each only once', async () => {
+test('a session handles concurrent requests one at a time, each only once', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const message = await client.signed('GET', paths.sessions)
@@ -192,7 +192,7 @@ test('sessions take requests that come at once one by one, and each only once', 
   assert.is(answers.filter(({ status }) => status === 401).length, 7)
 })
 
-test('sessions answer nothing readable without their key', async () => {
+test("a response is unreadable without the session's key", async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { status, body } = await client.send(await client.signed('GET', paths.sessions))
@@ -200,7 +200,7 @@ test('sessions answer nothing readable without their key', async () => {
   assert.equal(Object.keys(body), ['sealed'])
 })
 
-test('sessions close with the proxy', async () => {
+test('a session ends when the proxy closes', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   await world.proxy.close()
@@ -208,12 +208,12 @@ test('sessions close with the proxy', async () => {
   assert.equal([status, body.code], [503, 'CLOSED'])
 })
 
-/** Proxies on one storage, whose clocks differ by so much. */
+/** Proxies on one storage with different clocks. */
 function openTwoProxies(differenceMs: number) {
   const storage = memoryStorage()
   const one = openProxy({ storage })
   const other = openProxy({ storage, clock: fakeClock(one.clock.now() + differenceMs) })
-  /** The first request goes to the one, the next to the other. */
+  /** Alternates requests between the proxies. */
   const between = (first: typeof one, second: typeof one) => {
     let count = 0
     return { fetch: (request: Request) => (count++ % 2 === 0 ? first : second).door.fetch(request) }
@@ -221,11 +221,11 @@ function openTwoProxies(differenceMs: number) {
   return { one, other, between }
 }
 
-test('sessions are opened where proxies with one storage have clocks that differ by a minute', async () => {
+test('a session opens even if proxies on one storage have clocks a minute apart', async () => {
   for (const differenceMs of [-60_000, 60_000]) {
     const { one, other, between } = openTwoProxies(differenceMs)
     const client = await createClient(between(one, other))
-    assert.is((await client.open(ENROLMENT)).status, 200)
+    assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
     assert.is((await client.open()).status, 200)
     const back = await createClient(between(other, one), client.kept)
     assert.is((await back.open()).status, 200)
@@ -233,12 +233,12 @@ test('sessions are opened where proxies with one storage have clocks that differ
   }
 })
 
-test('sessions are opened after the clock of the proxy went back', async () => {
+test("a session opens after the proxy's clock went back", async () => {
   for (const backMs of [60_000, 3_600_000]) {
     const storage = memoryStorage()
     const before = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2)) })
     const client = await createClient(before.door)
-    assert.is((await client.open(ENROLMENT)).status, 200)
+    assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
     const after = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2) - backMs) })
     const again = await createClient(after.door, client.kept)
     assert.is((await again.open()).status, 200)
@@ -246,22 +246,22 @@ test('sessions are opened after the clock of the proxy went back', async () => {
   }
 })
 
-test('sessions are not opened by a message from before the gateway enrolled, whatever the clock', async () => {
+test('a message from before the gateway enrolled opens no session, whatever the clock', async () => {
   const { one, other } = openTwoProxies(60_000)
   const client = await createClient(one.door)
   const { message } = await client.opening()
   assert.is((await client.post(paths.sessions, message)).body.code, 'NOT_ENROLLED')
-  assert.is((await client.open(ENROLMENT)).status, 200)
+  assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
   for (const { door } of [one, other]) {
     const again = await createClient(door, client.kept)
     assert.is((await again.post(paths.sessions, message)).body.code, 'SESSION_INVALID')
   }
 })
 
-test('a challenge of another proxy holds a minute longer, for clocks that differ, and once', async () => {
+test("another proxy's challenge works a minute longer to allow for clock skew, and only once", async () => {
   const { one, other } = openTwoProxies(0)
   const client = await createClient(one.door)
-  const [first, second] = [await client.opening(ENROLMENT), await client.opening(ENROLMENT)]
+  const [first, second] = [await client.opening(ENROLLMENT_TOKEN), await client.opening(ENROLLMENT_TOKEN)]
   await Promise.all([one, other].map(({ clock }) => clock.advance(119_999)))
   const elsewhere = await createClient(other.door, client.kept)
   assert.is((await client.post(paths.sessions, first.message)).status, 401)
@@ -271,7 +271,7 @@ test('a challenge of another proxy holds a minute longer, for clocks that differ
   assert.is((await elsewhere.post(paths.sessions, second.message)).status, 401)
 })
 
-test('a query is refused on every route, and named on those without a signature', async () => {
+test('a query string is rejected on every route, and named on unsigned ones', async () => {
   const { door, enrolled } = openProxy()
   const client = await createClient(door)
   const json = { 'content-type': 'application/json' }
@@ -282,7 +282,7 @@ test('a query is refused on every route, and named on those without a signature'
       method: 'POST',
       path: `${paths.sessions}?a=1`,
       headers: json,
-      body: JSON.stringify((await client.opening(ENROLMENT)).message),
+      body: JSON.stringify((await client.opening(ENROLLMENT_TOKEN)).message),
     },
   ]) {
     const { status, body } = await client.send(message)

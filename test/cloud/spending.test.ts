@@ -1,13 +1,13 @@
-import { paths } from '../../src/sync/protocol.ts'
+import { paths } from '../../src/features/cloud-sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, chatRequest, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/over-msw.ts'
 import { openProxy } from './support/proxy.ts'
 import { keyState } from './support/states.ts'
 
-const test = suite('what both ends of a mirror have spent')
+const test = suite('usage of both sides')
 
 const MODEL = 'openai/gpt-5-mini'
-/** What the provider says of each request. */
+/** The usage the provider reports for each request. */
 const TOKENS = 100
 const usage = { prompt_tokens: 40, completion_tokens: 60, total_tokens: TOKENS }
 const chunk = (choices: object[], more = {}) =>
@@ -19,7 +19,7 @@ const events = [
   'data: [DONE]\n\n',
 ].join('')
 
-/** A key of a group, mirrored. */
+/** A synced key in a group. */
 async function opened(limits: { key?: object; group?: object }, options: Parameters<typeof openOverMsw>[0] = {}) {
   const ends = openOverMsw({ events, ...options })
   const { api } = ends.home
@@ -41,13 +41,13 @@ function asks(ends: OverMsw, key: string) {
   }
 }
 
-/** `used` and `remaining` of each limit of the key. */
+/** `used` and `remaining` of each of the key's limits. */
 const states = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
   (await api.keys.limits.get(id)).limits.map(({ scope, unit, used, remaining }) => [scope, unit, used, remaining])
 
 const spentCalls = ({ recorded }: OverMsw) => recorded.filter(({ path }) => path === paths.spent)
 
-test('what a key has spent at the cloud is gone at home after a sync, and the other way round', async () => {
+test('usage of a key on one side counts on the other after a sync', async () => {
   const budget = { tokens: { total: 20_000 }, requests: { total: 5 } }
   const { ends, api, id, atHome, atCloud } = await opened({ key: budget, group: { requests: { month: 50 } } })
   for (let times = 0; times < 2; times++) assert.is((await atCloud()).status, 200)
@@ -74,7 +74,7 @@ test('what a key has spent at the cloud is gone at home after a sync, and the ot
   await ends.close()
 })
 
-test('a budget that is spent at the cloud is spent at home', async () => {
+test('a budget spent at the cloud is spent on the gateway', async () => {
   const { ends, api, id, atHome, atCloud } = await opened({ key: { usd: { total: 0.0023 } } })
   const answers: number[] = []
   while (answers.at(-1) !== 402 && answers.length < 20) answers.push((await atCloud()).status)
@@ -89,7 +89,7 @@ test('a budget that is spent at the cloud is spent at home', async () => {
   await ends.close()
 })
 
-test('counters that are started anew at home start anew at the cloud', async () => {
+test('counters reset on the gateway are reset at the cloud', async () => {
   const { ends, api, id, atHome, atCloud } = await opened({ key: { requests: { total: 2 } } })
   assert.is((await atCloud()).status, 200)
   assert.is((await atHome()).status, 200)
@@ -103,7 +103,7 @@ test('counters that are started anew at home start anew at the cloud', async () 
   await ends.close()
 })
 
-test('what was spent at the cloud stays spent after the mirror is removed, and at the next mirror', async () => {
+test('usage at the cloud still counts after the replica is removed, and in the next replica', async () => {
   const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   await api.cloud.disable()
@@ -118,7 +118,7 @@ test('what was spent at the cloud stays spent after the mirror is removed, and a
   await ends.close()
 })
 
-test('a key that was deleted at home leaves no counters at the cloud', async () => {
+test('a key deleted on the gateway leaves no counters at the cloud', async () => {
   const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   const counters = async () => (await ends.cloudStorage.list('')).filter(({ key }) => key.includes('/limits/key/'))
@@ -129,7 +129,7 @@ test('a key that was deleted at home leaves no counters at the cloud', async () 
   await ends.close()
 })
 
-test('nothing is said of spending while no key and no group has a limit', async () => {
+test('usage is not sent while no key or group has a limit', async () => {
   const { ends, api, atCloud } = await opened({})
   assert.is((await atCloud()).status, 200)
   await api.cloud.sync()
@@ -137,7 +137,7 @@ test('nothing is said of spending while no key and no group has a limit', async 
   await ends.close()
 })
 
-test('a proxy of an earlier release goes on being a mirror', async () => {
+test('a proxy of an earlier release keeps syncing', async () => {
   const { ends, api, id, atHome, atCloud } = await opened(
     { key: { requests: { total: 5 } } },
     { unknownPath: paths.spent },
@@ -149,7 +149,7 @@ test('a proxy of an earlier release goes on being a mirror', async () => {
   await ends.close()
 })
 
-test('a proxy takes counters of its mirror alone, and of keys with limits', async () => {
+test('a proxy accepts counters only for its replica and for keys with limits', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { mirror, stamp } = await client.sync({ create: true })

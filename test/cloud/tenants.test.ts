@@ -1,21 +1,21 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createCloudProxy } from '../../src/cloud/proxy.ts'
-import { mintClientKey } from '../../src/store/client-key.ts'
-import { gatewayId } from '../../src/sync/cryptography.ts'
+import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
+import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
+import { mintClientKey } from '../../src/records/key-format.ts'
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createHome } from './support/home.ts'
-import { ENROLMENT, openProxy, SECRET } from './support/proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy, SECRET } from './support/proxy.ts'
 import { connectionState, keyState, settingsState } from './support/states.ts'
 
-const test = suite('the tenants of a cloud proxy')
+const test = suite('tenants of a cloud proxy')
 
 type World = ReturnType<typeof openProxy>
 
-/** A gateway with a mirror of one key, and the operations of the host on it. */
+/** A gateway with a replica of one key, and the operator's operations on it. */
 async function tenantOf(world: World) {
   const home = createHome(await world.enrolled())
-  const id = await gatewayId(home.client.kept.publicKey)
+  const id = await getGatewayId(home.client.kept.publicKey)
   const { value, state } = await keyState('one')
   await home.enable([settingsState(true), state])
   return { home, id, value, state, api: world.proxy.tenant(id).api }
@@ -32,7 +32,7 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; status?: numb
     (error) => error,
   )
 
-test('tenants are managed in process: keys that are made, paused and deleted there count at once', async () => {
+test('keys created, paused, and deleted in process take effect immediately', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
   const made = await api.keys.create({ name: 'from the host' })
@@ -50,7 +50,7 @@ test('tenants are managed in process: keys that are made, paused and deleted the
   )
 })
 
-test('tenants that are not known are NOT_FOUND for every operation', async () => {
+test('an unknown tenant returns NOT_FOUND for every operation', async () => {
   const world = openProxy()
   for (const id of ['', 'x', '0'.repeat(64), '../vault', 'constructor']) {
     const { api } = world.proxy.tenant(id)
@@ -59,7 +59,7 @@ test('tenants that are not known are NOT_FOUND for every operation', async () =>
   }
 })
 
-test('tenants cannot have the key of another tenant, by the host either', async () => {
+test("a tenant cannot get another tenant's key, not even through the operator", async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const error = await refusal(other.api.keys.put({ name: 'two', key: one.value }))
@@ -75,7 +75,7 @@ test('tenants cannot have the key of another tenant, by the host either', async 
   assert.is(await statusOf(world, key), 200)
 })
 
-test('two tenants cannot both get one key, when two proxies on one storage are asked at once', async () => {
+test('two tenants cannot both get a key from two proxies on one storage concurrently', async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
     const one = await tenantOf(world)
@@ -90,7 +90,7 @@ test('two tenants cannot both get one key, when two proxies on one storage are a
   }
 })
 
-test('tenants keep what they have when an operation is refused', async () => {
+test('a tenant keeps its data when an operation is rejected', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
   const before = (await world.storage.list('directory/')).length
@@ -102,7 +102,7 @@ test('tenants keep what they have when an operation is refused', async () => {
   assert.is(await statusOf(world, value), 200)
 })
 
-test('tenants lose all of their data, and nothing of others, when they are deleted', async () => {
+test('deleting a tenant removes all of its data, and nothing of others', async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   assert.equal(await world.proxy.tenants.delete(one.id), { success: true })
@@ -119,7 +119,7 @@ test('tenants lose all of their data, and nothing of others, when they are delet
   assert.is(await statusOf(world, one.value), 200)
 })
 
-test('tenants are refused by other proxies on the same storage a second after they are gone at this one', async () => {
+test('other proxies on the storage reject a deleted tenant within a second', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const world = openProxy({ storage })
   const { value, home, state } = await tenantOf(world)
@@ -138,7 +138,7 @@ test('tenants are refused by other proxies on the same storage a second after th
   assert.is(await ask(), 200)
 })
 
-test('tenants leave a key to others when the process that took it has ended', async () => {
+test('a key becomes available after the process that claimed it has ended', async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const key = mintClientKey()
@@ -156,28 +156,29 @@ test('tenants leave a key to others when the process that took it has ended', as
   assert.is(await statusOf(world, key), 200)
 })
 
-test('tenants have no secret in clear in the storage', async () => {
+test("a tenant's secrets are never stored unencrypted", async () => {
   const world = openProxy()
   const { home, api, value } = await tenantOf(world)
   const provider = 'sk-provider-key-of-the-connection'
   await home.sync([connectionState('c', provider)])
   const made = await api.keys.create({ name: 'from the host' })
   const held = JSON.stringify(await world.storage.list(''))
-  for (const secret of [value, made.key, provider, ENROLMENT, SECRET]) {
+  for (const secret of [value, made.key, provider, ENROLLMENT_TOKEN, SECRET]) {
     plant(secret)
     assert.ok(!held.includes(secret), secret)
   }
 })
 
-test('options that cannot work are refused with what to pass', () => {
+test('invalid options are rejected with what to pass', () => {
   const storage = memoryStorage()
   for (const [options, says] of [
-    [undefined, /createCloudProxy takes an object of options/],
+    [undefined, /createCloudProxy takes an options object/],
     [{}, /Call createCloudProxy\(/],
-    [{ storage, enrolment: 'short' }, /enrolment must be text of 32 characters or more/],
-    [{ storage, enrolment: 5 }, /enrolment must be text/],
+    [{ storage, enrollmentToken: 'short' }, /enrollmentToken must be a string of at least 32 characters/],
+    [{ storage, enrolment: 'x'.repeat(32) }, /^enrolment was renamed\. Use enrollmentToken\.$/],
+    [{ storage, enrollmentToken: 5 }, /enrollmentToken must be a string/],
     [{ storage, secret: 'short' }, /32 characters/],
-    [{ storage, management: { token: 'x' } }, /management is not an option. Known: storage, .*enrolment/],
+    [{ storage, management: { token: 'x' } }, /management is not an option. Known: storage, .*enrollmentToken/],
     [{ storage, basePath: '/x' }, /basePath is not an option/],
   ] as const)
     assert.throws(() => Reflect.apply(createCloudProxy, undefined, [options]), says)

@@ -13,7 +13,7 @@ const gatewayWith = (options: Partial<GatewayOptions> = {}) =>
   createGateway({ storage: memoryStorage(), logger: false, dashboard: dashboard(), ...options })
 
 for (const basePath of ['', '/ai', '/a/b']) {
-  test(`is a folder below "${basePath}/admin", whose files have relative addresses`, async () => {
+  test(`the page is served at "${basePath}/admin/" with relative URLs`, async () => {
     const gateway = gatewayWith({ basePath })
     const moved = await gateway.fetch(`${ORIGIN}${basePath}/admin`, { redirect: 'manual' })
     assert.is(moved.status, 308)
@@ -35,7 +35,7 @@ for (const basePath of ['', '/ai', '/a/b']) {
   })
 }
 
-test('allows scripts and styles of its own alone, no text that becomes code, and no frame', async () => {
+test('the policy allows only its own scripts and styles, no strings as code, and no frames', async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
   for (const rule of [
@@ -51,7 +51,7 @@ test('allows scripts and styles of its own alone, no text that becomes code, and
   assert.is(headers.get('referrer-policy'), 'no-referrer')
 })
 
-test('can be shown in frames of the origins that the host names, and refuses what is no origin', async () => {
+test('the page can be embedded by the configured origins, and invalid origins are rejected', async () => {
   const framed = gatewayWith({ dashboard: dashboard({ frameAncestors: ['https://admin.example'] }) })
   const { headers } = await framed.fetch(`${ORIGIN}/admin/`)
   assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors https:\/\/admin\.example(;|$)/)
@@ -59,7 +59,7 @@ test('can be shown in frames of the origins that the host names, and refuses wha
     assert.throws(() => dashboard({ frameAncestors: [origin] }), /must be origins/)
 })
 
-test('answers 304 to who has the page already', async () => {
+test('a cached page gets a 304', async () => {
   const gateway = gatewayWith()
   const etag = (await gateway.fetch(`${ORIGIN}/admin/`)).headers.get('etag') ?? ''
   const again = await gateway.fetch(`${ORIGIN}/admin/`, { headers: { 'if-none-match': etag } })
@@ -67,7 +67,7 @@ test('answers 304 to who has the page already', async () => {
   assert.is(await again.text(), '')
 })
 
-test('is read by GET and HEAD alone', async () => {
+test('the page supports only GET and HEAD', async () => {
   const gateway = gatewayWith()
   const head = await gateway.fetch(`${ORIGIN}/admin/`, { method: 'HEAD' })
   assert.is(head.status, 200)
@@ -77,7 +77,7 @@ test('is read by GET and HEAD alone', async () => {
   assert.is(posted.headers.get('allow'), 'GET, HEAD')
 })
 
-test('is a page without data for everybody, and only on names of this machine where the management is open', async () => {
+test('the page has no data, anyone can load it, and only on local hostnames if management is open', async () => {
   assert.is((await gatewayWith().fetch(`${ORIGIN}/admin/`)).status, 200)
   const open = gatewayWith({ management: { dangerouslyAllowUnauthenticated: true } })
   const asBrowser = (url: string) =>
@@ -86,14 +86,14 @@ test('is a page without data for everybody, and only on names of this machine wh
   assert.is((await asBrowser('http://rebound.example/admin/')).status, 403)
 })
 
-test('is like any unknown path without the option', async () => {
+test('the path is unknown without the option', async () => {
   const gateway = createGateway({ storage: memoryStorage(), logger: false })
   assert.is((await gateway.fetch(`${ORIGIN}/admin/`)).status, 404)
   assert.not.ok(gateway.matches(`${ORIGIN}/admin/`))
   assert.is(await gateway.handle(new Request(`${ORIGIN}/admin/`)), undefined)
 })
 
-test('is no page that something else has made', () => {
+test('a page created by something else is rejected', () => {
   assert.throws(
     () => Reflect.apply(createGateway, undefined, [{ storage: memoryStorage(), dashboard: true }]),
     /dashboard\(\)/,

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib'
 import { pageFiles } from '../../dashboard.config.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** In bytes by `gzip -9`. */
-const BUDGETS = { all: 48_000, first: 26_000 }
+/** In bytes after `gzip -9`. */
+const BUDGETS = { all: 51_000, first: 26_000 }
 
 const test = suite('the size of the dashboard')
 
-test('stays within its budget, whole and until the first page shows', async () => {
+test('the dashboard stays within its size budgets, in total and until the first page shows', async () => {
   const files = await pageFiles()
   const sizeOf = (name: string) => gzipSync(files[name]?.text ?? '', { level: 9 }).byteLength
   const all = Object.keys(files).reduce((sum, name) => sum + sizeOf(name), 0)
@@ -19,7 +19,7 @@ test('stays within its budget, whole and until the first page shows', async () =
   assert.ok(first <= BUDGETS.first, `the first page has ${first} bytes`)
 })
 
-/** The document, what it names, and what those import at once. */
+/** The document, the files it references, and their static imports. */
 function firstFiles(files: Awaited<ReturnType<typeof pageFiles>>): Set<string> {
   const wanted = new Set([''])
   for (const name of wanted) {

@@ -11,10 +11,11 @@ import { portable } from './portable.ts'
 
 /**
  * What a gateway has loaded after its first request, and all that it can load: minified and gzipped, dependencies included, the data of the
- * catalog and the description of the API apart. In bytes. Of it all, 16 kB are the cloud mirror, which the management
- * loads, and 7 kB the checks of answers by a schema.
+ * catalog and the description of the API apart. In bytes. Of everything, 16 kB are cloud sync, which the management loads, and 7 kB the checks of
+ * answers by a schema. Everything was raised when usage came to be counted by every report and estimate that providers give, when the operation
+ * table took over descriptions and result schemas from the description of the API, and for the features of `extend`: it is to go down again.
  */
-const BUDGETS = { passed: 105_000, failing: 105_000, translated: 192_500, everything: 386_000, description: 17_000 }
+const BUDGETS = { passed: 117_500, failing: 120_000, translated: 207_500, everything: 423_000, description: 13_750 }
 
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {
@@ -41,9 +42,9 @@ test.before(async (context) => {
     await writeFile(path, text)
     const { inputs = {} } = metafile?.outputs[path.slice(root.length)] ?? {}
     const holds = (source: string) => Object.keys(inputs).some((input) => input.endsWith(source))
-    const isDescription = holds('src/http/openapi/document.ts')
+    const isDescription = holds('src/admin/http/openapi/document.ts')
     if (isDescription) context.description = { file: basename(path), text }
-    context.texts.set(basename(path), isDescription || holds('src/providers/catalog.ts') ? '' : text)
+    context.texts.set(basename(path), isDescription || holds('src/protocols/providers/catalog.ts') ? '' : text)
   }
 })
 

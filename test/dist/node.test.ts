@@ -38,9 +38,33 @@ test("the build on the machine's own Node answers a request", async ({ node }) =
   assert.is(stdout, '200 object\n')
 })
 
-test("the build on the machine's own Node runs the command line", async ({ node }) => {
-  const { stdout } = await execute(node, ['dist/cli.js', '--help'], { cwd: root })
-  assert.match(stdout, /signalbox/i)
+test("the build on the machine's own Node runs the command line, or says which Node it needs", async ({ node }) => {
+  const { stdout: version } = await execute(node, ['--version'])
+  const said = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
+  if (!version.startsWith('v20.')) assert.match(said.stdout, /signalbox/i)
+  else
+    assert.equal(
+      [said.code, said.stderr],
+      [1, `signalbox: Node.js ${version.trim().slice(1)} is too old. Install 22.13.0 or later: https://nodejs.org\n`],
+    )
+})
+
+test("the build on the machine's own Node opens a file store, or says which Node that needs", async ({ node }) => {
+  const { stdout: version } = await execute(node, ['--version'])
+  const folder = await mkdtemp(join(tmpdir(), 'own-node-'))
+  const script = `
+    const { fileStorage } = await import('signalbox/storage/file')
+    try {
+      const storage = fileStorage(${JSON.stringify(folder)})
+      await storage.set('key', 'value')
+      console.log((await storage.get('key')).value)
+    } catch (error) {
+      console.log(error.code, error.message)
+    }`
+  const { stdout } = await run(node, script)
+  if (version.startsWith('v20.')) assert.match(stdout, /^STORAGE_UNSUPPORTED fileStorage needs Node 22\.13 or later/)
+  else assert.is(stdout, 'value\n')
+  await rm(folder, { recursive: true })
 })
 
 test('the built command imports from the SQLite file of 9router', async () => {

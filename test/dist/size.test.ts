@@ -7,7 +7,11 @@ import { root } from './built.ts'
 import { portable } from './portable.ts'
 
 /** What a page or a worker downloads: minified and gzipped, dependencies included. */
-const BUDGETS = { core: 101_500, catalog: 25_000, client: 4_500 }
+const BUDGETS = { core: 114_500, catalog: 25_000, client: 4_500 }
+
+/** SQLite's has the engine of the file store: shared transactions, waiting for locks, and changes by other processes. */
+const ADAPTERS: Readonly<Record<string, number>> = { 'storage/sqlite': 7_000 }
+const ADAPTER = 4_100
 
 const test = suite('sizes')
 
@@ -29,7 +33,7 @@ test('the client of the management API stays within its budget, with no package 
     baseUrl: 'http://gateway.test',
     fetch: async (url: string) => Response.json({ url }),
   })
-  assert.equal(await keys.list(), { url: 'http://gateway.test/api/keys' })
+  assert.equal(await keys.list(), { url: 'http://gateway.test/api/keys?values=none' })
 })
 
 for (const name of [
@@ -43,9 +47,9 @@ for (const name of [
   'storage/deno-kv',
   'storage/unstorage',
 ])
-  test(`the adapter of ${name} stays within 4 kB, its client apart`, async () => {
+  test(`the adapter of ${name} stays within its budget, its client apart`, async () => {
     const size = await measure(name, [])
-    assert.ok(size <= 4_000, `${name} has ${size} bytes gzipped`)
+    assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} has ${size} bytes gzipped`)
   })
 
 test('the core can be bundled for runtimes other than Node', async () => {
@@ -93,7 +97,7 @@ async function bundle(options: BuildOptions): Promise<string> {
 const withoutCatalog: Plugin = {
   name: 'without-catalog',
   setup(build) {
-    build.onLoad({ filter: /src\/providers\/catalog\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /src\/protocols\/providers\/catalog\.ts$/ }, async ({ path }) => {
       const names = [...(await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm)].map(
         (match) => match[1],
       )

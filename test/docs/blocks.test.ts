@@ -12,12 +12,13 @@ const blocks = readPages().flatMap((page) => page.blocks)
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
   [
-    /^src\/(?:cli|management|providers|routing|sync)\/README\.md|^src\/usage\/KEPT\.md$/,
+    /^src\/(?:cli|admin|protocols\/providers|request\/routing|features\/(?:cloud-sync|usage))\/README\.md$/,
     ['json', 'sh', 'yaml'],
     'test/docs/commands.test.ts',
   ],
-  [/^src\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
-  [/^src\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
+  [/^src\/features\/README\.md$/, ['js'], 'test/extend/page.test.ts'],
+  [/^src\/protocols\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
+  [/^src\/protocols\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
   [/^examples\/README\.md$/, ['js'], 'test/hosts/readme.test.ts'],
   [/^examples\/local\/README\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
   [/^examples\/tools\/README\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createCloudProxy } from '../../src/cloud/proxy.ts'
+import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { cleanUp, signalbox, temporaryFolder } from '../cli/command.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -10,20 +10,20 @@ import { type Block, readPages } from './pages.ts'
 import { openShell } from './shell.ts'
 
 const ADMIN_TOKEN = 'sbx_admin_of-thirty-two-characters-or-more'
-const ENROLMENT = 'an enrolment credential of thirty-two characters'
+const ENROLMENT = 'an enrollment token of thirty-two characters'
 const ANSWER = 'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 /** By page, what must be in what its commands print. */
 const PRINTS: Record<string, RegExp> = {
   'src/cli/README.md': /"name": "me"/,
-  'src/management/README.md': /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
-  'src/routing/README.md': /"use":"first"/,
-  'src/sync/README.md': /./,
-  'src/usage/KEPT.md': /Nothing was used/,
+  'src/admin/README.md': /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
+  'src/request/routing/README.md': /"use":"first"/,
+  'src/features/cloud-sync/README.md': /./,
+  'src/features/usage/README.md': /No usage in this period/,
 }
 
 const pages = readPages().filter(({ path }) =>
-  /^src\/(?:cli|management|providers|routing|sync)\/README\.md|^src\/usage\/KEPT\.md$/.test(path),
+  /^src\/(?:cli|admin|protocols\/providers|request\/routing|features\/(?:cloud-sync|usage))\/README\.md$/.test(path),
 )
 
 const test = suite('the commands in the documentation')
@@ -70,7 +70,7 @@ for (const page of pages) {
   if (scripts.length > 0)
     test(`the commands in ${page.path} run as they are written`, async () => {
       const { gateway, url, close } = await openGateway()
-      const proxy = createCloudProxy({ storage: memoryStorage(), logger: false, enrolment: ENROLMENT })
+      const proxy = createCloudProxy({ storage: memoryStorage(), logger: false, enrollmentToken: ENROLMENT })
       const cloud = await serveNode(proxy)
       const shell = await openShell()
       const { key } = await gateway.api.keys.create({ name: 'app' })
@@ -83,7 +83,7 @@ for (const page of pages) {
           .replaceAll('https://cloud.example', cloud.url)
           .replaceAll('sbx_admin_…', ADMIN_TOKEN)
           .replaceAll('sbx_…', key)
-          .replaceAll('SIGNALBOX_ENROLMENT=…', `SIGNALBOX_ENROLMENT='${ENROLMENT}'`)
+          .replaceAll('SIGNALBOX_ENROLLMENT_TOKEN=…', `SIGNALBOX_ENROLLMENT_TOKEN='${ENROLMENT}'`)
         const printed = await shell.run(script, {
           SIGNALBOX_URL: url,
           SIGNALBOX_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -99,7 +99,7 @@ for (const page of pages) {
     })
 }
 
-test('the file of records in src/cli/README.md is taken at the start', async () => {
+test('the config file in src/cli/README.md is applied at the start', async () => {
   const [block] = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))
   const folder = await temporaryFolder()
   const file = join(folder, 'signalbox.yaml')

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
 import { type Page, readPages } from './pages.ts'
@@ -9,21 +9,23 @@ const byPath = new Map(pages.map((page) => [page.path, page]))
 
 /** Pages that are looked things up in; the others are read. */
 const REFERENCES = [
-  'src/observe/README.md',
+  'src/features/observe/README.md',
   'SECURITY.md',
   'adapters/storage/README.md',
   'src/README.md',
-  'src/cloud/README.md',
-  'src/formats/README.md',
-  'src/management/README.md',
-  'src/routing/FAILURES.md',
+  'src/features/cloud-sync/proxy/README.md',
+  'src/protocols/formats/README.md',
+  'src/features/limits/ERRORS.md',
+  'src/admin/README.md',
+  'src/request/routing/FAILURES.md',
 ]
-const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 10_000, 'CONTRIBUTING.md': 6_000 }
+const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
 /** Where those who develop Signalbox look: they are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||
+  path.startsWith('docs/') || // the front page links to these at GitHub
   path === 'CONTRIBUTING.md'
 /** Pages that the front page links to, and that link back to it. */
 const isPart = (page: Page) =>
@@ -45,6 +47,15 @@ test('each link of a page names a file that exists, and each anchor a heading of
       .map(({ path, anchor }) => `${page.path} -> ${path}#${anchor}`),
   )
   assert.equal(broken, [])
+})
+
+test('each link to a file at GitHub names one that exists', () => {
+  const links = pages.flatMap(({ path, repositoryLinks }) => repositoryLinks.map((to) => ({ path, to })))
+  assert.ok(links.length > 2, `only ${links.length} were found`)
+  assert.equal(
+    links.filter(({ to }) => !existsSync(root + to)).map(({ path, to }) => `${path} -> ${to}`),
+    [],
+  )
 })
 
 test('the front page links to each other page, and each of these links back', () => {
@@ -79,3 +90,19 @@ test('each page is as short as its purpose allows', () => {
     [],
   )
 })
+
+test('the pictures of packed pages have addresses of their own, as the package has none, and are in the repository', () => {
+  const packed = pages.filter((page) => /^(?:src|adapters)\//.test(page.path) && !isForDevelopers(page))
+  let pictures = 0
+  for (const { path } of packed) {
+    const text = readFileSync(root + path, 'utf8')
+    for (const [, address = ''] of text.matchAll(/(?:srcs?e?t?="|\]\()([^")\s]+\.(?:webp|png|svg|jpe?g|gif))/g)) {
+      pictures++
+      assert.match(address, PICTURES, path)
+      assert.ok(existsSync(root + address.replace(PICTURES, '')), address)
+    }
+  }
+  assert.ok(pictures > 0)
+})
+
+const PICTURES = /^https:\/\/raw\.githubusercontent\.com\/signalbox-dev\/signalbox\/HEAD\//

@@ -23,10 +23,13 @@ export interface Page {
   blocks: Block[]
   /** Where it leads to within the repository: the path from the root, and the anchor, which may be empty. */
   links: { path: string; anchor: string }[]
+  /** The files that it links to by their URL at GitHub, as the package does not have them. */
+  repositoryLinks: string[]
   /** The anchors of its headings, as GitHub makes them. */
   anchors: string[]
 }
 
+const REPOSITORY = 'https://github.com/signalbox-dev/signalbox/blob/HEAD/'
 const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)\n([\s\S]*?)^```$/gm
 
 /** Every page of documentation in the repository. */
@@ -52,6 +55,9 @@ export function readPages(): Page[] {
           const [file = '', anchor = ''] = target.split('#')
           return { path: file === '' ? path : join(dirname(path), file).split(sep).join('/'), anchor }
         }),
+      repositoryLinks: targets
+        .filter((target = '') => target.startsWith(REPOSITORY))
+        .map((target = '') => target.slice(REPOSITORY.length)),
       anchors: [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
     }
   })

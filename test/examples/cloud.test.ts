@@ -69,7 +69,7 @@ async function openWorld(command: string, portArguments: (port: number) => strin
       const { code, output } = await example.run(script, {
         SIGNALBOX_URL: home,
         SIGNALBOX_ADMIN_TOKEN: TOKEN,
-        SIGNALBOX_ENROLMENT: secrets.ENROLMENT ?? '',
+        SIGNALBOX_ENROLLMENT_TOKEN: secrets.SIGNALBOX_ENROLLMENT_TOKEN ?? '',
         ...env,
       })
       assert.is(code, 0, output)
@@ -103,7 +103,7 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
     const begun = performance.now()
     const enabled = await follow(1)
     assert.ok(performance.now() - begun < MINUTE_MS, `it took ${performance.now() - begun} ms`)
-    assert.match(enabled, 'Cloud mode is on, and the cloud has answered with one of the keys.')
+    assert.match(enabled, 'Cloud sync is on, and a test request to the cloud succeeded.')
     const key = /^key +(sbx_\S+)$/m.exec(enabled)?.[1] ?? ''
     assert.ok(key, enabled)
 
@@ -117,7 +117,7 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
         .status
     assert.is(await models(''), 401)
     assert.is(await models(TOKEN), 401)
-    assert.is(await models(world.secrets.ENROLMENT ?? ''), 401)
+    assert.is(await models(world.secrets.SIGNALBOX_ENROLLMENT_TOKEN ?? ''), 401)
     assert.is((await fetch(`${cloud}/api/keys`, { headers: { authorization: `Bearer ${TOKEN}` } })).status, 404)
 
     const id = /^id +(\S+)$/m.exec(enabled)?.[1] ?? ''
@@ -133,7 +133,7 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
     assert.is(status, 403, 'within five seconds')
 
     const ended = await follow(3)
-    assert.match(ended, /cloudEnabled +true[\s\S]*The cloud is in sync\.[\s\S]*Cloud mode is off\./)
+    assert.match(ended, /cloudEnabled +true[\s\S]*Synced with the cloud\.[\s\S]*Cloud sync is off\./)
     assert.is(await models(key), 401)
   })
 }
@@ -148,7 +148,8 @@ test('the deployment of the README finds all that it needs', { timeoutMs: RUN_MS
     await example.run((example.blocks[0] ?? []).slice(0, -1).join('\n'))
     const { code, output } = await example.run(`${command} --dry-run`)
     assert.is(code, 0, output)
-    for (const binding of ['env.STORE (SignalboxStore)', 'env.SECRET ', 'env.ENROLMENT ']) assert.match(output, binding)
+    for (const binding of ['env.STORE (SignalboxStore)', 'env.SIGNALBOX_SECRET ', 'env.SIGNALBOX_ENROLLMENT_TOKEN '])
+      assert.match(output, binding)
   } finally {
     await example.remove()
   }
@@ -157,9 +158,12 @@ test('the deployment of the README finds all that it needs', { timeoutMs: RUN_MS
 test('on Node it names the variables that are missing and ends with 1', { timeoutMs: RUN_MS }, async () => {
   const example = await openExample('cloud')
   try {
-    const { code, output } = await example.run('npm run start:node', { PORT: String(await freePort()), SECRET: 'any' })
+    const { code, output } = await example.run('npm run start:node', {
+      PORT: String(await freePort()),
+      SIGNALBOX_SECRET: 'any',
+    })
     assert.is(code, 1, output)
-    assert.match(output, 'Set SECRET, ENROLMENT: README.md has the commands.')
+    assert.match(output, 'Set SIGNALBOX_SECRET, SIGNALBOX_ENROLLMENT_TOKEN: README.md has the commands.')
   } finally {
     await example.remove()
   }

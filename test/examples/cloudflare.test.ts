@@ -20,7 +20,8 @@ test("the README's deployments find all that they need", { timeoutMs: RUN_MS }, 
   for (const [at, command] of commands.entries()) {
     const { code, output } = await example.run(`${command} --dry-run`)
     assert.is(code, 0, output)
-    for (const binding of [bindings[at] ?? '', 'env.SECRET ', 'env.OPENAI_API_KEY ']) assert.match(output, binding)
+    for (const binding of [bindings[at] ?? '', 'env.SIGNALBOX_SECRET ', 'env.OPENAI_API_KEY '])
+      assert.match(output, binding)
   }
 })
 
@@ -38,7 +39,7 @@ test('without its variables the Worker prints their names and answers 500', { ti
     )
     assert.is(status, 500)
     await until(own, () =>
-      /Set SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY: see README\.md/.test(own.output),
+      /Set SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY: see README\.md/.test(own.output),
     )
   } finally {
     await own.kill()

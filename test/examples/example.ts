@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -67,6 +67,9 @@ export async function openExample(name: string, { copiesPackages = false }: Exam
   else await linkPackages(folder)
   await rm(join(modules, 'signalbox'), { recursive: true, force: true })
   await cp(unpacked, join(modules, 'signalbox'), { recursive: true })
+  const program = join('signalbox', String(manifest.bin.signalbox))
+  await chmod(join(modules, program), 0o755) // as npm does
+  await symlink(join('..', program), join(modules, '.bin', 'signalbox'))
   for (const dependency of Object.keys(manifest.dependencies))
     if (!existsSync(join(modules, dependency)))
       await cp(join(root, 'node_modules', dependency), join(modules, dependency), { recursive: true })
@@ -118,9 +121,10 @@ async function linkPackages(folder: string): Promise<void> {
   const own: { dependencies?: object; devDependencies?: object } = JSON.parse(
     await readFile(join(folder, 'package.json'), 'utf8'),
   )
-  for (const name of [...Object.keys({ ...own.dependencies, ...own.devDependencies }), '.bin']) {
+  const programs = (await readdir(join(packages, '.bin'))).map((name) => join('.bin', name))
+  for (const name of [...Object.keys({ ...own.dependencies, ...own.devDependencies }), ...programs]) {
     await mkdir(dirname(join(modules, name)), { recursive: true })
-    await symlink(join(packages, name), join(modules, name), 'dir')
+    await symlink(join(packages, name), join(modules, name))
   }
 }
 

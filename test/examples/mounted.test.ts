@@ -16,5 +16,5 @@ for (const [name, notFound] of Object.entries(apps)) {
   })
 
   namesWrongSecret(test)
-  refusesToStart(name, ['SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+  refusesToStart(name, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 }

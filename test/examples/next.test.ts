@@ -11,6 +11,6 @@ namesWrongSecret(test)
 test('a start without its variables names them and ends with 1', { timeoutMs: RUN_MS }, async ({ served }) => {
   const file = join(served.example.folder, '.env')
   await rename(file, `${file}.aside`)
-  await namesMissing(served.example, ['SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+  await namesMissing(served.example, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
   await rename(`${file}.aside`, file)
 })

@@ -28,10 +28,10 @@ test('a start without its server ends with one line that names the cause', ({ se
   saysWhy(
     served,
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },
-    /^The gateway cannot start: Postgres cannot be reached .* Check the pool's address and that the server runs\.$/,
+    /^The gateway cannot start: Postgres is unreachable .* Check the pool's address and the server\.$/,
   ))
 
-refusesToStart('postgres', ['DATABASE_URL', 'SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+refusesToStart('postgres', ['DATABASE_URL', 'SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 
 async function run(statement: string): Promise<void> {
   const pg = createRequire(import.meta.url)('pg') as { Client: new (url: string) => PgClient }

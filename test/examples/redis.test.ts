@@ -37,9 +37,7 @@ test('two gateways take turns at the port, and at the models of the combo withou
 
 test('a key that is paused in one gateway is refused by both at once', async ({ served }) => {
   await bothAnswer(served)
-  const { key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
-  const { keys } = await (await served.manage('GET', '/keys')).json()
-  const { id } = keys.find((one: { key: string }) => one.key === key)
+  const { id, key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
   for (let asked = 0; asked < 4; asked++) assert.is((await served.models(key)).status, 200)
   assert.is((await served.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
   const isRefused = async () => (await served.models(key)).status === 403
@@ -69,7 +67,7 @@ test('a start without its server ends with one line that names the cause', ({ se
     /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
   ))
 
-refusesToStart('redis', ['REDIS_URL', 'SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+refusesToStart('redis', ['REDIS_URL', 'SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 
 const chat = ({ url, secrets }: ServedExample) =>
   fetch(`${url}/v1/chat/completions`, {

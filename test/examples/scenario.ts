@@ -154,8 +154,8 @@ export function namesWrongSecret(test: ReturnType<typeof serves>): void {
   test('a start with another secret ends with one line that names the cause', { timeoutMs: RUN_MS }, ({ served }) =>
     saysWhy(
       served,
-      { SECRET: 'another secret of at least 32 characters' },
-      /^The gateway cannot start: The secret does not open this store: .* Start with that secret\.$/,
+      { SIGNALBOX_SECRET: 'another secret of at least 32 characters' },
+      /^The gateway cannot start: The secret does not match this storage\. .* Start the gateway with that secret\.$/,
     ),
   )
 }

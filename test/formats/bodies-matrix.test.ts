@@ -4,12 +4,12 @@ import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Understood, wholeClients } from './support/clients.ts'
 import { contexts } from './support/contexts.ts'
-import { printMatrix, shareOf, translatorOf } from './support/matrix.ts'
+import { getShare, getTranslator, printMatrix } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 
 const test = suite('every recorded answer, for the client of every format')
 
-/** Where the answers of a format were recorded, and what all of them have. */
+/** The folders with recorded answers of a format, and the field that all of them have. */
 const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; member: string }>> = {
   'openai-chat': { folders: ['openai-chat', 'openai-compatible'], url: /\/chat\/completions/, member: 'choices' },
   'openai-responses': { folders: ['openai-responses'], url: /\/responses(?:\?|$)/, member: 'output' },
@@ -23,7 +23,7 @@ interface Recording {
   expected: Partial<Understood>
 }
 
-function answersOf(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
+function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
   const { folders, url, member } = recorded[format]
   return recordedExchanges(folders).flatMap(({ name, url: asked, status, answer }) =>
     url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member]) ? [{ name, answer }] : [],
@@ -31,13 +31,13 @@ function answersOf(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
 }
 
 /**
- * What the vendor's own client makes of the vendor's own answer. Left out is what it does not know: thoughts in other places, texts in pieces,
- * functions as they were before tools, and an answer that has yet to be made.
+ * The result of the vendor's own client for the vendor's own answer, without parts that it does not know: reasoning in other fields, texts in
+ * pieces, legacy functions, and an answer that is not complete yet.
  */
 async function wanted(format: WireFormat, answer: JsonObject): Promise<Partial<Understood>> {
   const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(answer))
   if (format === 'openai-responses' && !/^(completed|incomplete)$/.test(String(answer.status))) return {}
-  const message = messageOf(answer)
+  const message = getMessage(answer)
   const hasOldCall = isObject(message.function_call)
   return {
     ...counts,
@@ -47,19 +47,19 @@ async function wanted(format: WireFormat, answer: JsonObject): Promise<Partial<U
   }
 }
 
-function messageOf({ choices }: JsonObject): JsonObject {
+function getMessage({ choices }: JsonObject): JsonObject {
   const [choice] = Array.isArray(choices) ? choices : []
   return isObject(choice) && isObject(choice.message) ? choice.message : {}
 }
 
 function translated(answer: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
-  return Promise.all([translatorOf(from), translatorOf(to)]).then(([source, client]) => {
+  return Promise.all([getTranslator(from), getTranslator(to)]).then(([source, client]) => {
     const { read, write } = contexts(source, { format: from })
     return Response.json(client.writeAnswer(source.parseAnswer(answer, read), write({ stream: false })))
   })
 }
 
-/** Formats divide thoughts differently. */
+/** Formats split reasoning differently. */
 const comparable = (value: unknown) => JSON.stringify(value)?.replace(/\\n/g, '')
 
 const passed = new Map<string, string>()
@@ -70,11 +70,11 @@ for (const from of wireFormats) {
     test(`${from} for ${to}`, async () => {
       const failures: string[] = []
       recordings ??= Promise.all(
-        answersOf(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),
+        getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),
       )
       const all = await recordings
       assert.ok(all.length > 300, `${all.length} answers`)
-      const answers = shareOf(all, from, to)
+      const answers = getShare(all, from, to)
       for (const { name, answer, expected } of answers) {
         const understood = await translated(answer, from, to).then(wholeClients[to]).catch(String)
         for (const [field, value] of Object.entries(expected)) {

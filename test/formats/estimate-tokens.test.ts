@@ -1,5 +1,5 @@
-import type { UserPart } from '../../src/formats/canonical/parts.ts'
-import { estimateTokens } from '../../src/formats/estimate-tokens.ts'
+import type { UserPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
+import { estimateTokens } from '../../src/protocols/formats/estimate-tokens.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('an estimate of tokens')
@@ -11,7 +11,7 @@ const near = (got: number, expected: number) =>
 test('an estimate is a quarter of the characters', () =>
   near(estimate([{ type: 'text', text: 'some words '.repeat(4_000) }]), 11_000))
 
-test('an image counts the same, however many bytes it has', () => {
+test('an image counts the same whatever its size', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'x'.repeat(4_000_000) } as const
   near(estimate([{ type: 'image', source }]), 1_600)
 })
@@ -23,7 +23,7 @@ test('an image counts the same in the body of every format', () => {
   near(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
 })
 
-test('tools count with the names of their fields', () => {
+test('tools count including their field names', () => {
   const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`.padEnd(40, '_'), {}]))
   const tool = { type: 'function', name: 'f', schema: { type: 'object', properties } } as const
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)

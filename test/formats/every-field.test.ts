@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isGatewayError } from '../../src/errors.ts'
-import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import { upstreamFormatOf } from '../../src/formats/formats.ts'
-import type { Translator, UpstreamTranslator } from '../../src/formats/translator.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { traitsFor } from '../../src/providers/traits.ts'
+import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
+import type { Translator, UpstreamTranslator } from '../../src/protocols/formats/translator.ts'
+import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
 import type { Traits } from '../../src/traits.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { ProviderFormat, WireFormat } from '../../src/types.ts'
@@ -15,7 +15,7 @@ import { fields as gemini } from './fields/gemini.ts'
 import { fields as chat } from './fields/openai-chat.ts'
 import { fields as responses } from './fields/openai-responses.ts'
 import { contexts } from './support/contexts.ts'
-import { translatorOf } from './support/matrix.ts'
+import { getTranslator } from './support/matrix.ts'
 
 const test = suite('every field of a request')
 
@@ -26,7 +26,7 @@ const fields: Readonly<Record<WireFormat, readonly Field[]>> = {
   gemini,
 }
 
-/** What each client says at least. */
+/** The minimal request of each client. */
 const least: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }] },
   'openai-responses': { input: [{ role: 'user', content: 'Hi' }] },
@@ -34,7 +34,7 @@ const least: Readonly<Record<WireFormat, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
 }
 
-/** Models of each format: one that nothing is known of, and some whose differences are known. */
+/** Models of each format: an unknown one, and some with known differences. */
 const models: Readonly<Record<ProviderFormat, readonly [provider: string, model: string][]>> = {
   'openai-chat': [
     ['custom', 'm'],
@@ -72,14 +72,14 @@ interface Sent {
   warned: string[]
 }
 
-/** What a client of `from` asks, as the target gets it; or the field that is refused. */
+/** The request of a client of `from` as the target gets it, or the rejected field. */
 function send(body: JsonObject, from: Translator, to: UpstreamTranslator, target: Target): Sent | { refused: string } {
   const { warnings } = contexts(from)
-  const given = { ...contexts(to, target).target, model: target.model, warnings }
+  const original = { ...contexts(to, target).target, model: target.model, warnings }
   try {
-    const asked = from.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
-    const { request } = prepareRequest(asked, { ...given, carries: to.carries })
-    const written = to.writeRequest(request, given)
+    const parsed = from.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+    const { request } = prepareRequest(parsed, { ...original, supportedOptions: to.supportedOptions })
+    const written = to.writeRequest(request, original)
     return {
       body: JSON.parse(JSON.stringify({ ...written.body, beta: written.headers })),
       warned: warnings.list(),
@@ -96,39 +96,39 @@ interface Target {
   traits: Traits
 }
 
-/** Is it the field, something in it, or the whole that it is a part of? */
+/** Whether it is the field, a part of it, or an object that contains it. */
 const names = (field: string, name: string): boolean => isWithin(name, field) || isWithin(field, name)
 const isWithin = (inner: string, outer: string): boolean =>
   inner === outer || (/^[.[]/.test(inner.slice(outer.length)) && inner.startsWith(outer))
 
-/** Which fields are neither in what the target gets nor named, or named as something that the client has not sent. */
-function lostIn(from: WireFormat, source: Translator, translator: UpstreamTranslator, target: Target): string[] {
+/** The fields that the target does not get although no warning names them, or that a warning names although the client did not send them. */
+function findLosses(from: WireFormat, source: Translator, translator: UpstreamTranslator, target: Target): string[] {
   return fields[from].flatMap(([path, body, without = {}]) => {
     const sent = { ...least[from], ...body }
-    const given = send(sent, source, translator, target)
+    const original = send(sent, source, translator, target)
     const bare = send({ ...least[from], ...without }, source, translator, target)
-    const isRefused = 'refused' in bare && 'refused' in given && bare.refused === given.refused // for something else
+    const isRefused = 'refused' in bare && 'refused' in original && bare.refused === original.refused // for something else
     if (isRefused || MEANT_ANYWAY.some(([name, to]) => name.test(path) && to.test(`${target.format} ${target.model}`)))
       return []
-    if ('refused' in given) return names(path, given.refused) ? [] : [`${path}: refused as ${given.refused}`]
-    const warned = given.warned.map((warning) => warning.slice(warning.indexOf(':') + 1))
+    if ('refused' in original) return names(path, original.refused) ? [] : [`${path}: refused as ${original.refused}`]
+    const warned = original.warned.map((warning) => warning.slice(warning.indexOf(':') + 1))
     if (warned.some((name) => names(path, name))) return []
-    const strange = given.warned.filter((warning) => !/^added:/.test(warning) && !isSent(warning, sent))
+    const strange = original.warned.filter((warning) => !/^added:/.test(warning) && !isSent(warning, sent))
     if (strange.length > 0) return [`${path}: named as ${strange.join(', ')}`]
-    return !('refused' in bare) && isDeepStrictEqual(given.body, bare.body) ? [`${path}: lost`] : []
+    return !('refused' in bare) && isDeepStrictEqual(original.body, bare.body) ? [`${path}: lost`] : []
   })
 }
 
-/** What the target does in any case, so that it has not to be asked. */
+/** Requests for the target's default behavior, which need not be sent. */
 const MEANT_ANYWAY: readonly [path: RegExp, target: RegExp][] = [
-  // It thinks unasked, or not at all.
+  // It reasons by default, or not at all.
   [/^(?:enable_)?thinking$/, / (?:gpt-5\.6|o3|gpt-4\.1|gemini-3-pro|mistral-large)$|^bedrock-converse m$/],
-  // It shows its thoughts, and the gateway hides them from who does not want to see them.
+  // It shows its reasoning, and the gateway hides it from clients that don't want it.
   [/summary|display|includeThoughts/, /^openai-chat (?:m|deepseek-chat|claude-opus-4\.8)$|^bedrock/],
   [/exclude|include_reasoning|display/, /./],
   // The gateway compacts conversations itself.
   [/^context_management$/, /./],
-  // It keeps to a schema that it is given.
+  // It always enforces a schema.
   [/format.*strict$/, /^(?:anthropic|gemini|bedrock)/],
 ]
 
@@ -139,11 +139,11 @@ for (const from of wireFormats) {
     // its keys are these
     if (from === to) continue
     test(`each field arrives or is named in a warning: ${from} for ${to}`, async () => {
-      const source = await translatorOf(from)
-      const translator = await (await upstreamFormatOf(to)).loadTranslator()
+      const source = await getTranslator(from)
+      const translator = await (await loadUpstreamFormat(to)).loadTranslator()
       const lost = models[to].flatMap(([provider, model]) => {
-        const traits = traitsFor(translator.traits, { provider, model, format: to }, {})
-        return lostIn(from, source, translator, { model, format: to, traits }).map((path) => `${model}: ${path}`)
+        const traits = getTraits(translator.traits, { provider, model, format: to }, {})
+        return findLosses(from, source, translator, { model, format: to, traits }).map((path) => `${model}: ${path}`)
       })
       assert.equal(lost, [])
     })

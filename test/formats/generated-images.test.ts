@@ -1,14 +1,14 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import { upstreamFormatOf } from '../../src/formats/formats.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { traitsFor } from '../../src/providers/traits.ts'
+import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
+import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { ProviderFormat, WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { PNG } from './fields/field.ts'
 import { contexts } from './support/contexts.ts'
-import { translatorOf } from './support/matrix.ts'
+import { getTranslator } from './support/matrix.ts'
 
 const test = suite('images that the model has generated')
 
@@ -22,8 +22,8 @@ const chat = (said: JsonObject) => ({
   ],
 })
 
-/** How clients give one back, and by which name they are told of it. */
-const given: readonly [name: string, from: WireFormat, path: string, body: JsonObject][] = [
+/** How clients send an image back, and its name in warnings. */
+const original: readonly [name: string, from: WireFormat, path: string, body: JsonObject][] = [
   ['images', 'openai-chat', 'messages[1].images[0]', chat({ images: [{ ...chatImage, index: 0 }] })],
   ['a part', 'openai-chat', 'messages[1].content[1]', chat({ content: [{ type: 'text', text: 'Here' }, chatImage] })],
   [
@@ -111,7 +111,7 @@ const shown = {
   ],
 }
 
-/** What is behind the first question, and whether the picture has moved; nothing where it is refused. */
+/** The content after the first question, and whether the image moved; nothing if it is rejected. */
 const targets: readonly [provider: string, model: string, format: ProviderFormat, said: unknown, isMoved?: boolean][] =
   [
     ['openai', 'gpt-5.6', 'openai-chat', shown.chat, true],
@@ -146,24 +146,24 @@ const targets: readonly [provider: string, model: string, format: ProviderFormat
     ['bedrock', 'amazon.nova-micro-v1:0', 'bedrock-converse', undefined],
   ]
 
-for (const [name, from, path, body] of given)
+for (const [name, from, path, body] of original)
   for (const [provider, model, format, said, isMoved = false] of targets)
     test(`${name} of ${from} for ${model} of ${provider} in ${format}`, async () => {
-      const source = await translatorOf(from)
-      const translator = await (await upstreamFormatOf(format)).loadTranslator()
-      const traits = traitsFor(translator.traits, { provider, model, format }, {})
+      const source = await getTranslator(from)
+      const translator = await (await loadUpstreamFormat(format)).loadTranslator()
+      const traits = getTraits(translator.traits, { provider, model, format }, {})
       const { warnings } = contexts(source)
       const target = { ...contexts(translator, { traits }).target, model, warnings }
       const write = () => {
-        const asked = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
-        const { request } = prepareRequest(asked, { ...target, carries: translator.carries })
+        const parsed = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+        const { request } = prepareRequest(parsed, { ...target, supportedOptions: translator.supportedOptions })
         return translator.writeRequest(request, target).body
       }
       if (said === undefined) {
         assert.throws(write, (error: unknown) => {
           assert.ok(isGatewayError(error, 'INVALID_REQUEST'))
           assert.is(error.data.param, path)
-          assert.match(error.message, 'cannot take images. Leave it out, or use a model that takes it.')
+          assert.match(error.message, 'does not support images. Remove it, or use a model that supports it.')
           return true
         })
         return
@@ -177,15 +177,19 @@ for (const [name, from, path, body] of given)
       )
     })
 
-test('an image that is stored at OpenAI is dropped by name', async () => {
-  const source = await translatorOf('openai-responses')
+test('an image stored at OpenAI is dropped by name', async () => {
+  const source = await getTranslator('openai-responses')
   for (const wireFormat of wireFormats) {
-    const translator = await translatorOf(wireFormat)
+    const translator = await getTranslator(wireFormat)
     const { warnings } = contexts(source)
     const item = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null }
     const body = { input: [{ role: 'user', content: 'Draw' }, item, { role: 'user', content: 'More' }] }
-    const asked = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
-    prepareRequest(asked, { ...contexts(translator).target, warnings, carries: translator.carries })
+    const parsed = source.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
+    prepareRequest(parsed, {
+      ...contexts(translator).target,
+      warnings,
+      supportedOptions: translator.supportedOptions,
+    })
     assert.equal(warnings.list(), ['dropped:input[1]'])
   }
 })

@@ -1,6 +1,6 @@
-import { answersOf } from '../../src/formats/format.ts'
-import { upstreamFormatOf } from '../../src/formats/formats.ts'
-import { operations } from '../../src/formats/operations.ts'
+import { getAnswerReader } from '../../src/protocols/formats/format.ts'
+import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
+import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('recognizing whole answers')
@@ -21,9 +21,9 @@ const empty = [
 ]
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
-  test(`${name}: an answer is recognized, another body is not`, async () => {
-    const format = await upstreamFormatOf(name)
-    const { isAnswer } = answersOf(format, operations.generate)
+  test(`${name}: an answer is recognized, and any other body is not`, async () => {
+    const format = await loadUpstreamFormat(name)
+    const { isAnswer } = getAnswerReader(format, operations.generate)
     for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))
     for (const answer of empty) assert.is(isAnswer(answer), false, JSON.stringify(answer))
   })

@@ -1,9 +1,9 @@
-import { createReasoningMemory } from '../../src/formats/canonical/reasoning-memory.ts'
-import type { StreamEvent } from '../../src/formats/canonical/stream.ts'
-import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
-import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { responsesTranslator } from '../../src/formats/openai-responses/translator.ts'
-import type { Translator } from '../../src/formats/translator.ts'
+import type { StreamEvent } from '../../src/protocols/formats/canonical/canonical-stream.ts'
+import { createReasoningMemory } from '../../src/protocols/formats/canonical/reasoning-memory.ts'
+import { geminiTranslator } from '../../src/protocols/formats/gemini/gemini-translator.ts'
+import { chatTranslator } from '../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { responsesTranslator } from '../../src/protocols/formats/openai-responses/responses-translator.ts'
+import type { Translator } from '../../src/protocols/formats/translator.ts'
 import { bytesHeld } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
@@ -23,7 +23,7 @@ const signed: StreamEvent = {
 const close: StreamEvent = { type: 'part-end', key: 0 }
 const end: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }] }
 
-/** A writer, and the bytes that it holds more after a part of so many characters than before. */
+/** A writer, and how many bytes a part of so many characters adds to its memory. */
 async function heldBy(translator: Translator, type: 'text' | 'reasoning', characters: number) {
   const { write, responseWarnings } = contexts(translator)
   let last = ''
@@ -33,16 +33,17 @@ async function heldBy(translator: Translator, type: 'text' | 'reasoning', charac
   writer.push({ type: 'start' })
   writer.push(begin(type))
   const before = await bytesHeld()
-  for (let said = 0; said < characters; said += WORD.length) writer.push({ type: 'part-delta', key: 0, text: WORD })
+  for (let message = 0; message < characters; message += WORD.length)
+    writer.push({ type: 'part-delta', key: 0, text: WORD })
   return { writer, responseWarnings, last: () => last, bytes: (await bytesHeld()) - before }
 }
 
-test('texts without citations are not kept for a Gemini client', async () => {
+test('texts without citations are not buffered for a Gemini client', async () => {
   const { bytes } = await heldBy(geminiTranslator, 'text', 4 * MIB)
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('a citation of Gemini has no position if the text was too long to be kept', async () => {
+test('a Gemini citation has no position if the text was too long to buffer', async () => {
   const { writer, last } = await heldBy(geminiTranslator, 'text', MIB)
   writer.push({ type: 'part-citation', key: 0, citation: { url: 'https://a.test', start: 0, end: 4 } })
   for (const event of [close, end]) writer.push(event)
@@ -51,7 +52,7 @@ test('a citation of Gemini has no position if the text was too long to be kept',
   assert.equal(groundingMetadata.groundingSupports, [{ groundingChunkIndices: [0] }])
 })
 
-test('a stream for a Responses client keeps little more than the text that the last event repeats', async () => {
+test('a stream for a Responses client buffers little more than the text that the last event repeats', async () => {
   const { writer, last, bytes } = await heldBy(responsesTranslator, 'text', 4 * MIB)
   assert.ok(bytes < 6 * MIB, `${bytes} bytes`)
   for (const event of [close, end]) writer.push(event)
@@ -59,7 +60,7 @@ test('a stream for a Responses client keeps little more than the text that the l
   assert.is(response.output[0].content[0].text.length, Math.ceil((4 * MIB) / WORD.length) * WORD.length)
 })
 
-test('a stream for a Chat client keeps a mebibyte of reasoning for its detail, and drops a longer one by name', async () => {
+test('a stream for a Chat client buffers 1 MiB of reasoning for its detail, and drops a longer one by name', async () => {
   const kept = await heldBy(chatTranslator, 'reasoning', MIB / 2)
   for (const event of [signed, close]) kept.writer.push(event)
   kept.writer.push(end)
@@ -70,16 +71,16 @@ test('a stream for a Chat client keeps a mebibyte of reasoning for its detail, a
   assert.equal(long.responseWarnings.list(), ['dropped:answer.reasoning_details'])
 })
 
-test('reasoning is kept for a later turn up to the limit of the memory', async () => {
+test('reasoning is stored for a later turn up to the memory limit', async () => {
   const listen = createReasoningMemory().listen({ owner: '', turns: [] }, () => {})
   listen(begin('reasoning'))
   const before = await bytesHeld()
-  for (let said = 0; said < 4 * MIB; said += WORD.length) listen({ type: 'part-delta', key: 0, text: WORD })
+  for (let message = 0; message < 4 * MIB; message += WORD.length) listen({ type: 'part-delta', key: 0, text: WORD })
   const bytes = (await bytesHeld()) - before
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('the text of a Responses provider is not kept, and what its end adds is emitted', async () => {
+test('the text of a Responses provider is not buffered, and text that its end adds is emitted', async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false
@@ -89,7 +90,7 @@ test('the text of a Responses provider is not kept, and what its end adds is emi
   const observe = (type: string, more: object) =>
     reader.observe({ event: type, data: JSON.stringify({ type, output_index: 0, content_index: 0, ...more }) })
   const before = await bytesHeld()
-  for (let said = 0; said < MIB; said += WORD.length) observe('response.output_text.delta', { delta: WORD })
+  for (let message = 0; message < MIB; message += WORD.length) observe('response.output_text.delta', { delta: WORD })
   const bytes = (await bytesHeld()) - before
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
   isKept = true

@@ -3,7 +3,7 @@ import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
-import { translatorOf } from './support/matrix.ts'
+import { getTranslator } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 
 const test = suite('recorded answers of text, reasoning and calls alone')
@@ -11,7 +11,7 @@ const test = suite('recorded answers of text, reasoning and calls alone')
 interface Recorded {
   folder: string
   url: RegExp
-  /** What every answer has, and what one has that holds more than words, thoughts and calls. */
+  /** The field of every answer, and the field of answers with more than text, reasoning, and calls. */
   member: string
   more: RegExp
 }
@@ -43,7 +43,7 @@ const recorded: Readonly<Record<WireFormat, Recorded>> = {
   },
 }
 
-function answersOf(format: WireFormat): { name: string; answer: JsonObject }[] {
+function getAnswers(format: WireFormat): { name: string; answer: JsonObject }[] {
   const { folder, url, member, more } = recorded[format]
   return recordedExchanges([folder]).flatMap(({ name, url: asked, status, answer }) => {
     const isWhole = url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member])
@@ -52,12 +52,12 @@ function answersOf(format: WireFormat): { name: string; answer: JsonObject }[] {
 }
 
 for (const from of wireFormats)
-  test(`answers lose nothing on their way from ${from} to any client`, async () => {
-    const source = await translatorOf(from)
-    const answers = answersOf(from)
+  test(`answers lose nothing from ${from} to any client`, async () => {
+    const source = await getTranslator(from)
+    const answers = getAnswers(from)
     assert.ok(answers.length > 200, `${answers.length} answers`)
     for (const to of wireFormats) {
-      const client = await translatorOf(to)
+      const client = await getTranslator(to)
       for (const { name, answer } of answers) {
         const { read, write, responseWarnings } = contexts(source, { format: from })
         try {

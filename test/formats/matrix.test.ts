@@ -1,18 +1,18 @@
-import { createResponseWarnings } from '../../src/formats/canonical/warnings.ts'
-import { gatherStream, translateStream } from '../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
+import { createResponseWarnings } from '../../src/protocols/formats/canonical/canonical-warnings.ts'
+import { gatherStream, translateStream } from '../../src/protocols/formats/translate-stream.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients, type Understood, wholeClients } from './support/clients.ts'
-import { shareOf, translatorOf } from './support/matrix.ts'
+import { getShare, getTranslator } from './support/matrix.ts'
 import { type Heard, recordedStreams } from './support/recordings.ts'
 
 const test = suite('every recorded stream, for the client of every format')
 
-/** The names of the formats in the list of what the vendors' own clients heard. */
+/** The names of the formats in the results of the vendors' own clients. */
 const apis: Readonly<Record<WireFormat, string>> = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
@@ -22,7 +22,7 @@ const apis: Readonly<Record<WireFormat, string>> = {
 
 const SMALL = 8_000
 
-/** How a stream comes: in pieces of so many bytes. */
+/** The sizes, in bytes, of the pieces of a stream. */
 const manners: Readonly<Record<string, (bytes: Uint8Array, seed: number) => Iterable<Uint8Array>>> = {
   whole: (bytes) => [bytes],
   'in random pieces': randomPieces,
@@ -45,9 +45,9 @@ function* randomPieces(bytes: Uint8Array, seed: number) {
   })
 }
 
-/** How a stream of `from` is read, and what is written for a client of `to`. */
-async function contextsOf(from: WireFormat, to: WireFormat) {
-  const [source, client] = await Promise.all([translatorOf(from), translatorOf(to)])
+/** The reader for a stream of `from`, and the writer for a client of `to`. */
+async function createContexts(from: WireFormat, to: WireFormat) {
+  const [source, client] = await Promise.all([getTranslator(from), getTranslator(to)])
   let count = 0
   const newId = () => `${++count}`.padStart(24, 'a')
   const origin = { format: from, account: 'vendor' }
@@ -77,15 +77,15 @@ async function contextsOf(from: WireFormat, to: WireFormat) {
 /** The stream that a client of `to` gets. */
 async function translated(chunks: Iterable<Uint8Array>, from: WireFormat, to: WireFormat): Promise<string> {
   const events: string[] = []
-  const stream = translateStream(await contextsOf(from, to), (event) => events.push(event))
+  const stream = translateStream(await createContexts(from, to), (event) => events.push(event))
   for (const chunk of chunks) stream.push(chunk)
   stream.end()
   return events.join('')
 }
 
-/** What a client of `to` makes of the stream when it has not asked for one. */
+/** The result of a client of `to` that did not request a stream. */
 async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<Understood> {
-  const { from: source, to: client, read, write } = await contextsOf(from, to)
+  const { from: source, to: client, read, write } = await createContexts(from, to)
   const events: SseEvent[] = []
   const parser = createSseParser((event) => events.push(event))
   parser.push(sse)
@@ -94,14 +94,14 @@ async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<
   return wholeClients[to](Response.json(client.writeAnswer(answer, write)))
 }
 
-/** What the client makes of it, or its error as text. */
+/** The client's result, or its error as text. */
 const understoodBy = (format: WireFormat, stream: string): Promise<Understood | string> =>
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
-/** Did it end well? Google's chunks were only merged, so that an error or a cut shows as a finish that never came. */
+/** Whether it ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
 const isWhole = (api: WireFormat, { ok, finish }: Heard) => ok && (api !== 'gemini' || typeof finish === 'string')
 
-/** What the vendor's own client heard, in the vocabulary of all. Thoughts and counts in places that it does not know are left out. */
+/** The result of the vendor's own client, in the common vocabulary, without reasoning and counts that it does not know. */
 function wanted(api: WireFormat, heard: Heard): Partial<Understood> {
   const heardCalls = heard.tool_calls ?? []
   const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parsed(text) }))
@@ -110,20 +110,20 @@ function wanted(api: WireFormat, heard: Heard): Partial<Understood> {
     text: heard.text ?? '',
     ...(heard.reasoning !== undefined && { reasoning: heard.reasoning }),
     ...(!isInPieces && { calls }),
-    finish: finishOf(heard.finish ?? '', calls.length > 0),
-    ...(isObject(heard.usage) && tokensOf(api, heard.usage)),
+    finish: getFinish(heard.finish ?? '', calls.length > 0),
+    ...(isObject(heard.usage) && getTokens(api, heard.usage)),
   }
 }
 
 const parsed = (text = '') => (text.trim() === '' ? {} : JSON.parse(text))
 
-function finishOf(finish: string, hasCalls: boolean): Understood['finish'] {
+function getFinish(finish: string, hasCalls: boolean): Understood['finish'] {
   if (/^(length|max_tokens|incomplete)$/i.test(finish)) return 'length'
   if (/content_filter|refusal|safety/i.test(finish)) return 'filter'
   return hasCalls ? 'calls' : 'stop'
 }
 
-function tokensOf(api: WireFormat, usage: JsonObject) {
+function getTokens(api: WireFormat, usage: JsonObject) {
   const count = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0)
   switch (api) {
     case 'openai-chat':
@@ -151,18 +151,18 @@ for (const from of wireFormats) {
       const failures: string[] = []
       const all = recordedStreams(apis[from])
       assert.ok(all.length > 20)
-      const recorded = shareOf(all, from, to)
+      const recorded = getShare(all, from, to)
       let seed = 0
       for (const { name, sse, heard } of recorded) {
         const expected = isWhole(from, heard) ? wanted(from, heard) : undefined
-        const unasked = differenceOf(await gathered(sse, from, to).catch(String), expected)
+        const unasked = findDifference(await gathered(sse, from, to).catch(String), expected)
         if (unasked) failures.push(`${name}, gathered: ${unasked}`)
         const known = new Map<string, Understood | string>() // the same stream is understood in the same way
         for (const [manner, cut] of Object.entries(manners)) {
           const stream = await translated(cut(encodeUtf8(sse), ++seed), from, to)
           const understood = known.get(stream) ?? (await understoodBy(to, stream))
           known.set(stream, understood)
-          const difference = differenceOf(understood, expected)
+          const difference = findDifference(understood, expected)
           if (difference) failures.push(`${name}, ${manner}: ${difference}`)
         }
       }
@@ -173,7 +173,10 @@ for (const from of wireFormats) {
   }
 }
 
-function differenceOf(understood: Understood | string, expected: Partial<Understood> | undefined): string | undefined {
+function findDifference(
+  understood: Understood | string,
+  expected: Partial<Understood> | undefined,
+): string | undefined {
   if (typeof understood === 'string' || !expected)
     return typeof understood === 'string' && !expected ? undefined : String(JSON.stringify(understood))
   const different = Object.entries(expected).filter(

@@ -1,6 +1,6 @@
-import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
-import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { openaiErrorBody } from '../../src/formats/openai-errors.ts'
+import { geminiTranslator } from '../../src/protocols/formats/gemini/gemini-translator.ts'
+import { chatTranslator } from '../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { writeOpenAIErrorBody } from '../../src/protocols/formats/openai-errors.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
 
@@ -24,7 +24,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
   })
 
   test(`"${name}" is an error code like any other`, () => {
-    const { error }: { error?: { code?: string } } = openaiErrorBody({ status: 400, code: name, message: 'no' })
+    const { error }: { error?: { code?: string } } = writeOpenAIErrorBody({ status: 400, code: name, message: 'no' })
     assert.is(error?.code, name.toLowerCase())
   })
 }

@@ -1,5 +1,5 @@
-import { inputSchema } from '../../src/formats/openai-fields.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { completeInputSchema } from '../../src/protocols/formats/openai-fields.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { whole } from './cases/answers.ts'
@@ -15,16 +15,16 @@ const complete: JsonObject[] = [
   { $ref: '#/$defs/a', $defs: {} },
 ]
 
-test('the schema is that of an object with properties, even if there are none', () => {
-  assert.equal(inputSchema(undefined), nothing)
-  assert.equal(inputSchema({}), nothing)
-  assert.equal(inputSchema({ type: 'object' }), nothing)
-  assert.equal(inputSchema({ type: 'object', additionalProperties: false }), {
+test('the schema describes an object with properties, even if there are none', () => {
+  assert.equal(completeInputSchema(undefined), nothing)
+  assert.equal(completeInputSchema({}), nothing)
+  assert.equal(completeInputSchema({ type: 'object' }), nothing)
+  assert.equal(completeInputSchema({ type: 'object', additionalProperties: false }), {
     ...nothing,
     additionalProperties: false,
   })
-  assert.equal(inputSchema({ properties: { a: {} } }), { type: 'object', properties: { a: {} } })
-  for (const schema of complete) assert.is(inputSchema(schema), schema)
+  assert.equal(completeInputSchema({ properties: { a: {} } }), { type: 'object', properties: { a: {} } })
+  for (const schema of complete) assert.is(completeInputSchema(schema), schema)
 })
 
 const tools = {

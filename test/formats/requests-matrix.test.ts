@@ -1,14 +1,14 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import type { Translator } from '../../src/formats/translator.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
-import { traitsFor } from '../../src/providers/traits.ts'
+import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
+import type { Translator } from '../../src/protocols/formats/translator.ts'
+import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
 import type { Traits } from '../../src/traits.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
-import { printMatrix, shareOf, translatorOf } from './support/matrix.ts'
+import { getShare, getTranslator, printMatrix } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 import { strictModels } from './support/validators/models.ts'
 import type { Validator } from './support/validators/validator.ts'
@@ -16,7 +16,7 @@ import { validators } from './support/validators/validators.ts'
 
 const test = suite('every recorded request, for the provider of every format')
 
-/** Where the requests of a format are, and what their addresses look like. */
+/** The folders with requests of a format, and the pattern of their URLs. */
 const places: Readonly<Record<WireFormat, { folders: string[]; path: RegExp }>> = {
   'openai-chat': { folders: ['openai-chat', 'openai-compatible'], path: /\/chat\/completions(\?|$)/ },
   'openai-responses': { folders: ['openai-responses'], path: /\/responses(\?|$)/ },
@@ -29,10 +29,10 @@ interface Recorded {
   body: JsonObject
 }
 
-/** What the vendor that was asked takes, though the one whose rules are held to it here does not. */
+/** Fields that the recorded vendor accepts, but not the one whose rules apply here. */
 const LENIENT = /openrouter_google_nested_schema|ref_sibling_wire_contract-qwen-nested-model/
 
-/** Each request once, but for those that the vendor itself refused. */
+/** Each request once, except those that the vendor itself rejected. */
 function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recorded[] {
   const known = new Map<string, Recorded>()
   for (const { name, url, status, request } of recordedExchanges(folders)) {
@@ -42,12 +42,12 @@ function recordedRequests({ folders, path }: (typeof places)[WireFormat]): Recor
   return [...known.values()]
 }
 
-/** What a client of `from` asks, as the target gets it. */
+/** The request of a client of `from` as the target gets it. */
 function translated(body: JsonObject, from: Translator, { translator: to, format, model, traits }: Target): JsonObject {
   const { warnings } = contexts(from)
   const target = { ...contexts(to, { format }).target, model, traits, warnings }
-  const asked = from.parseRequest(body, { warnings, route: { model: 'm', stream: true } })
-  const { request } = prepareRequest(asked, { ...target, carries: to.carries })
+  const parsed = from.parseRequest(body, { warnings, route: { model: 'm', stream: true } })
+  const { request } = prepareRequest(parsed, { ...target, supportedOptions: to.supportedOptions })
   return JSON.parse(JSON.stringify(to.writeRequest(request, target).body))
 }
 
@@ -59,47 +59,47 @@ interface Target {
   problems: Validator
 }
 
-/** The format at its most generous, and a model that is not. */
-async function targetsOf(format: WireFormat): Promise<Target[]> {
-  const translator = await translatorOf(format)
+/** The most permissive model of the format, and a strict one. */
+async function getTargets(format: WireFormat): Promise<Target[]> {
+  const translator = await getTranslator(format)
   const { provider, model, problems } = strictModels[format]
-  const traits = traitsFor(translator.traits, { provider, model, format }, {})
+  const traits = getTraits(translator.traits, { provider, model, format }, {})
   return [
     { format, translator, model: 'm', traits: translator.traits, problems: validators[format] },
     { format, translator, model, traits, problems: (body) => [...validators[format](body), ...problems(body)] },
   ]
 }
 
-/** What no provider of another format could be asked for, by the field that is refused and why. */
+/** Features that no provider of another format supports, by the rejected field and the reason. */
 const UNSAYABLE = [
-  // Tools, and traces of them, that run at one vendor.
-  /^(tools\[\d+\](\.\w+)?|(container|mcp_servers)|(messages|input)\[\d+\](\.content\[\d+\])?\.type): .*(cannot|can) be passed on\.$/,
-  // What is kept at one vendor.
-  /^(previous_response_id|conversation|background): nothing is stored here/,
+  // Tools that run on one vendor's side, and traces of them.
+  /^(tools\[\d+\](\.\w+)?|(container|mcp_servers)|(messages|input)\[\d+\](\.content\[\d+\])?\.type): .*(?:only works? with|only Anthropic supports|is only supported|are not supported|is not supported|cannot be sent to another)/,
+  // State at one vendor.
+  /^(previous_response_id|conversation|background): this gateway does not store responses/,
   /^cachedContent: /,
-  /: the id of a file at one vendor means nothing to another\. Send its bytes as base64\.$|: the target takes no file by its id here\.$/,
-  // What one vendor has compacted.
+  /: a file ID is only valid with its own vendor\. Send the file as base64\.$|: the target does not accept file IDs here\.$/,
+  // Compactions by one vendor.
   /^input\[\d+\]: was compacted and encrypted by another provider/,
-  // What cannot be seen, heard or said there.
-  /: the target cannot take (sound|video)\. Leave it out, or use a model that takes it\.$|: the target takes audio as WAV or MP3 data only\.$/,
-  /: the target takes no file of type [\w./-]+\. Send it as (?:PDF or as text|PDF)\.$/,
-  /: the target cannot take (?:(?:images|files) by their|(?:sound|video) by its) address\. Send the bytes as base64\.$/,
-  /^(modalities|generationConfig\.responseModalities|n|moderation): the target cannot do this\.$/,
-  /^(audio|speech): the target speaks in pcm16 only\.$/,
-  /: the target (cannot keep a search to certain domains|has no search of its own)\.$/,
+  // Unsupported media.
+  /: the target does not support (audio|sound|video)\. Remove it, or use a model that supports it\.$|: the target only accepts audio as WAV or MP3 data\.$/,
+  /: the target does not support (?:files|a file) of type [\w./-]+\. Send it as PDF(?: or text)?\.$/,
+  /: the target does not support (?:images|files|audio|video) by URL\. Send the bytes as base64\.$/,
+  /^(modalities|generationConfig\.responseModalities|n|moderation): the target does not support this\.$/,
+  /^(audio|speech): the target only supports pcm16 output\.$/,
+  /: the target (cannot limit a search to certain domains|has no built-in search)\.$/,
 ]
 
-/** How many the vendor takes, and how many cannot be carried. */
+/** The number of requests that the vendor accepts, and of those that are not supported. */
 const tally = new Map<string, string>()
 
 for (const from of wireFormats) {
   for (const to of wireFormats) {
     test(`${from} for ${to}`, async () => {
-      const [source, targets] = await Promise.all([translatorOf(from), targetsOf(to)])
+      const [source, targets] = await Promise.all([getTranslator(from), getTargets(to)])
       const all = recordedRequests(places[from])
       assert.ok(all.length > 250)
-      const asked = shareOf(all, from, to)
-      const requests = asked.flatMap((recorded) => targets.map((target) => ({ ...recorded, target })))
+      const parsed = getShare(all, from, to)
+      const requests = parsed.flatMap((recorded) => targets.map((target) => ({ ...recorded, target })))
       const failures: string[] = []
       let refused = 0
       for (const { name, body, target } of requests) {
@@ -113,19 +113,19 @@ for (const from of wireFormats) {
       }
       const carried = requests.length - failures.length - refused
       tally.set(`${from} ${to}`, `${carried}/${requests.length - refused} (${refused} not)`)
-      assert.ok(carried > asked.length)
+      assert.ok(carried > parsed.length)
       assert.equal(failures.slice(0, 10), [], `${failures.length} of ${requests.length}`)
     })
   }
 }
 
-/** Is it told which field cannot be carried, and is that so? */
+/** Whether the rejection names an unsupported field. */
 function isUnsayable(error: unknown): boolean {
   if (!isGatewayError(error) || error.code !== 'INVALID_REQUEST') return false
   const { param } = error.data
   if (typeof param !== 'string' || !error.message.startsWith(`"${param}": `)) return false
-  const told = `${param}: ${error.message.slice(`"${param}": `.length)}`
-  return UNSAYABLE.some((reason) => reason.test(told))
+  const result = `${param}: ${error.message.slice(`"${param}": `.length)}`
+  return UNSAYABLE.some((reason) => reason.test(result))
 }
 
 test.after(() => printMatrix(tally))

@@ -1,37 +1,37 @@
 import fc from 'fast-check'
-import type { Answer } from '../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest, RequestOptions } from '../../src/formats/canonical/request.ts'
-import { createSequence } from '../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../src/formats/canonical/stream.ts'
-import type { Turn } from '../../src/formats/canonical/turns.ts'
-import type { Translator } from '../../src/formats/translator.ts'
 import { createSseParser } from '../../src/lib/sse.ts'
+import type { Answer } from '../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../src/protocols/formats/canonical/canonical-request.ts'
+import { createSequence } from '../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../src/protocols/formats/canonical/canonical-stream.ts'
+import type { Turn } from '../../src/protocols/formats/canonical/canonical-turns.ts'
+import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
+import type { Translator } from '../../src/protocols/formats/translator.ts'
 import type { OptionName } from '../../src/traits.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answer, request } from './support/arbitraries.ts'
 import { contexts } from './support/contexts.ts'
-import { translatorOf } from './support/matrix.ts'
+import { getTranslator } from './support/matrix.ts'
 
 const translators = Object.fromEntries(
-  await Promise.all(wireFormats.map(async (name) => [name, await translatorOf(name)] as const)),
+  await Promise.all(wireFormats.map(async (name) => [name, await getTranslator(name)] as const)),
 ) as Record<WireFormat, Translator> // for each of them
 
 const runs = { numRuns: 12 }
 const overWire = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-/** What was said, without what a format has its own way for: state, and whether a thought is a summary. */
-const saidIn = (content: readonly AssistantPart[]) =>
+/** The content, without format-specific parts: state, and whether reasoning is a summary. */
+const getContent = (content: readonly AssistantPart[]) =>
   content.map((part) => {
     if (part.type === 'tool-call') return { name: part.name, id: part.id, arguments: JSON.parse(part.arguments) }
     return 'text' in part ? { [part.type]: part.text } : { [part.type]: 'source' in part && part.source }
   })
 
-const meaningOf = ({ choices, usage }: Answer) => ({
-  said: choices.map(({ content, finish }) => ({ content: saidIn(content), reason: finish.reason })),
+const getMeaning = ({ choices, usage }: Answer) => ({
+  said: choices.map(({ content, finish }) => ({ content: getContent(content), reason: finish.reason })),
   usage: usage && defined(usage),
 })
 
@@ -52,7 +52,7 @@ for (const format of wireFormats) {
   answers(`${format}, whole`, () => {
     fc.assert(
       fc.property(answer, (given) => {
-        assert.equal(meaningOf(again(translator, given)), meaningOf(given))
+        assert.equal(getMeaning(again(translator, given)), getMeaning(given))
       }),
       runs,
     )
@@ -61,7 +61,7 @@ for (const format of wireFormats) {
   answers(`${format}, streamed in pieces`, () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5 }), (given, size) => {
-        assert.equal(meaningOf(streamedAgain(translator, given, size)), meaningOf(given))
+        assert.equal(getMeaning(streamedAgain(translator, given, size)), getMeaning(given))
       }),
       runs,
     )
@@ -74,7 +74,7 @@ for (const from of wireFormats) {
       fc.assert(
         fc.property(answer, (given) => {
           const there = again(translators[through], again(translators[from], given))
-          assert.equal(meaningOf(again(translators[from], there)), meaningOf(given))
+          assert.equal(getMeaning(again(translators[from], there)), getMeaning(given))
         }),
         runs,
       )
@@ -82,7 +82,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** An answer as a client of the format gets it, read as if it came from a provider of the format. */
+/** Writes an answer for a client of the format and reads it as a provider's. */
 function again(translator: Translator, given: Answer): Answer {
   const { read, write } = contexts(translator)
   return translator.parseAnswer(overWire(translator.writeAnswer(given, write())), read)
@@ -90,19 +90,19 @@ function again(translator: Translator, given: Answer): Answer {
 
 function streamedAgain(translator: Translator, given: Answer, size: number): Answer {
   const { read, write } = contexts(translator)
-  const heard: StreamEvent[] = []
-  const sequence = createSequence((event) => heard.push(event))
+  const result: StreamEvent[] = []
+  const sequence = createSequence((event) => result.push(event))
   const reader = translator.createReader(read, sequence.take)
   const parser = createSseParser(reader.observe)
   const writer = translator.createWriter(write({ client: { alt: 'sse' } }), parser.push)
-  for (const event of eventsOf(given, size)) writer.push(event)
+  for (const event of getEvents(given, size)) writer.push(event)
   parser.end()
   reader.end()
   sequence.end()
-  return joined(heard)
+  return joined(result)
 }
 
-function* eventsOf({ choices, usage }: Answer, size: number): Generator<StreamEvent> {
+function* getEvents({ choices, usage }: Answer, size: number): Generator<StreamEvent> {
   yield { type: 'start' }
   for (const { content, finish } of choices) {
     for (const [key, part] of content.entries()) {
@@ -142,9 +142,9 @@ for (const from of wireFormats) {
     requests(`${from} by way of ${through} keeps what that can carry`, () => {
       fc.assert(
         fc.property(request, (given) => {
-          const asked = sent(given, from)
-          const back = sent(sent(asked, through), from)
-          assert.equal(wishesOf(back, from, through), wishesOf(asked, from, through))
+          const input = sent(given, from)
+          const back = sent(sent(input, through), from)
+          assert.equal(getOptions(back, from, through), getOptions(input, from, through))
         }),
         runs,
       )
@@ -152,16 +152,16 @@ for (const from of wireFormats) {
   }
 }
 
-/** A request as a provider of the format gets it, read as if a client of the format had sent it. */
-function sent(asked: CanonicalRequest, format: WireFormat): CanonicalRequest {
+/** Writes a request for a provider of the format and reads it as a client's. */
+function sent(input: CanonicalRequest, format: WireFormat): CanonicalRequest {
   const translator = translators[format]
   const { target, warnings } = contexts(translator, { format })
-  const { request: prepared } = prepareRequest(asked, { ...target, carries: translator.carries })
+  const { request: prepared } = prepareRequest(input, { ...target, supportedOptions: translator.supportedOptions })
   const { body } = translator.writeRequest(prepared, target)
-  return translator.parseRequest(overWire(body), { warnings, route: { model: 'm', stream: asked.stream } })
+  return translator.parseRequest(overWire(body), { warnings, route: { model: 'm', stream: input.stream } })
 }
 
-function wishesOf(
+function getOptions(
   { turns, tools, toolChoice, output, options }: CanonicalRequest,
   from: WireFormat,
   through: WireFormat,
@@ -177,14 +177,15 @@ function wishesOf(
 
 const saidInTurn = (turn: Turn) =>
   turn.role === 'tool'
-    ? turn.results.map(({ callId, content }) => [callId, saidIn(content as AssistantPart[])]) // they are texts
-    : { [turn.role]: saidIn(turn.content as AssistantPart[]) } // these too
+    ? turn.results.map(({ callId, content }) => [callId, getContent(content as AssistantPart[])]) // they are texts
+    : { [turn.role]: getContent(turn.content as AssistantPart[]) } // these too
 
-/** The options that all of them have a place for. */
+/** The options that all of them support. */
 function carried(options: RequestOptions, formats: readonly Translator[]): Record<string, unknown> {
   const has = (name: string) =>
     formats.every(
-      ({ carries, traits }) => carries.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // whether it is one is the question
+      ({ supportedOptions, traits }) =>
+        supportedOptions.has(name as OptionName) && !traits.lacks.includes(name as OptionName), // whether it is one is the question
     )
   return Object.fromEntries(
     Object.entries(options)

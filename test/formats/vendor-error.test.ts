@@ -1,4 +1,4 @@
-import { parseProviderError } from '../../src/formats/errors/parse.ts'
+import { parseProviderError } from '../../src/protocols/formats/errors/parse-error.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite("vendors' errors")
@@ -53,12 +53,12 @@ const table: [name: string, got: object, expected: object][] = [
   [
     'a page',
     parse(502, '<html>x</html>'),
-    { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
+    { kind: 'server', status: 502, message: 'The provider returned status 502.' },
   ],
   [
     'a header',
     parse(529, undefined, { 'retry-after': '7' }),
-    { ...{ kind: 'overloaded', status: 529, retryAfterMs: 7_000 }, message: 'The provider answered with status 529.' },
+    { ...{ kind: 'overloaded', status: 529, retryAfterMs: 7_000 }, message: 'The provider returned status 529.' },
   ],
 ]
 

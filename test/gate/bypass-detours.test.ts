@@ -29,7 +29,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
       const { chat, up, used } = await openGate(options)
       const { status, code, message } = await refusal(await chat({ model: 'one/m', ...fields }))
       assert.equal([status, code], [400, 'invalid_request'], message)
-      assert.is(message.startsWith(`"${param}" can lead to models or paid services`), true, message)
+      assert.is(message.startsWith(`"${param}" can reach models or paid services`), true, message)
       assert.equal([up.calls.length, await used('requests')], [0, 0])
     }
   })

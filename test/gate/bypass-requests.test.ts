@@ -117,7 +117,7 @@ test('two keys of a group share its limit, and a key of another group does not',
   for (const credential of [key, second.key, key, second.key, key]) statuses.push((await ask(credential)).status)
   assert.equal(statuses, [200, 200, 200, 429, 429])
   const { error } = await (await ask(key)).json()
-  assert.match(error.message, /^The group "Team" of this API key may make 3 requests in total, and has made 3\./)
+  assert.match(error.message, /^The group "Team" of this API key can make 3 requests in total and has made 3\./)
   assert.is((await ask(other.key)).status, 200)
   assert.is(up.calls.length, 4)
 })

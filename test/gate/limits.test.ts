@@ -31,7 +31,7 @@ test('a limit on requests lets so many pass, says when the next may, and begins 
     status: 429,
     code: 'rate_limit_exceeded',
     message:
-      'The API key "alice" may make 2 requests a minute, and has made 2. The limit resets at 2026-01-01T00:01:00.000Z. Send the request again then.',
+      'The API key "alice" can make 2 requests per minute and has made 2. The limit resets at 2026-01-01T00:01:00.000Z. Retry then.',
   })
   assert.equal([up.calls.length, await used('requests')], [2, 2])
   await clock.advance(40_000)
@@ -47,7 +47,7 @@ test('a limit on requests in all, or by the day, does not invite clients to ask 
     status: 429,
     code: 'rate_limit_exceeded',
     message:
-      'The API key "alice" may make 1 request in total, and has made 1. This limit does not reset by itself. Ask the operator of this gateway for a higher limit.',
+      'The API key "alice" can make 1 request in total and has made 1. This limit does not reset automatically. Ask the operator of this gateway for a higher limit.',
   })
   const day = await openGate({ limits: { requests: { day: 1 } } })
   await day.chat()
@@ -139,7 +139,7 @@ test('a budget of tokens that is used up says whose it is, what was used, when i
     status: 402,
     code: 'budget_exceeded',
     message:
-      'The API key "alice" may use 3000 tokens a month, and has used 5007 tokens. The limit resets at 2026-02-01T00:00:00.000Z. Ask the operator of this gateway for a higher limit.',
+      'The API key "alice" can use 3000 tokens per month and has used 5007 tokens. The limit resets at 2026-02-01T00:00:00.000Z. Ask the operator of this gateway for a higher limit.',
   })
   assert.is(up.calls.length, 1)
 })
@@ -152,7 +152,7 @@ test('a request that may use more than is left is too expensive; by the minute i
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(
     message,
-    /^The request may use up to \d{4} tokens, and 3000 tokens are left: the API key "alice" may use 3000 tokens a day\. Shorten the request/,
+    /^The request could use up to \d{4} tokens, more than the 3000 tokens left: the API key "alice" can use 3000 tokens per day\. Shorten the prompt/,
   )
   const minute = await openGate({
     limits: { tokens: { minute: 6_000 } },
@@ -170,7 +170,7 @@ test('a budget in US dollars counts input and output by their prices', async () 
   assert.is(await used('usd'), 0.000057)
   const refused = await refusal(await chat({ max_tokens: 6_000 }))
   assert.equal([refused.status, refused.code], [402, 'request_too_expensive'])
-  assert.match(refused.message, 'and 0.049943 US dollars are left: the API key "alice" may use 0.05 US dollars a day.')
+  assert.match(refused.message, 'more than the $0.049943 left: the API key "alice" can use $0.05 per day.')
   const [state] = await stateOf('key', { usd: { day: 0.05 } })
   assert.equal([state?.used, state?.reserved], [0.000057, 0])
 })
@@ -209,11 +209,11 @@ test('a model without a known price is refused where US dollars are limited, unl
   assert.is(refused.headers.get('x-should-retry'), 'false')
   const { status, code, message } = await refusal(refused)
   assert.equal([status, code], [402, 'request_too_expensive'])
-  assert.match(message, 'No price is known of "free/m"')
+  assert.match(message, 'The price of "free/m" is unknown')
   assert.is(strict.up.calls.length, 0)
   const open = await openGate({
     limits: { usd: { day: 10 }, tokens: { day: 50_000 } },
-    settings: { unpriced: 'allow' },
+    settings: { whenPriceUnknown: 'allow' },
   })
   assert.is((await open.chat({ model: 'free/m' })).status, 200)
   assert.equal([await open.used('usd'), await open.used('tokens')], [0, 12])
@@ -229,11 +229,11 @@ test('a tier that costs more than the model has no known price', async () => {
     const { chat, up } = await openGate({ limits: { usd: { day: 10 } } })
     const { status, message } = await refusal(await chat({ [name]: value }))
     assert.is(status, 402)
-    assert.match(message, `No price is known of "one/m" with this "${name}"`)
+    assert.match(message, `The price of "one/m" with this "${name}" is unknown`)
     assert.is(up.calls.length, 0)
     assert.is((await chat({ [name]: 'standard' })).status, 200)
   }
-  const open = await openGate({ limits: { usd: { day: 10 } }, settings: { unpriced: 'allow' } })
+  const open = await openGate({ limits: { usd: { day: 10 } }, settings: { whenPriceUnknown: 'allow' } })
   assert.is((await open.chat({ service_tier: 'priority' })).status, 200)
   assert.ok((await open.used('usd')) > 0)
 })
@@ -252,7 +252,7 @@ test('requests under way at once are limited, whatever becomes of them', async (
     status: 429,
     code: 'rate_limit_exceeded',
     message:
-      'The API key "alice" may have 1 request under way at once, and has 1. Send the request again when one of them has ended.',
+      'The API key "alice" can run 1 request at a time and has 1 in flight. Retry when one of them has finished.',
   })
   answering.resolve(Response.json({ error: { message: 'No.' } }, { status: 400 }))
   assert.is((await first).status, 400)
@@ -272,7 +272,7 @@ test('what would fit once a request under way has settled is told to ask again i
   )
   assert.match(
     (await refusal(refused)).message,
-    /requests under way hold \d+ tokens\. Requests under way hold the rest/,
+    /in-flight requests have reserved \d+ tokens\. In-flight requests have reserved the rest/,
   )
   leaving.abort()
   await first
@@ -287,7 +287,7 @@ test('the gateway holds requests without a key to its own limits', async () => {
       body: JSON.stringify({ model: 'one/m', messages }),
     })
   assert.is((await ask()).status, 200)
-  assert.match((await refusal(await ask())).message, /^This gateway may make 1 request a minute, and has made 1\./)
+  assert.match((await refusal(await ask())).message, /^This gateway can make 1 request per minute and has made 1\./)
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
@@ -322,5 +322,5 @@ test('what is too expensive is only told to lower the limit of its output where 
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
   const { code, message } = await refusal(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')
-  assert.match(message, ' may use 0.005 US dollars a day. Ask for less at once.')
+  assert.match(message, ' can use $0.005 per day. Split the request into smaller ones.')
 })

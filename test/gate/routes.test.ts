@@ -1,5 +1,5 @@
-import { modelRoutes } from '../../src/http/model-routes.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
+import { modelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askOf, modelsFor } from './support/asks.ts'
 import { openGate, refusal } from './support/world.ts'

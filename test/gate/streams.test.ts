@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
-import { messages, openGate, refusal } from './support/world.ts'
+import { type GateWorld, messages, openGate, refusal } from './support/world.ts'
 
 const test = suite('streams that have more than was reserved')
 
@@ -33,7 +33,7 @@ async function boundOf(body: object): Promise<number> {
 /** The error that ends a stream, as its clients read it, and what follows it. */
 const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
   'openai-chat':
-    /data: \{"error":\{"message":"The request ends here[^\n]*"code":"budget_exceeded"\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
+    /data: \{"error":\{"message":"The response was cut off[^\n]*"code":"budget_exceeded"\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
   'openai-responses':
     /event: error\ndata: \{"type":"error",[^\n]*"code":"budget_exceeded"[^\n]*\n\nevent: response\.failed\ndata: [^\n]*\n\n$/,
   'anthropic-messages':
@@ -76,6 +76,67 @@ test('a stream that keeps to its maximum is not cut, however many tokens its tex
   assert.is(await used('tokens'), 119)
 })
 
+/** A limit of so many tokens in each unit, with output at 10 US dollars a million, and the most that streams may use of it. */
+const inUnits = (tokens: number) =>
+  [
+    ['tokens', { tokens: { total: tokens } }, tokens + 1_024],
+    ['usd', { usd: { day: tokens / 100_000 } }, (tokens + 1_024) / 100_000],
+  ] as const
+
+/** What all requests have used of each unit, by their records. */
+async function usedBy({ gateway }: GateWorld) {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  const used = { tokens: 0, usd: 0 }
+  for (const { tokens, costUsd = 0 } of (await gateway.api.usage.requests()).requests) {
+    used.tokens += tokens.input + tokens.output
+    used.usd += costUsd
+  }
+  return used
+}
+
+for (const [unit, limits, most] of inUnits(2_000))
+  for (const holder of ['key', 'group', 'gateway'] as const)
+    for (const asked of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
+      for (const model of ['one/m', 'claude/c'])
+        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} of a ${holder} by one extension at most`, async () => {
+          const world = await openGate({
+            ...(holder === 'key' && { limits }),
+            ...(holder === 'group' && { groupLimits: limits }),
+            ...(holder === 'gateway' && { settings: { limits } }),
+            answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+          })
+          const cut = await (await world.chat({ ...asked, model, stream: true })).text()
+          assert.match(cut, 'budget_exceeded')
+          const used = (await usedBy(world))[unit]
+          assert.ok(used > most * 0.6 && used <= most, `${used}`)
+          assert.is(await world.reserved(), 0)
+        })
+
+for (const [unit, limits, most] of inUnits(6_000))
+  test(`streams at once exceed the ${unit} of their group by one extension together`, async () => {
+    const world = await openGate({
+      groupLimits: limits,
+      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+    })
+    const ask = async () => (await world.chat({ stream: true, max_tokens: 1_000 })).text()
+    const cuts = await Promise.all([ask(), ask(), ask(), ask()])
+    for (const cut of cuts) assert.match(cut, /The response was cut off|in-flight requests have reserved/)
+    const used = (await usedBy(world))[unit]
+    assert.ok(used > most * 0.8 && used <= most, `${used}`)
+    assert.is(await world.reserved(), 0)
+  })
+
+test('a stream uses all that is left under several limits', async () => {
+  const world = await openGate({
+    limits: { tokens: { minute: 1_500, total: 3_000 }, usd: { day: 0.02 } },
+    answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+  })
+  const cut = await (await world.chat({ stream: true, max_tokens: 50 })).text()
+  assert.match(cut.slice(-500), 'rate_limit_exceeded')
+  const { tokens } = await usedBy(world)
+  assert.ok(tokens > 1_450 && tokens < 1_600, `${tokens}`)
+})
+
 /** The same requests to a provider of another format. */
 const others: Readonly<Record<keyof typeof asks, string>> = {
   'openai-chat': 'claude/c',
@@ -95,7 +156,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.match(await reply.text(), ends[format])
     const [record] = (await gateway.api.usage.requests()).requests
     assert.equal([record?.status, record?.end, record?.error], [402, 'cut', 'BUDGET_EXCEEDED'])
-    assert.match(record?.reason ?? '', /^The request ends here, as it has used what was left/)
+    assert.match(record?.reason ?? '', /^The response was cut off because it used up the rest of a limit/)
   })
 
 test('a stream is not read event by event where nothing is limited', async () => {
@@ -132,8 +193,12 @@ for (const [limits, isRefused] of [
       async () => {
         const { state, storage } = unreachable()
         const verdict = isRefused ? 'allow' : 'refuse'
-        const whenStoreIsAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
-        const { chat, up } = await openGate({ limits, storage, ...(isReversed && { settings: { whenStoreIsAway } }) })
+        const onStorageUnavailable = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
+        const { chat, up } = await openGate({
+          limits,
+          storage,
+          ...(isReversed && { settings: { onStorageUnavailable } }),
+        })
         assert.is((await chat()).status, 200)
         state.isAway = true
         for (const stream of [false, true]) {

@@ -36,7 +36,7 @@ test('a gateway on AWS Lambda answers 504 before the time of the function is ove
     const cut = upstream.nextCut()
     const response = await client.chat('never', false)
     assert.is(response.status, 504)
-    assert.equal(await response.json(), { error: 'The time of the function is over.' })
+    assert.equal(await response.json(), { error: 'The function ran out of time.' })
     await cut
     assert.is((await client.chat('Hi', false)).status, 200)
     assert.equal(lambda.exits, [], 'the process goes on')

@@ -1,8 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { fromBase64 } from '../../src/lib/bytes.ts'
-import type { ConnectionRecord, KeyRecord } from '../../src/store/collections.ts'
-import { createVault, isProvenKey, placeOfApiKey, placeOfKey } from '../../src/store/vault.ts'
+import { createKeyring, getApiKeyContext, getKeyContext, isSignedKey } from '../../src/records/keyring.ts'
+import type { ConnectionRecord, KeyRecord } from '../../src/records/record-collections.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -44,7 +44,7 @@ async function used() {
   return {
     storage,
     keys: made.map(({ key }) => key),
-    former: await createVault(fromBase64(former.keys)),
+    former: await createKeyring(fromBase64(former.keys)),
     copy: async () => {
       const { ownSecret: _, ...copy } = memoryStorage()
       for (const { key, value } of await storage.list('')) await copy.set(key, value)
@@ -76,12 +76,12 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
   assert.is(JSON.parse((await storage.get('vault'))?.value ?? '').schema, 2, 'other releases of today can read it')
   for (const { key, value } of await storage.list('keys/')) {
     const record = JSON.parse(value).record as KeyRecord // as it was written
-    assert.is(await isProvenKey(former, key.slice('keys/'.length), record), false)
-    assert.is(await former.open(placeOfKey(record.id), record.sealedKey).catch(() => 'closed'), 'closed')
+    assert.is(await isSignedKey(former, key.slice('keys/'.length), record), false)
+    assert.is(await former.decrypt(getKeyContext(record.id), record.sealedKey).catch(() => 'closed'), 'closed')
   }
   for (const { value } of await storage.list('connections/')) {
     const record = JSON.parse(value).record as ConnectionRecord // as it was written
-    const opened = former.open(placeOfApiKey(record), record.sealedApiKey ?? '')
+    const opened = former.decrypt(getApiKeyContext(record), record.sealedApiKey ?? '')
     assert.is(await opened.catch(() => 'closed'), 'closed')
   }
 }
@@ -134,7 +134,7 @@ test('a storage that is given a secret later gives what is sealed later to no pr
   await gateway.api.connections.create({ provider: 'two', apiKey: 'sk-two-of-the-tests' })
   const { value = '' } = (await before.storage.list('connections/')).find(({ value }) => value.includes('two')) ?? {}
   const record = JSON.parse(value).record as ConnectionRecord // as it was written
-  const opened = before.former.open(placeOfApiKey(record), record.sealedApiKey ?? '')
+  const opened = before.former.decrypt(getApiKeyContext(record), record.sealedApiKey ?? '')
   assert.is(await opened.catch(() => 'closed'), 'closed')
   assert.is.not(await gateway.chat(before.keys[0] ?? ''), 200)
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from '../../src/lib/bytes.ts'
 import { platformCrypto } from '../../src/platform.ts'
-import { createVault, VAULT_KEY_BYTES } from '../../src/store/vault.ts'
+import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite("the vault on Node's own cryptography")
@@ -11,8 +11,8 @@ const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
 /** The same keys twice: with WebCrypto alone, and with what Node does in place. */
 async function vaults() {
   assert.ok(platformCrypto, 'there is none')
-  const keys = randomBytes(VAULT_KEY_BYTES)
-  return { web: await createVault(keys), node: await createVault(keys, { inPlace: platformCrypto }) }
+  const keys = randomBytes(KEYRING_BYTES)
+  return { web: await createKeyring(keys), node: await createKeyring(keys, { syncCrypto: platformCrypto }) }
 }
 
 const changed = (base64: string, at: number) => {
@@ -22,12 +22,12 @@ const changed = (base64: string, at: number) => {
 
 test('decrypts what WebCrypto has encrypted', async () => {
   const { web, node } = await vaults()
-  for (const text of TEXTS) assert.is(await node.open(PLACE, await web.seal(PLACE, text)), text)
+  for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
 test("the vault on Node's own cryptography refuses what WebCrypto refuses: another place, a changed byte, and what is cut off or empty", async () => {
   const { web, node } = await vaults()
-  const sealed = await web.seal(PLACE, 'the value of a key')
+  const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
   const refused: Array<[place: string, sealed: string]> = [
     ['keys/2/key', sealed],
@@ -44,7 +44,7 @@ test("the vault on Node's own cryptography refuses what WebCrypto refuses: anoth
   ]
   for (const [place, text] of refused)
     for (const vault of [web, node]) {
-      const error = await vault.open(place, text).catch(({ code }) => code)
+      const error = await vault.decrypt(place, text).catch(({ code }) => code)
       assert.is(error, 'STORAGE_FAILED', `${place} ${text}`)
     }
 })

@@ -1,5 +1,5 @@
-import { hasForms } from '../../src/kinds/endpoint.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
@@ -124,16 +124,19 @@ test('an invented key is 401 on every route, with another message than a missing
     const response = await ask('/v1/chat/completions', { authorization: `Bearer ${wrong}` })
     assert.is(response.status, 401, wrong)
   }
-  assert.match(await (await ask('/v1/chat/completions')).text(), /needs an API key/)
-  assert.match(await (await ask('/v1/chat/completions', { 'x-api-key': other })).text(), /not known to this gateway/)
+  assert.match(await (await ask('/v1/chat/completions')).text(), /requires an API key/)
+  assert.match(
+    await (await ask('/v1/chat/completions', { 'x-api-key': other })).text(),
+    /does not recognize the API key/,
+  )
   const providers = await (await ask('/v1/chat/completions', { 'x-api-key': 'sk-proj-of-a-provider' })).text()
   assert.match(
     providers,
-    /no API key that POST \/api\/keys has made\. A provider's key belongs in a connection, an admin token opens \/api/,
+    /not a Signalbox API key\. Create one with POST \/api\/keys\. Provider keys belong in connections, and admin tokens are for \/api/,
   )
   assert.not.match(providers, /sk-proj/)
   const admins = await (await ask('/v1/chat/completions', { 'x-api-key': 'sbx_admin_token' })).text()
-  assert.match(admins, /no API key that POST/)
+  assert.match(admins, /not a Signalbox API key/)
 })
 
 test('a paused key is 403 on every route, whether or not keys are required', async () => {

@@ -66,7 +66,7 @@ for (const [title, how] of Object.entries(changes))
     assert.match((await second.api.keys.get(id)).key.error ?? '', /was not written by a gateway with this secret/)
     await second.api.keys.update(id, { limits: fields.limits }).then(
       () => assert.unreachable(),
-      ({ message }) => assert.match(message, /Pause, resume or delete it/),
+      ({ message }) => assert.match(message, /Pause, resume, or delete it/),
     )
     await second.api.keys.update(id, { isActive: true, group: null, ...fields })
     assert.is(await second.status(key), 200)
@@ -85,7 +85,7 @@ const settings = suite('the proof of the limits in the settings')
 for (const [title, how] of Object.entries({
   'a higher limit': (record: Record<string, unknown>) => Object.assign(record, { limits: { usd: { day: 50 } } }),
   'no limit': (record: Record<string, unknown>) => delete record.limits,
-  'another price rule': (record: Record<string, unknown>) => Object.assign(record, { unpriced: 'allow' }),
+  'another price rule': (record: Record<string, unknown>) => Object.assign(record, { whenPriceUnknown: 'allow' }),
 }))
   settings(`the proof of the limits in the settings lets no request pass after others wrote ${title}`, async () => {
     const storage = memoryStorage()
@@ -96,7 +96,7 @@ for (const [title, how] of Object.entries({
     await change(storage, 'settings', how)
     const second = await open(storage)
     assert.is(await second.status(key), 500)
-    await second.api.settings.update({ requireApiKey: true, limits: { usd: { day: 6 } }, unpriced: null })
+    await second.api.settings.update({ requireApiKey: true, limits: { usd: { day: 6 } }, whenPriceUnknown: null })
     assert.is(await second.status(key), 200)
     assert.equal((await second.api.settings.get()).limits, { usd: { day: 6 } })
   })
@@ -108,3 +108,37 @@ settings('the proof of the limits in the settings is not part of settings withou
   const stored = await storage.get('settings')
   assert.match(JSON.parse(stored?.value ?? '').mac, /^[A-Za-z0-9+/]{43}=$/)
 })
+
+settings(
+  'reads settings that an earlier build stored under names since changed, and stores them under the new ones',
+  async () => {
+    const storage = memoryStorage()
+    const renamed = {
+      whenPriceUnknown: 'allow',
+      onStorageUnavailable: { requests: 'refuse' },
+      allowRequestModels: false,
+    } as const
+    await (await open(storage)).api.settings.update({ limits: { usd: { day: 5 } }, ...renamed })
+    await change(storage, 'settings', (record) => {
+      const { whenPriceUnknown, onStorageUnavailable, allowRequestModels } = record
+      for (const name of Object.keys(renamed)) delete record[name]
+      Object.assign(record, {
+        unpriced: whenPriceUnknown,
+        whenStoreIsAway: onStorageUnavailable,
+        requestModels: allowRequestModels,
+      })
+    })
+    const { api, status } = await open(storage)
+    const shown = await api.settings.get()
+    assert.equal(pick(shown, renamed), renamed)
+    assert.equal(shown.limits, { usd: { day: 5 } })
+    assert.is(await status((await api.keys.create({ name: 'a' })).key), 200)
+    await api.settings.update({ limits: { usd: { day: 6 } } })
+    const stored = JSON.parse((await storage.get('settings'))?.value ?? '')
+    assert.equal(pick(stored, renamed), renamed)
+    assert.equal([stored.unpriced, stored.whenStoreIsAway, stored.requestModels], [undefined, undefined, undefined])
+  },
+)
+
+const pick = (from: object, like: object) =>
+  Object.fromEntries(Object.keys(like).map((name) => [name, Reflect.get(from, name)]))

@@ -1,7 +1,7 @@
 import { randomBytes } from '../../src/lib/bytes.ts'
-import { createProofs } from '../../src/store/proofs.ts'
-import { createVault, VAULT_KEY_BYTES } from '../../src/store/vault.ts'
-import type { RecordFields } from '../../src/types/records/fields.ts'
+import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
+import { createSignatures } from '../../src/records/signatures.ts'
+import type { RecordFields } from '../../src/types/records/record-fields.ts'
 import { flag, list, text, time } from '../../src/types/records/shapes.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -24,12 +24,12 @@ const limited = { ...plain, models: ['one/m'] }
 
 /** A vault, and the proofs as three releases make and check them. */
 async function world() {
-  const vault = await createVault(randomBytes(VAULT_KEY_BYTES))
-  const proofs = (release: keyof typeof releases) => createProofs<object>(releases[release])
+  const vault = await createKeyring(randomBytes(KEYRING_BYTES))
+  const proofs = (release: keyof typeof releases) => createSignatures<object>(releases[release])
   return {
-    prove: (release: keyof typeof releases, record: object) => proofs(release).of(vault, 'keys/1', record),
+    prove: (release: keyof typeof releases, record: object) => proofs(release).sign(vault, 'keys/1', record),
     isRight: (release: keyof typeof releases, record: object, mac: unknown) =>
-      proofs(release).areRight(vault, 'keys/1', record, mac),
+      proofs(release).verify(vault, 'keys/1', record, mac),
   }
 }
 

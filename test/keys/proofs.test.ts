@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
@@ -143,7 +142,7 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`requires a key, and turns cloud mode off, when settings ${how}, until they are set again`, async () => {
+  settings(`requires a key, and turns cloud sync off, when settings ${how}, until they are set again`, async () => {
     const { storage, status, api, active, told } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -157,7 +156,7 @@ for (const [how, changing] of Object.entries(settingsChanges)) {
       damaged.map(({ key }) => key),
       ['settings'],
     )
-    assert.match(await refusal(api.settings.update({ cloudUrl: '' })), /^500 The settings/)
+    assert.match(await refusal(api.settings.update({ cloudUrl: '' })), /^500 The stored settings/)
     assert.equal(await api.settings.update({ requireApiKey: true }), {
       cloudEnabled: false,
       requireApiKey: true,
@@ -245,7 +244,7 @@ for (const [how, changing] of Object.entries<Change>({
       const restarted = (await open(storage)).api
       assert.match(
         await refusal(restarted.connections.put(seed)),
-        /^400 "apiKey" would be sent where the stored "baseUrl"/,
+        /^400 "apiKey" would be sent to the stored "baseUrl"/,
       )
       await status(active.key)
       assert.not.ok(up.calls.some(({ headers }) => headers.has('authorization')))
@@ -257,86 +256,13 @@ for (const [how, changing] of Object.entries<Change>({
   )
 }
 
-const takeover = suite('a store of a release without proofs')
+const vault = suite('a storage whose vault is gone')
 
-interface Former {
-  secret: string
-  active: string
-  paused: string
-  records: Record<string, unknown>
-}
-
-/** What the release before wrote: two keys, one paused, a connection, and settings that require a key. */
-async function former() {
-  const text = readFileSync(new URL('support/store-before-proofs.json', import.meta.url), 'utf8')
-  const { active, paused, records }: Former = JSON.parse(text)
-  const storage = memoryStorage()
-  for (const [key, value] of Object.entries(records)) await storage.set(key, JSON.stringify(value))
-  return { storage, active, paused }
-}
-
-takeover('a store of a release without proofs is taken over at the first start, and works as it did', async () => {
-  const { storage, active, paused } = await former()
-  const gateways = await Promise.all([open(storage), open(storage), open(storage)])
-  const starts = await Promise.all(gateways.map(({ status }) => status(active)))
-  assert.equal(starts, [200, 200, 200])
-  assert.equal([await gateways[0]?.status(paused), await gateways[0]?.status()], [403, 401])
-  assert.is(gateways[0]?.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
-  assert.equal(
-    (await gateways[1]?.api.keys.list())?.keys.map(({ error }) => error),
-    [undefined, undefined],
-  )
-})
-
-takeover(
-  'a store of a release without proofs is taken over once: a record without its proof is refused from then on',
-  async () => {
-    const { storage, active, paused } = await former()
-    assert.is(await (await open(storage)).status(active), 200)
-    await change(storage, 'keys/', 'paused', (record) => {
-      delete record.mac
-      record.isActive = true
-    })
-    const later = await open(storage)
-    assert.equal([await later.status(active), await later.status(paused)], [200, 500])
-    const vault = JSON.parse((await storage.get('vault'))?.value ?? '')
-    await storage.set('vault', JSON.stringify({ ...vault, isTakenOver: false }))
-    const { status, told } = await open(storage)
-    assert.is(await status(active), 500, 'the vault itself says so under the secret')
-    assert.match(String(told.errors[0]), /The secret does not open this store/)
-  },
-)
-
-takeover(
-  'a store of a release without proofs is taken over whole after a start that was cut at any write',
-  async () => {
-    for (let writes = 0; writes < 6; writes++) {
-      const { storage, active, paused } = await former()
-      let left = writes
-      const cut: Storage = {
-        ...storage,
-        set: async (...args) => {
-          if (left-- <= 0) throw new Error('cut')
-          return storage.set(...args)
-        },
-      }
-      await (await open(cut)).status(active)
-      const { status, up } = await open(storage)
-      assert.equal(
-        [await status(active), await status(paused), await status()],
-        [200, 403, 401],
-        `after ${writes} writes`,
-      )
-      assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
-    }
-  },
-)
-
-takeover('a store of a release without proofs gets no new vault when its own is gone', async () => {
+vault('a storage whose vault is gone does not get a new one', async () => {
   const { storage, active } = await filled()
   await storage.delete('vault')
   const { status, told } = await open(storage)
   assert.is(await status(active.key), 500)
-  assert.match(String(told.errors[0]), /vault record of the storage is missing.*Restore it/)
+  assert.match(String(told.errors[0]), /vault record is missing from the storage.*Restore it/)
   assert.is(await storage.get('vault'), undefined)
 })

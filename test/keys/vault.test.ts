@@ -48,7 +48,7 @@ test('a vault without a seal is refused in a storage that has a secret of its ow
 test('a version of a secret has a name', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
-    assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be text that is not empty/)
+    assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be a non-empty string/)
   }
 })
 

@@ -49,7 +49,7 @@ for (const generation of generations) {
   const { ai, path, generateSpeech, transcribe } = generation
 
   for (const name of ['openai', 'google'] as const) {
-    test(`images are made and changed at ${name} through ${path}`, async () => {
+    test(`images are generated and edited at ${name} through ${path}`, async () => {
       const shown = await over(await openImages(), generation, async (models) => {
         const model = models.image(imageVendors[name].model)
         const one = await ai.generateImage({ model, prompt: 'a walk', size: '1024x1024', n: 2, maxRetries: 0 })

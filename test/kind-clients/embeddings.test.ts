@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { answering, type FakeVendor, type Seen, vectorOf, vendors } from '../kinds/embedding/vendors.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'

@@ -1,5 +1,5 @@
 import OpenAI, { APIError } from 'openai'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { modelOf, openVendors, type VendorName } from '../kinds/rerank/support.ts'
 import { moderated, moderationVendors } from '../kinds/support/moderation-vendors.ts'
 import { rerankVendors } from '../kinds/support/rerank-vendors.ts'

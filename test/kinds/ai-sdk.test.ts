@@ -1,7 +1,7 @@
 import * as ai7 from 'ai'
-import { wavHeader } from '../../src/kinds/sound/wav.ts'
 import { concatBytes } from '../../src/lib/bytes.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -90,7 +90,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.match(up.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
-  test('a mask is refused where it would change the whole picture, and so is one without a picture', async () => {
+  test('a mask is rejected if it would change the whole image, and so is one without an image', async () => {
     const { models, up, post } = await images()
     const thrown = await ai
       .generateImage({
@@ -117,7 +117,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([shown.length, up.calls.length], [25, 3])
   })
 
-  test('the facts of several calls are said of each image, the cost of a call once', async () => {
+  test('each image has the facts of its calls, and the cost of a call appears once', async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {
@@ -180,7 +180,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('speech without a voice is OpenAI’s first voice, and is told no language', async () => {
+  test('speech without a voice uses OpenAI’s first voice and no language', async () => {
     const { models, up } = await sounds(soundVendors)
     const { warnings } = await ai.generateSpeech({
       model: models.speech('openai/voice-model'),
@@ -215,13 +215,13 @@ for (const [generation, ai] of Object.entries(generations)) {
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
     for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
       const up = fakeUpstream((call) =>
-        call.provider === 'own' ? failing() : (soundVendors.groq?.answer(call) ?? failing()),
+        call.provider === 'own' ? failing() : (soundVendors.openai?.answer(call) ?? failing()),
       )
-      const combos = { talk: { models: ['own/m', 'groq/m'], kind: 'tts' as const } }
+      const combos = { talk: { models: ['own/m', 'openai/m'], kind: 'tts' as const } }
       const { gateway, told } = await openWorld({
         fetch: up,
         catalog: vendorCatalog,
-        connections: ['own', 'groq'],
+        connections: ['own', 'openai'],
         combos,
       })
       const models = modelsOf(gateway.fetch)
@@ -239,7 +239,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(hearingVendors)) {
     const model = name === 'openai' || name === 'groq' ? `${name}/whisper-1` : `${name}/m`
 
-    test(`${name} writes down what is said, with times where it tells them`, async () => {
+    test(`${name} transcribes audio, with times if it reports them`, async () => {
       const { models, told } = await sounds(hearingVendors)
       const transcript = await ai.transcribe({ model: models.transcription(model), audio: wav, maxRetries: 0 })
       const { text, segments, language, durationInSeconds, warnings } = transcript
@@ -360,7 +360,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     ] as const) {
       const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
       const { gateway, api } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
-      const audio = concatBytes([wavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // of 0.2 s each
+      const audio = concatBytes([writeWavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // of 0.2 s each
       const calls = [
         (models: ReturnType<typeof modelsOf>) =>
           ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', n: times, maxRetries: 0 }),

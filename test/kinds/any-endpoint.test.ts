@@ -1,5 +1,5 @@
-import { hasForms } from '../../src/kinds/endpoint.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
@@ -128,7 +128,7 @@ for (const { at, body } of asked) {
     assert.equal(told.errors, [])
   })
 
-  test(`${at} takes answers of any form for failures of the provider, and none for one of the gateway`, async () => {
+  test(`${at} treats malformed responses as failures of the provider, never of the gateway`, async () => {
     const random = createRandom(8)
     const values: unknown[] = [
       null,

@@ -1,6 +1,6 @@
-import { embeddingForms } from '../../src/kinds/embedding/forms.ts'
-import { endpointOf, endpoints } from '../../src/kinds/kinds.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { embeddingForms } from '../../src/protocols/kinds/embedding/embedding-forms.ts'
+import { endpoints, findEndpoint } from '../../src/protocols/kinds/kinds.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { vendorForms } from '../../src/types/unions.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -25,6 +25,26 @@ const settings: Record<string, object> = {
   bedrock: { apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl', providerSpecificData: { region: 'eu-west-1' } },
 }
 
+test("OpenAI's models of images and sound have prices", async () => {
+  const unpriced = defaultCatalog.openai?.models?.filter(({ type = 'llm', price }) => type !== 'llm' && !price)
+  assert.equal(unpriced, [])
+  for (const [model, costUsd] of [
+    ['gpt-image-1', (10 * 5 + 4_160 * 40) / 1e6],
+    ['gpt-image-1-mini', (10 * 2 + 4_160 * 8) / 1e6],
+    ['gpt-image-1.5', (10 * 5 + 4_160 * 32) / 1e6],
+    ['gpt-image-2.5-flare', (10 * 5 + 4_160 * 30) / 1e6],
+  ] as const) {
+    const usage = { input_tokens: 10, output_tokens: 4_160, total_tokens: 4_170 }
+    const { post, told } = await openWorld({
+      fetch: fakeUpstream(() => json({ created: 1, data: [{ b64_json: 'aGk=' }], usage })),
+      catalog: defaultCatalog,
+      connections: ['openai'],
+    })
+    await (await post('/v1/images/generations', { model: `openai/${model}`, prompt: 'A cat' })).text()
+    assert.equal([told.requests[0]?.costUsd, told.requests[0]?.costSource], [costUsd, 'counted'], model)
+  }
+})
+
 for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries(defaultCatalog)) {
   if (!serviceKinds.includes('embedding')) continue
   test(`embeddings of ${provider} are served, with each of its models`, async () => {
@@ -43,7 +63,7 @@ for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries
 }
 
 test('every endpoint of a kind is the one that models of the kind are sent to, or beside it', () => {
-  for (const { operation } of endpoints) assert.ok(endpointOf(operation.kind), operation.kind)
+  for (const { operation } of endpoints) assert.ok(findEndpoint(operation.kind), operation.kind)
 })
 
 test('every word for a form that connections may say is a form of some kind, or of one to come', () => {

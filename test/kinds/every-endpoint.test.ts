@@ -1,5 +1,5 @@
-import { hasForms } from '../../src/kinds/endpoint.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { type Answering, bodyOf, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { apiKeyOf, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -58,7 +58,7 @@ test('an image has its media type, its usage and the name of its model', async (
   assert.equal(answer.usageMetadata?.totalTokenCount, 1_010)
 })
 
-test('ratio and size reach other vendors in their words, and what they do not take is lost by name', async () => {
+test('other vendors get ratio and size in their own fields, and unsupported ones are dropped with a warning', async () => {
   const { post, up } = await openImages()
   const body = {
     contents: [{ parts: [{ text: 'a walk' }] }],
@@ -77,7 +77,7 @@ test('ratio and size reach other vendors in their words, and what they do not ta
   assert.is((await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body, strict)).status, 400)
 })
 
-test('a combo of images mixes Google with others, and its next target is asked', async () => {
+test('a combo mixes Google’s image models with others and falls back to the next target', async () => {
   const models = [imageVendors.google.model, imageVendors.xai.model]
   const { gateway, told } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
@@ -134,7 +134,7 @@ test('malformed requests are a 400 that asks nobody', async () => {
   assert.equal([up.calls.length, told.errors], [0, []])
 })
 
-test('without a word of images, an image model is asked at its own endpoint', async () => {
+test('an image model gets a request without image options at its own endpoint', async () => {
   const { post, up } = await openImages()
   const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, { contents: 'a walk' })
   assert.is(response.status, 400)
@@ -159,7 +159,7 @@ test('a key for chat alone makes no images by it, and a budget holds', async () 
   assert.is(up.calls.length, 0)
 })
 
-test('an image is explained as it would be asked for', async () => {
+test('an explanation of an image request shows the same targets as the request', async () => {
   const { api } = await openImages()
   const body = { contents: 'a walk', generationConfig: { responseModalities: ['IMAGE'] } }
   const path = '/v1beta/models/{model}:generateContent'

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../src/formats/format.ts'
-import { hasForms } from '../../src/kinds/endpoint.ts'
+import type { Endpoint } from '../../src/protocols/formats/format.ts'
+import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { embedding } from './embedding/sample.ts'
 import { image } from './image/sample.ts'

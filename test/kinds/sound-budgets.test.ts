@@ -112,7 +112,7 @@ for (const [format, bytes] of Object.entries(files))
       assert.is(told.usages[0]?.costSource, 'counted')
     })
 
-test('a recording of a browser, which says no length, is reserved by its size and charged by an estimate', async () => {
+test('a browser recording without a length is reserved by its size and charged by an estimate', async () => {
   const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
     const form = writeForm([
@@ -148,7 +148,7 @@ test('sound in base64 is reserved by its size', async () => {
 })
 
 test('the lengths of files are those of their headers, at any cut and offset', async () => {
-  const { secondsOf } = await import('../../src/kinds/sound/length.ts')
+  const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/length.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((secondsOf(bytes) ?? 0) - 60) < 0.1, `${format}: ${secondsOf(bytes)}`)
     assert.is(secondsOf(concatBytes([new Uint8Array(7), bytes]).subarray(7)), secondsOf(bytes), format)

@@ -1,5 +1,5 @@
-import { wavHeader } from '../../src/kinds/sound/wav.ts'
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
+import { writeWavHeader } from '../../src/protocols/kinds/sound/wav.ts'
 
 /* Files of silence, so many seconds long, with the headers of real ones. */
 
@@ -13,7 +13,7 @@ function numbers(size: number, write: (view: DataView) => void): Uint8Array {
 
 /** At 8 kHz. */
 export const wav = (seconds: number): Uint8Array =>
-  concatBytes([wavHeader(8_000, seconds * 16_000), new Uint8Array(seconds * 16_000)])
+  concatBytes([writeWavHeader(8_000, seconds * 16_000), new Uint8Array(seconds * 16_000)])
 
 /** Behind a tag, of frames of 128 and of 32 kbit/s. */
 export function mp3(seconds: number): Uint8Array {

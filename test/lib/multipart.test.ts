@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../src/errors.ts'
 import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
-import { extensionOf, type FormPart, isFile, readForm, writeForm } from '../../src/lib/multipart.ts'
+import { type FormPart, getFileExtension, isFile, readForm, writeForm } from '../../src/lib/multipart.ts'
 import { cpuMs } from '../support/cpu-time.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -167,5 +167,5 @@ test('takes linear time for bytes that look like boundaries nearly', () => {
 
 test('knows the extensions of media types', () => {
   const types = ['audio/mpeg', 'audio/x-wav', 'audio/flac', 'image/jpeg', 'application/octet-stream', '']
-  assert.equal(types.map(extensionOf), ['mp3', 'wav', 'flac', 'jpg', 'bin', 'bin'])
+  assert.equal(types.map(getFileExtension), ['mp3', 'wav', 'flac', 'jpg', 'bin', 'bin'])
 })

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createLedger } from '../../src/limits/ledger.ts'
+import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
 import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
-import { timedStorage } from '../../src/store/storage-access.ts'
+import { withTimeouts } from '../../src/records/storage-access.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -13,7 +13,7 @@ const MOST_US = 15
 
 const open = () =>
   createLedger({
-    storage: timedStorage(memoryStorage(), platformClock),
+    storage: withTimeouts(memoryStorage(), platformClock),
     clock: platformClock,
     random: Math.random,
     startTimer: startIdleTimer,

@@ -1,4 +1,4 @@
-import type { LimitedScope } from '../../src/limits/ledger.ts'
+import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { key, reserved, sums, whyOf } from './support/ledgers.ts'

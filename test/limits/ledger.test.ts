@@ -1,4 +1,4 @@
-import type { LimitedScope } from '../../src/limits/ledger.ts'
+import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createLedger } from '../../src/limits/ledger.ts'
+import { createLedger } from '../../src/features/limits/ledger/ledger.ts'
 import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
 import type { Stored } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'

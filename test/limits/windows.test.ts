@@ -1,10 +1,17 @@
-import { minuteOf, WINDOWS, windowEnd, windowEndText, windowStart, windowStarts } from '../../src/limits/windows.ts'
+import {
+  toMinute,
+  WINDOWS,
+  windowEnd,
+  windowEndText,
+  windowStart,
+  windowStarts,
+} from '../../src/features/limits/ledger/windows.ts'
 import type { LimitWindow } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('windows of limits')
 
-const minute = (text: string) => minuteOf(Date.parse(text))
+const minute = (text: string) => toMinute(Date.parse(text))
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at * 60_000).toISOString())
 const windowAt = (window: LimitWindow, at: string) => [
   text(windowStart(window, minute(at))),

@@ -2,7 +2,7 @@ import type { Catalog, KeyPut } from '../../src/types.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the models that a key may ask for')
+const test = suite('models that a key may use')
 
 const catalog: Catalog = {
   openai: {
@@ -39,7 +39,7 @@ async function world(
   return { ...opened, get, ids }
 }
 
-/** Lists of a key, of its group if there is one, and what is listed then. */
+/** The allowed models of a key and its group, and the expected list. */
 const cases: [models: string[] | undefined, group: string[] | undefined, listed: string[]][] = [
   [undefined, undefined, everything],
   [['*'], undefined, everything],
@@ -48,7 +48,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
   [['pool'], undefined, ['pool']],
   [['quick'], undefined, []],
   [['loop'], undefined, ['loop']],
-  // Every provider has three names; a target may be named by any of them.
+  // Every provider has three names, and any of them can name a target.
   [['openai/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['oa/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
   [['work/gpt-5'], undefined, ['pool', 'outer', 'loop', 'work/gpt-5']],
@@ -57,7 +57,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
   [['work/vendor/*'], undefined, ['work/vendor/odd']],
   [['claude/c'], undefined, ['pool', 'outer', 'loop', 'claude/c']],
   [['gpt-5', 'WORK/GPT-5', 'Pool', 'work', 'work/', '/gpt-5'], undefined, []],
-  // Both lists must allow.
+  // Both the key and the group must allow it.
   [['claude/*'], ['openai/*'], []],
   [undefined, ['claude/*'], ['pool', 'outer', 'loop', 'claude/c']],
   [['pool', 'claude/c'], ['oa/*'], ['pool']],
@@ -70,7 +70,7 @@ const cases: [models: string[] | undefined, group: string[] | undefined, listed:
 ]
 
 for (const [models, group, listed] of cases)
-  test(`the models of a key with ${JSON.stringify(models)} in a group with ${JSON.stringify(group)} are listed alone`, async () => {
+  test(`a key with ${JSON.stringify(models)} in a group with ${JSON.stringify(group)} lists only its allowed models`, async () => {
     const { ids, get } = await world(models ? { models } : {}, group && { models: group })
     assert.equal((await ids()).sort(), [...listed].sort())
     for (const id of everything) {
@@ -80,7 +80,7 @@ for (const [models, group, listed] of cases)
     }
   })
 
-test('the models of a key are listed alone in the formats of other clients, and named alone', async () => {
+test("a key lists and names only its allowed models in other clients' formats", async () => {
   const { get } = await world({ models: ['claude/*'] })
   const anthropic = await (await get('/v1/models', { 'anthropic-version': '2023-06-01' })).json()
   assert.equal(anthropic.data.map(({ id }: { id: string }) => id).sort(), ['claude/c', 'loop', 'outer', 'pool'])
@@ -96,7 +96,7 @@ test('the models of a key are listed alone in the formats of other clients, and 
   assert.not.match(await (await get('/v1/models/work/gpt-6')).text(), /gpt-5/)
 })
 
-test('a key that may ask for some kinds only finds models of these', async () => {
+test('a key restricted to some kinds only finds models of these', async () => {
   const all = await world({})
   assert.equal(await all.ids('/v1/models/image'), ['work/draw'])
   const { ids, get } = await world({ kinds: ['llm'] })

@@ -2,24 +2,24 @@ import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { ids, listWorld, type World } from './world.ts'
 
-const test = suite('listing rules 2 and 5: combos, and the first of an id')
+const test = suite('listing rules 2 and 5: combos and duplicate IDs')
 
 const kinds: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
 const combos: World['combos'] = [{ name: 'plain' }, ...kinds.map((kind) => ({ name: `for-${kind}`, kind }))]
 
 for (const kind of kinds) {
-  test(`for ${kind}: the combos of that kind${kind === 'llm' ? ', and those without one' : ''}`, async () => {
+  test(`${kind} lists the combos of that kind${kind === 'llm' ? ' and those without one' : ''}`, async () => {
     const expected = kind === 'llm' ? ['plain', 'for-llm'] : [`for-${kind}`]
     assert.equal(await ids({ combos }, [kind]), expected)
   })
 }
 
-test('several kinds at once keep the order of creation', async () => {
+test('several kinds together keep the order of creation', async () => {
   assert.equal(await ids({ combos }, ['webFetch', 'llm', 'image']), ['plain', 'for-llm', 'for-image', 'for-webFetch'])
   assert.equal(await ids({ combos }, []), [])
 })
 
-test('the owner of combos is `combo`; only combos of the web kinds show their kind', async () => {
+test('the owner of combos is `combo`, and only combos of web kinds show their kind', async () => {
   const shapes = (await listWorld({ combos }, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(shapes, [
     ['plain', 'combo', undefined],
@@ -42,7 +42,7 @@ test('combos come before models, with and without connections', async () => {
   assert.equal(await ids({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
 })
 
-test('of several entries with one id the first is listed', async () => {
+test('the first of several entries with one ID is listed', async () => {
   const world: World = {
     combos: [{ name: 'acme/one' }],
     catalog: {

@@ -18,7 +18,7 @@ test('only providers with an active connection are listed', async () => {
   ])
 })
 
-test('providers follow each other by their first connection: priority, absent last, then age', async () => {
+test('providers are sorted by their first connection: by priority (those without one last), then by age', async () => {
   const at = (day: number) => ({ createdAt: `2026-01-0${day}T00:00:00Z` })
   const order = (...connections: NonNullable<World['connections']>) => ids({ catalog, connections })
   assert.equal(await order({ provider: 'zeta' }, acme()), ['zeta/z', 'ac/one', 'ac/two'])
@@ -44,7 +44,7 @@ test('the first active connection of a provider decides its models', async () =>
   assert.equal(await ids({ catalog, connections }), ['first/mine'])
 })
 
-test('a provider whose service kinds do not meet the wanted ones is skipped', async () => {
+test('a provider that serves none of the requested kinds is skipped', async () => {
   const services: World['catalog'] = {
     silent: { models: [{ id: 'picture', type: 'image' }] },
     painter: { serviceKinds: ['image'], models: [{ id: 'picture', type: 'image' }, { id: 'chat' }] },
@@ -73,7 +73,7 @@ for (const [what, connection, alias] of [
   })
 }
 
-test('a blank alias of the catalog counts as none', async () => {
+test('a blank catalog alias counts as missing', async () => {
   for (const blank of ['', '  ']) {
     const models = [{ id: 'one' }]
     const world = { connections: [{ provider: 'acme' }] }
@@ -85,7 +85,7 @@ test('a blank alias of the catalog counts as none', async () => {
   }
 })
 
-test('the output alias is the catalog alias, else the provider id, when none is configured; trimmed', async () => {
+test('the output alias defaults to the trimmed catalog alias, or else the provider ID', async () => {
   const connections = [{ provider: 'acme' }]
   assert.equal(await ids({ catalog: { acme: { catalogAlias: 'filed', models: [{ id: 'one' }] } }, connections }), [
     'filed/one',
@@ -94,23 +94,23 @@ test('the output alias is the catalog alias, else the provider id, when none is 
   assert.equal(await ids({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
 })
 
-test('enabled models replace those of the catalog: strings that are not blank, unchanged, each once', async () => {
+test('enabled models replace those of the catalog: nonblank strings, unchanged, without duplicates', async () => {
   const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
   assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
-test('enabled models that are no list, or an empty list, do not replace those of the catalog', async () => {
+test('enabled models that are empty or not a list do not replace those of the catalog', async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
     const connection = acme({ enabledModels: value as string[] }) // as others may have written it
     assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
   }
 })
 
-test('enabled models that are all blank give an empty list', async () => {
+test('enabled models that are all blank result in an empty list', async () => {
   assert.equal(await ids({ catalog, connections: [enabled('', '  ', null)] }), [])
 })
 
-test('base ids lose one leading name of the provider', async () => {
+test('base IDs lose one leading provider name', async () => {
   const connection = acme({
     prefix: 'mine',
     enabledModels: ['mine/a', 'filed/b', 'acme/c', 'ac/d', 'mine/mine/e', 'mine/acme/f', 'minea/g', 'x/mine/h'],
@@ -127,17 +127,17 @@ test('base ids lose one leading name of the provider', async () => {
   ])
 })
 
-test('catalog ids lose one leading name of the provider too, and equal ids are listed once', async () => {
+test('catalog IDs lose one leading provider name, too, and duplicates are listed once', async () => {
   const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
   assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })
 
-test('an id that is only the name of its provider is dropped', async () => {
+test("an ID that is only its provider's name is dropped", async () => {
   assert.equal(await ids({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
   assert.equal(await ids({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
 
-test('custom models are added by any of the three names, keep their own prefix, and need no type but llm', async () => {
+test('custom models match any of the three names, keep their own prefix, and have no type other than llm', async () => {
   const customModels = [
     { id: 'by-id', providerAlias: 'acme' },
     { id: 'by-output', providerAlias: 'mine' },
@@ -161,7 +161,7 @@ test('custom models are added by any of the three names, keep their own prefix, 
   ])
 })
 
-test('alias-map values are added by any of the three names, without that name', async () => {
+test('alias targets match any of the three names and lose that name', async () => {
   const aliases = [
     'acme/by-id',
     'zeta/other',
@@ -181,7 +181,7 @@ test('alias-map values are added by any of the three names, without that name', 
   ])
 })
 
-test('the name of a provider may contain slashes', async () => {
+test('a provider name may contain slashes', async () => {
   const connections = [{ provider: 'acme', providerSpecificData: { prefix: 'team/a', enabledModels: ['team/a/one'] } }]
   assert.equal(await ids({ connections, aliases: ['team/a/two', 'team/b/three', 'team/a'] }), [
     'team/a/one',
@@ -189,7 +189,7 @@ test('the name of a provider may contain slashes', async () => {
   ])
 })
 
-test('base ids come first, then custom models, then aliases; equal ids are listed once', async () => {
+test('base IDs come first, then custom models, then aliases, without duplicates', async () => {
   const world: World = {
     catalog,
     connections: [acme()],
@@ -202,7 +202,7 @@ test('base ids come first, then custom models, then aliases; equal ids are liste
   assert.equal(await ids(world), ['ac/one', 'ac/two', 'ac/custom', 'ac/aliased'])
 })
 
-test('one model of two providers under one prefix is listed once, by the first', async () => {
+test('a model of two providers with one prefix is listed once, under the first', async () => {
   const connections = ['zeta', 'acme'].map((provider) => ({
     provider,
     providerSpecificData: { prefix: 'all', enabledModels: ['same', provider] },
@@ -210,7 +210,7 @@ test('one model of two providers under one prefix is listed once, by the first',
   assert.equal(await ids({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
 })
 
-test('the names of inherited members, such as constructor, are ordinary provider names', async () => {
+test('names of inherited properties, such as constructor, are ordinary provider names', async () => {
   const odd: Catalog = JSON.parse(
     '{"__proto__":{"models":[{"id":"constructor"}]},"constructor":{"models":[{"id":"__proto__"}]}}',
   )

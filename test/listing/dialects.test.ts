@@ -42,7 +42,7 @@ test('the openai package lists models and retrieves one', async () => {
   assert.match(String(error), /Did you mean "ac\/painter"/)
 })
 
-test('the @anthropic-ai/sdk package lists, in pages of any size and in both directions', async () => {
+test('the @anthropic-ai/sdk package lists models in pages of any size, in both directions', async () => {
   assert.equal(await idsOf(anthropic.models.list()), all)
   for (const limit of [1, 2, 5, 6]) assert.equal(await idsOf(anthropic.models.list({ limit })), all, `limit ${limit}`)
   assert.equal(await idsOf(anthropic.models.list({ limit: 2, after_id: 'ac/b' })), ['ac/c', 'ac/d', 'ac/e'])
@@ -66,13 +66,13 @@ test('the @anthropic-ai/sdk package retrieves a model', async () => {
   assert.instance(error, Anthropic.NotFoundError)
 })
 
-test('the list for OpenAI clients has no pages', async () => {
+test('the list for OpenAI clients is not paginated', async () => {
   const { body } = await get('/v1/models?limit=1&after_id=ac/b&pageSize=1')
   assert.equal(Object.keys(body), ['object', 'data'])
   assert.is(Array.isArray(body.data) && body.data.length, 5)
 })
 
-test('Anthropic’s list says where its page begins and ends', async () => {
+test('Anthropic’s list includes the bounds of its page', async () => {
   const ends = async (query: string) => {
     const { body } = await get(`/v1/models${query}`, anthropicHeaders)
     return [body.first_id, body.last_id, body.has_more]
@@ -89,7 +89,7 @@ test('Anthropic’s list says where its page begins and ends', async () => {
   assert.equal(await ends('?limit=1000'), ['ac/a', 'ac/e', false])
 })
 
-test('Google’s list names models as Google does, and what they can do', async () => {
+test('Google’s list has Google’s model names and capabilities', async () => {
   const model = (id: string) => ({
     name: `models/ac/${id}`,
     displayName: `ac/${id}`,
@@ -108,7 +108,7 @@ test('Google’s list names models as Google does, and what they can do', async 
   assert.equal((await get('/v1beta/models/ac/painter')).body, { name: 'models/ac/painter', displayName: 'ac/painter' })
 })
 
-test('Google’s list comes in pages; only the last has no token', async () => {
+test('Google’s list is paginated, and only the last page has no token', async () => {
   for (const pageSize of [1, 2, 5, 9]) {
     const seen: unknown[] = []
     let token: unknown = ''
@@ -128,26 +128,26 @@ test('Google’s list comes in pages; only the last has no token', async () => {
 })
 
 for (const [path, headers, message] of [
-  ['/v1/models?limit=0', anthropicHeaders, 'limit must be a whole number from 1 up.'],
-  ['/v1/models?limit=ten', anthropicHeaders, 'limit must be a whole number from 1 up.'],
+  ['/v1/models?limit=0', anthropicHeaders, 'limit must be a whole number of 1 or more.'],
+  ['/v1/models?limit=ten', anthropicHeaders, 'limit must be a whole number of 1 or more.'],
   [
     '/v1/models?after_id=gone',
     anthropicHeaders,
-    'after_id: there is no model "gone" in this list. Start again from the first page.',
+    'after_id: the list contains no model "gone". Start again from the first page.',
   ],
   [
     '/v1/models?before_id=gone',
     anthropicHeaders,
-    'before_id: there is no model "gone" in this list. Start again from the first page.',
+    'before_id: the list contains no model "gone". Start again from the first page.',
   ],
-  ['/v1beta/models?pageSize=-1', {}, 'pageSize must be a whole number from 1 up.'],
+  ['/v1beta/models?pageSize=-1', {}, 'pageSize must be a whole number of 1 or more.'],
   [
     '/v1beta/models?pageToken=gone',
     {},
-    'pageToken: there is no model "gone" in this list. Start again from the first page.',
+    'pageToken: the list contains no model "gone". Start again from the first page.',
   ],
 ] as const) {
-  test(`${path} is 400 with a reason, for ${'anthropic-version' in headers ? 'Anthropic' : 'Google'}`, async () => {
+  test(`${path} returns a 400 with a reason, for ${'anthropic-version' in headers ? 'Anthropic' : 'Google'}`, async () => {
     const { status, origin, body } = await get(path, headers)
     assert.is(status, 400)
     assert.is(origin, path.startsWith('/v1/models?') ? '*' : null)

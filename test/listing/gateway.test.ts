@@ -6,7 +6,7 @@ import { catalog, get, idsAt, open } from './open-gateway.ts'
 
 const test = suite('GET /v1/models, through the gateway')
 
-/** `GET /v1/models` when `prefix` cannot be listed as often as `failures` says. */
+/** Calls `GET /v1/models` while listing `prefix` fails this many times. */
 function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   const storage = memoryStorage()
   let left = failures
@@ -20,7 +20,7 @@ function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   }
 }
 
-test('GET /v1/models answers a list of entries, for any origin', async () => {
+test('GET /v1/models returns a list of entries to any origin', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
   const response = await get(gateway, '/v1/models')
@@ -36,14 +36,14 @@ test('GET /v1/models answers a list of entries, for any origin', async () => {
   })
 })
 
-test('HEAD answers the same without the body', async () => {
+test('HEAD returns the same without the body', async () => {
   const response = await get(open().gateway, '/v1/models', { method: 'HEAD' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('access-control-allow-origin'), '*')
   assert.is(await response.text(), '')
 })
 
-test('OPTIONS answers any origin without a body and without a key', async () => {
+test('OPTIONS works from any origin, without a body or a key', async () => {
   const { gateway } = open()
   await gateway.api.settings.update({ requireApiKey: true })
   const response = await get(gateway, '/v1/models', { method: 'OPTIONS' })
@@ -56,7 +56,7 @@ test('OPTIONS answers any origin without a body and without a key', async () => 
   assert.is(response.body, null)
 })
 
-test('a missing key is refused, readable from any origin', async () => {
+test('a missing key is rejected, readable from any origin', async () => {
   const { gateway } = open()
   await gateway.api.settings.update({ requireApiKey: true })
   const response = await get(gateway, '/v1/models')
@@ -64,7 +64,7 @@ test('a missing key is refused, readable from any origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), '*')
 })
 
-test('an unexpected failure is a 500 without details, for any origin, and is passed to onError', async () => {
+test('an unexpected failure returns a 500 without details to any origin and goes to onError', async () => {
   const told: unknown[] = []
   const broken: Catalog = new Proxy(catalog, {
     ownKeys() {
@@ -82,7 +82,7 @@ test('an unexpected failure is a 500 without details, for any origin, and is pas
 })
 
 for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) {
-  test(`${prefix} that cannot be read once count as empty once`, async () => {
+  test(`${prefix} that fail to load once are treated as empty once`, async () => {
     const told: unknown[] = []
     const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => told.push(error) })
     assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
@@ -92,7 +92,7 @@ for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) 
   })
 }
 
-test('GET /v1/models shows changes by the management API at once', async () => {
+test('GET /v1/models shows changes through the management API immediately', async () => {
   const { gateway } = open()
   assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
   const connection = await gateway.api.connections.create({
@@ -107,7 +107,7 @@ test('GET /v1/models shows changes by the management API at once', async () => {
   assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat', 'mine/two'])
 })
 
-test('GET /v1/models asks a compatible provider with the connection’s own key', async () => {
+test('GET /v1/models queries a compatible provider with the connection’s own key', async () => {
   const seen: unknown[] = []
   const handler = http.get('http://lab.test/v1/models', ({ request }) => {
     seen.push(request.headers.get('authorization'))
@@ -123,7 +123,7 @@ test('GET /v1/models asks a compatible provider with the connection’s own key'
   assert.equal(seen, ['Bearer lab-secret'])
 })
 
-test('the look-ups end when the client disconnects', async () => {
+test('lookups end when the client disconnects', async () => {
   const told: unknown[] = []
   const silent = http.get('http://lab.test/models', () => new Promise<Response>(() => {}))
   const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => told.push(error) })

@@ -6,7 +6,7 @@ const test = suite('listing rule 4: kinds and services')
 
 const served: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch']
 
-/** The kind under which the one model of a world is listed. */
+/** The kind under which a world's only model is listed. */
 async function kindOf(id: string, catalogModels: Array<{ id: string; type?: Kind }> = []): Promise<Kind[]> {
   const world: World = {
     catalog: { acme: { serviceKinds: served, models: catalogModels } },
@@ -40,16 +40,16 @@ for (const [id, kind] of [
   ['embed-voice-image', 'embedding'], // embedding before tts before image
   ['voice-of-flux', 'tts'],
 ] as const) {
-  test(`${id} is taken for ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
+  test(`${id} is inferred to be ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
 }
 
-test('the kind in the catalog takes precedence over the kind that the id suggests', async () => {
+test("the catalog's kind takes precedence over the kind that the ID suggests", async () => {
   assert.equal(await kindOf('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
   assert.equal(await kindOf('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
   assert.equal(await kindOf('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
 })
 
-test('the catalog knows an id with or without one of the provider’s names in front', async () => {
+test('the catalog finds an ID with or without one of the provider’s names in front', async () => {
   for (const name of ['mine', 'acme']) {
     assert.equal(await kindOf('plain', [{ id: `${name}/plain`, type: 'image' }]), ['image'])
     assert.equal(await kindOf(`${name}/plain`, [{ id: 'plain', type: 'image' }]), ['image'])
@@ -64,7 +64,7 @@ test('the catalog knows an id with or without one of the provider’s names in f
   assert.equal(await kindOf('plain', twice), ['tts'], 'of two entries the first counts')
 })
 
-test('a custom model that keeps its prefix is known by the catalog as well', async () => {
+test('the catalog also finds a custom model with its prefix', async () => {
   const world: World = {
     catalog: { acme: { models: [{ id: 'dall-e-chat' }] } },
     connections: [{ provider: 'acme', providerSpecificData: { enabledModels: ['x'] } }],
@@ -77,7 +77,7 @@ test('a model of an unknown type is not listed', async () => {
   assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
 })
 
-test('custom models and aliases get their kind from their ids like all others', async () => {
+test('the kinds of custom models and aliases are inferred from their IDs like all others', async () => {
   const world: World = {
     catalog: { acme: { serviceKinds: served } },
     connections: [{ provider: 'acme' }],
@@ -102,13 +102,13 @@ const services: World['catalog'] = {
 }
 const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
 
-test('voices and embedding models of the provider follow its ids, unchanged', async () => {
+test("voices and embedding models follow the provider's IDs unchanged", async () => {
   assert.equal(await ids(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
   assert.equal(await ids(connected, ['embedding']), ['ac/vectors'])
   assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
 })
 
-test('web search and web fetch are one entry each, which shows its kind', async () => {
+test('web search and web fetch are one entry each with its kind', async () => {
   const shapes = async (kinds: Kind[]) =>
     (await listWorld(connected, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(await shapes(['webSearch']), [['ac/search', 'ac', 'webSearch']])

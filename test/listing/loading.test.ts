@@ -16,7 +16,7 @@ const broken = {
   all: () => Promise.reject(new Error('disk on fire')),
 }
 
-test('connections, combos, custom models and aliases are all listed', async () => {
+test('connections, combos, custom models, and aliases are all listed', async () => {
   assert.equal(await ids(world), ['team', 'acme/one', 'acme/mine', 'acme/aliased'])
 })
 
@@ -26,7 +26,7 @@ for (const [collection, left] of [
   ['customModels', ['team', 'acme/one', 'acme/aliased']],
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
-  test(`${collection} that cannot be loaded count as empty, and onError gets the failure`, async () => {
+  test(`${collection} that cannot be loaded are treated as empty, and onError gets the failure`, async () => {
     const told: unknown[] = []
     const store = { [collection]: broken }
     assert.equal(await ids(world, ['llm'], { store, onError: (error) => told.push(error) }), left)
@@ -34,12 +34,12 @@ for (const [collection, left] of [
   })
 }
 
-test('a listing for which nothing can be loaded is empty', async () => {
+test('a listing is empty if nothing can be loaded', async () => {
   const store = { connections: broken, combos: broken, customModels: broken, aliases: broken }
   assert.equal(await ids({}, ['llm'], { store }), [])
 })
 
-test('a failure is not remembered: the next listing tries again', async () => {
+test('a failure is not cached, and the next listing tries again', async () => {
   let attempts = 0
   const flaky = {
     all: async () => {
@@ -56,7 +56,7 @@ test('a failure is not remembered: the next listing tries again', async () => {
   assert.is(told.length, 1)
 })
 
-test('inactive connections are dropped, and only `false` is inactive', async () => {
+test('inactive connections are dropped, and only `false` means inactive', async () => {
   const isActive = (value: unknown) => ({ provider: 'acme', isActive: value as boolean }) // as others may have written it
   assert.equal(await ids({ ...world, combos: [], connections: [isActive(false)] }), ['acme/one', 'acme/mine'])
   for (const value of [true, undefined, null, 0]) {
@@ -68,7 +68,7 @@ test('inactive connections are dropped, and only `false` is inactive', async () 
   }
 })
 
-test('each entry has its four fields, with the same second in created', async () => {
+test('each entry has its four fields, and all have the same second in created', async () => {
   const clock = fakeClock(1_700_000_000_999)
   const entry = (id: string, owned_by: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by })
   assert.equal(await listWorld(world, ['llm'], { clock }), [

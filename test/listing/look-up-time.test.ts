@@ -14,7 +14,7 @@ const connection = (name: string) => ({
 const never = () => new Promise<Response>(() => {})
 const list = (...ids: string[]) => HttpResponse.json(ids.map((id) => ({ id })))
 
-/** A body that sends its parts and then says nothing more; `closed` tells whether it was cancelled. */
+/** A body that sends its chunks and then stalls; `closed` tells whether it was cancelled. */
 function stalling(...parts: string[]) {
   const state = { closed: false }
   const body = new ReadableStream({
@@ -28,7 +28,7 @@ function stalling(...parts: string[]) {
   return { state, body }
 }
 
-test('an upstream that sends no headers is given up after 5,000 ms, and its call ended', async () => {
+test('an upstream that sends no headers times out after 5,000 ms, and its call ends', async () => {
   const clock = fakeClock()
   const told: unknown[] = []
   const fetch = upstream(http.get('http://slow.test/models', never))
@@ -48,11 +48,11 @@ test('an upstream that sends no headers is given up after 5,000 ms, and its call
   await clock.advance(1)
   assert.equal(await listed, ['team'])
   assert.is(fetch.requests[0]?.signal.aborted, true)
-  assert.match(String(told[0]), /did not answer in time/)
+  assert.match(String(told[0]), /did not respond in time/)
   assert.is(clock.pending(), 0)
 })
 
-test('headers and body of a look-up share one time-out', async () => {
+test('the timeout of a lookup includes headers and body', async () => {
   const clock = fakeClock()
   const { state, body } = stalling('[{"id":"m"},')
   const answer = async () => {
@@ -77,7 +77,7 @@ test('a fetch that ignores its signal does not delay the listing', async () => {
   assert.equal(await listed, [])
 })
 
-test('all upstreams are asked at once, so that a slow one delays the listing only by its own time-out', async () => {
+test('all upstreams are queried concurrently, so a slow one delays the listing only by its own timeout', async () => {
   const clock = fakeClock()
   const names = ['a', 'b', 'c', 'd']
   const slow = (ms: number, id: string) => async () => {
@@ -100,14 +100,14 @@ test('all upstreams are asked at once, so that a slow one delays the listing onl
   assert.is(clock.pending(), 0)
 })
 
-test('an answer in time leaves no timer behind', async () => {
+test('a response in time leaves no timer behind', async () => {
   const clock = fakeClock()
   const fetch = upstream(http.get('http://a.test/models', () => list('one')))
   assert.equal(await ids({ connections: [connection('a')] }, ['llm'], { clock, fetch }), ['a/one'])
   assert.is(clock.pending(), 0)
 })
 
-test('each listing asks the upstreams again', async () => {
+test('each listing queries the upstreams again', async () => {
   let models = ['one']
   const fetch = upstream(http.get('http://a.test/models', () => list(...models)))
   const listing = listingOf({ connections: [connection('a')] })
@@ -118,7 +118,7 @@ test('each listing asks the upstreams again', async () => {
   assert.is(fetch.requests.length, 2)
 })
 
-test('an upstream is asked once for all kinds, and not at all for kinds that its provider does not serve', async () => {
+test('an upstream is queried once for all kinds, and not for kinds that its provider does not serve', async () => {
   const fetch = upstream(http.get('http://a.test/models', () => list('one', 'tts-1')))
   const world: World = { connections: [connection('a')] }
   assert.equal(await ids(world, ['llm', 'image', 'tts'], { fetch }), ['a/one', 'a/tts-1'])
@@ -127,7 +127,7 @@ test('an upstream is asked once for all kinds, and not at all for kinds that its
   assert.is(fetch.requests.length, 1)
 })
 
-test('a list of more than 4 MiB is cut off and counts as none', async () => {
+test('a list over 4 MiB is cut off and treated as missing', async () => {
   let sent = 0
   const chunk = new TextEncoder().encode(' '.repeat(64 * 1024))
   const endless = new ReadableStream({
@@ -146,7 +146,7 @@ test('a list of more than 4 MiB is cut off and counts as none', async () => {
   assert.ok(sent < 5 * 1024 * 1024, `${sent} bytes were read`)
 })
 
-test('a list in many pieces is whole', async () => {
+test('a list in many chunks is complete', async () => {
   const models = Array.from({ length: 2_000 }, (_, at) => ({ id: `modèle-${at}` }))
   const bytes = new TextEncoder().encode(JSON.stringify({ data: models }))
   let at = 0

@@ -12,7 +12,7 @@ for (const [path, expected] of [
   ['image-to-text', ['for-imageToText', 'ac/seer']],
   ['web', ['for-webSearch', 'for-webFetch', 'ac/search', 'ac/fetch']],
 ] as const) {
-  test(`/v1/models/${path} lists its kind and no other, in the same shape`, async () => {
+  test(`/v1/models/${path} lists only its kind, in the same shape`, async () => {
     const { gateway } = open()
     await gateway.api.connections.create({ provider: 'acme' })
     for (const kind of ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText', 'webSearch', 'webFetch'] as const) {
@@ -23,7 +23,7 @@ for (const [path, expected] of [
   })
 }
 
-test('web entries say which kind they are', async () => {
+test('web entries include their kind', async () => {
   const { gateway } = open()
   await gateway.api.connections.create({ provider: 'acme' })
   const { data }: { data: unknown[] } = await (await get(gateway, '/v1/models/web')).json()
@@ -44,7 +44,7 @@ for (const [what, path, id] of [
   ['web search', '/v1/models/ac/search', 'ac/search'],
   ['an id as Google’s clients write it', '/v1/models/models/ac/chat', 'ac/chat'],
 ] as const) {
-  test(`/v1/models/{id} answers one entry: ${what}`, async () => {
+  test(`/v1/models/{id} returns one entry: ${what}`, async () => {
     const { gateway } = open()
     await gateway.api.connections.create({ provider: 'acme' })
     await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
@@ -56,7 +56,7 @@ for (const [what, path, id] of [
   })
 }
 
-test('the path of a kind takes precedence over a combo of that name', async () => {
+test('the path of a kind takes precedence over a combo with that name', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
   assert.equal(await idsAt(gateway, '/v1/models/image'), ['ac/painter'])
@@ -72,7 +72,7 @@ for (const [what, headers, body] of [
   ],
   ['Google', { 'x-goog-api-client': 'x' }, { error: { code: 404, message: '?', status: 'NOT_FOUND' } }],
 ] as const) {
-  test(`an unknown id is 404 in the shape of ${what}, naming the nearest`, async () => {
+  test(`an unknown ID returns a 404 in the shape of ${what} with a similar name`, async () => {
     const { gateway } = open()
     const response = await get(gateway, '/v1/models/ac/chatt', { headers })
     assert.is(response.status, 404)
@@ -83,7 +83,7 @@ for (const [what, headers, body] of [
   })
 }
 
-test('an upstream is asked once for the model of an id that is not listed, and no model waits longer than one look-up', async () => {
+test('an upstream is queried once for a model that is not listed, and no model waits longer than one lookup', async () => {
   const never = () => new Promise<Response>(() => {})
   const { gateway, clock, fetch } = open({
     catalog: { 'openai-compatible': { serviceKinds: ['llm', 'image'] } },
@@ -110,7 +110,7 @@ test('an upstream is asked once for the model of an id that is not listed, and n
   assert.is(fetch.requests.length, 2)
 })
 
-test('an id without a similar name is a 404 as well', async () => {
+test('an ID without a similar name returns a 404 as well', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
   assert.is(response.status, 404)
   const answer: { error: { message: string } } = await response.json()

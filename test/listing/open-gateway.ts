@@ -6,7 +6,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 
-/** One provider, with a model of each kind. */
+/** A provider with a model of each kind. */
 export const catalog: Catalog = {
   acme: {
     alias: 'ac',
@@ -31,7 +31,7 @@ interface Options {
   onError?: (error: unknown) => void
 }
 
-/** A gateway over that catalog, which anybody may manage. `handlers` are its upstreams; none by default. */
+/** A gateway with that catalog and open management. `handlers` are its upstreams; default: none. */
 export function open({
   handlers = [],
   storage = memoryStorage(),
@@ -52,11 +52,11 @@ export function open({
   return { gateway, clock, fetch }
 }
 
-/** What the gateway answers to a GET of a path. */
+/** The gateway's response to a GET of a path. */
 export const get = (gateway: Gateway, path: string, init?: RequestInit) =>
   gateway.fetch(new Request(`http://gw${path}`, init))
 
-/** The ids that the gateway lists at a path, in their order; the answer has to be 200. */
+/** The IDs that the gateway lists at a path, in order. The response must be a 200. */
 export async function idsAt(gateway: Gateway, path: string): Promise<string[]> {
   const response = await get(gateway, path)
   assert.is(response.status, 200, path)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Kind } from '../../src/types.ts'
 import type { World } from './world.ts'
 
-/** Worlds small enough to read when one fails, of names chosen to collide, to nest, to be blank and to be found on every object. */
+/** Worlds small enough to read when one fails, with names chosen to collide, nest, be blank, or be inherited by every object. */
 
 const PROVIDERS = [
   'openai',
@@ -65,7 +65,7 @@ const modelId = fc.oneof(
 )
 const few = <T>(arbitrary: fc.Arbitrary<T>, maxLength = 4) => fc.array(arbitrary, { maxLength })
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
-/** Without the fields that came out as undefined. */
+/** Removes undefined fields. */
 const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
   fc.record(fields).map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)))
 
@@ -113,7 +113,7 @@ const customModel = some({
   providerAlias: fc.oneof(name, fc.constant('')),
 })
 
-/** What an upstream answers: lists in every wrapping, and things that are none. */
+/** Upstream responses: lists in every wrapper, and invalid ones. */
 const element = fc.oneof(
   { arbitrary: some({ id: maybe(modelId), name: maybe(modelId), model: maybe(modelId) }), weight: 5 },
   { arbitrary: fc.constantFrom(null, 'gpt', 7, ['gpt'], { id: 7, name: ' ', model: 'gpt' }), weight: 1 },
@@ -124,7 +124,7 @@ const answer = fc.oneof(
   fc.constantFrom(undefined, null, 'gpt', 7, { data: { id: 'gpt' }, results: [{ id: 'behind an object' }] }),
 )
 
-/** Provider definitions by id, an own `__proto__` among them as JSON.parse would make it. */
+/** Provider definitions by ID, including an own `__proto__` as JSON.parse would create. */
 const catalog = fc
   .array(fc.tuple(fc.constantFrom(...PROVIDERS), provider), { minLength: 1, maxLength: 8 })
   .map((entries) => Object.fromEntries(entries))
@@ -150,5 +150,5 @@ export const randomKinds = fc.oneof(
   fc.subarray(KINDS),
 )
 
-/** Answers by address. */
+/** Responses by URL. */
 export const randomAnswers = fc.record(Object.fromEntries(ASKED.map((url) => [url, answer])))

@@ -6,7 +6,7 @@ import { randomAnswers, randomKinds, randomWorld } from './random-world.ts'
 import { referenceListing } from './reference.ts'
 import { listWorld } from './world.ts'
 
-const test = suite('the listing and a reference written from the specification alone')
+const test = suite('the listing and a reference implementation of the specification')
 
 test('the listing and the reference agree on thousands of random data sets', async () => {
   const clock = fakeClock(1_700_000_000_999)

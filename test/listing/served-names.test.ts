@@ -4,7 +4,7 @@ import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { catalog, get, idsAt, open } from './open-gateway.ts'
 
-const test = suite('GET /v1/models/{id} of names that are not listed and served all the same')
+const test = suite('GET /v1/models/{id} for names that work but are not listed')
 
 const answer = http.post('*/chat/completions', async ({ request }) => {
   const { model }: { model?: string } = Object(await request.json())
@@ -23,7 +23,7 @@ const ask = (gateway: Gateway, model: string) =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
   })
 
-/** A gateway with a keyless server, two accounts at one provider, and names that lead to them. */
+/** A gateway with a server without a key, two accounts with one provider, and names that resolve to them. */
 async function openServed() {
   const opened = open({
     handlers: [answer],
@@ -49,7 +49,7 @@ for (const [what, name, owner] of [
   ['an alias of a model', 'quick', 'lab'],
   ['an alias of a combo', 'best', 'combo'],
 ] as const) {
-  test(`${what} is one entry, and is served`, async () => {
+  test(`${what} is one entry and works`, async () => {
     const { gateway } = await openServed()
     assert.not.ok((await idsAt(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
     assert.is((await ask(gateway, name)).status, 200)
@@ -59,7 +59,7 @@ for (const [what, name, owner] of [
   })
 }
 
-test('a name with Google’s prefix is found by the name behind it', async () => {
+test('a name with Google’s prefix is found without it', async () => {
   const { gateway } = await openServed()
   for (const [id, methods] of [
     ['lab/m', ['generateContent', 'streamGenerateContent', 'countTokens']],
@@ -73,7 +73,7 @@ test('a name with Google’s prefix is found by the name behind it', async () =>
 })
 
 for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
-  test(`the name "${name}", which leads nowhere, is a 404 for both`, async () => {
+  test(`the name "${name}", which does not resolve, returns a 404 for both`, async () => {
     const { gateway } = await openServed()
     await gateway.api.aliases.set({ alias: 'lost', model: 'nobody/m' })
     assert.is((await ask(gateway, name)).status, 404)
@@ -81,7 +81,7 @@ for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
   })
 }
 
-test('a model that its own server, asked a moment ago, does not list is a 404', async () => {
+test("a model missing from its server's recent list returns a 404", async () => {
   const { gateway } = open({ handlers: [http.get('http://up.test/models', () => HttpResponse.json([{ id: 'm' }]))] })
   await gateway.api.connections.create({
     provider: 'openai-compatible',

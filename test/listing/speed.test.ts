@@ -3,12 +3,12 @@ import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listingOf, type World } from './world.ts'
 
-const test = suite('the listing at size')
+const test = suite('the listing of many models')
 
 const range = (length: number) => Array.from({ length }, (_, at) => at)
 const noNetwork = () => Promise.reject(new TypeError('fetch failed'))
 
-/** `size` catalog models, connections, custom models, aliases and combos each; `read` is called whenever one is looked at. */
+/** `size` catalog models, connections, custom models, aliases, and combos each; `read` is called with each access to one. */
 function worldOf(size: number, read: () => void = () => {}): World {
   const watched = <T extends object>(record: T): T =>
     new Proxy(record, {
@@ -31,7 +31,7 @@ function worldOf(size: number, read: () => void = () => {}): World {
   }
 }
 
-test('the listing reads each record a few times, however many records there are', async () => {
+test('the listing reads each record only a few times, however many there are', async () => {
   const size = 5_000
   let reads = 0
   const listing = listingOf(worldOf(size, () => reads++))

@@ -6,7 +6,7 @@ const test = suite('listing rule 3: without connections')
 
 const all: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText']
 
-test('the listing without connections lists the catalog in its order, by the alias that models are filed under', async () => {
+test("the listing without connections lists the catalog in order, under the providers' aliases", async () => {
   const catalog: World['catalog'] = {
     plain: { models: [{ id: 'a' }] },
     configured: { alias: 'cfg', models: [{ id: 'b' }] },
@@ -23,7 +23,7 @@ test('the listing without connections lists the catalog in its order, by the ali
   )
 })
 
-test('a provider that serves none of the kinds is skipped, whatever its models', async () => {
+test('a provider that serves none of the requested kinds is skipped, whatever its models', async () => {
   const models = [{ id: 'chat' }, { id: 'picture', type: 'image' as const }]
   const catalog: World['catalog'] = {
     silent: { models },
@@ -36,7 +36,7 @@ test('a provider that serves none of the kinds is skipped, whatever its models',
   assert.equal(await ids({ catalog }, ['tts']), [])
 })
 
-test('a model without a type is an llm; the others are listed for their own kind', async () => {
+test('a model without a type is an llm, and others are listed under their own kind', async () => {
   const types: Kind[] = ['image', 'tts', 'stt', 'embedding', 'imageToText']
   const models = [
     { id: 'untyped' },
@@ -48,7 +48,7 @@ test('a model without a type is an llm; the others are listed for their own kind
   for (const type of types) assert.equal(await ids({ catalog }, [type]), [`acme/an-${type}`])
 })
 
-test('without connections kinds are not inferred from names, and services are not listed', async () => {
+test('kinds are not inferred and services are not listed without connections', async () => {
   const catalog: World['catalog'] = {
     acme: {
       serviceKinds: ['llm', 'tts', 'embedding', 'webSearch', 'webFetch'],
@@ -76,7 +76,7 @@ test('custom models follow all providers, in the order of creation', async () =>
   assert.equal(await ids(world, ['image', 'tts']), [], 'custom models are there for llm only')
 })
 
-test('custom models need an alias, an id that is not blank, and no type but llm', async () => {
+test('custom models need an alias, a nonblank ID, and no type other than llm', async () => {
   const odd = [
     { id: '  padded ', providerAlias: 'acme' },
     { id: '', providerAlias: 'acme' },

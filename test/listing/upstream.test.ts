@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { ids, type World } from './world.ts'
 
-const test = suite('upstream model fetch: what is asked, and what is made of the answer')
+const test = suite('upstream model fetch: requests and responses')
 
 const BASE = 'http://up.test/v1'
 const model = (id: string) => ({ id })
@@ -13,7 +13,7 @@ function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE,
   return { connections: [{ provider, apiKey, providerSpecificData }] }
 }
 
-/** Lists a world whose upstream is one handler for every address. */
+/** Lists a world whose upstream has one handler for every URL. */
 async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
   const fetch = upstream(http.get('*', answer))
   const told: unknown[] = []
@@ -21,7 +21,7 @@ async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => 
   return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, told }
 }
 
-test('bearer style: GET <baseUrl>/models with the key, JSON, and no cache', async () => {
+test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cache', async () => {
   const { ids, requests } = await ask(compatible())
   assert.equal(ids, ['lab/m'])
   const [request] = requests
@@ -36,7 +36,7 @@ test('bearer style: GET <baseUrl>/models with the key, JSON, and no cache', asyn
   })
 })
 
-test('messages style: the key in both headers, and the version', async () => {
+test('the messages style sends the key in both headers, and the version', async () => {
   const { ids, requests } = await ask(compatible('anthropic-compatible-lab'))
   assert.equal(ids, ['lab/m'])
   assert.is(requests[0]?.url, `${BASE}/models`)
@@ -58,7 +58,7 @@ for (const [baseUrl, bearer, messages] of [
   ['http://up.test/v1/my-messages', 'http://up.test/v1/my-messages/models', 'http://up.test/v1/my-messages/models'],
   ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
 ] as const) {
-  test(`the address of "${baseUrl}"`, async () => {
+  test(`the models URL of "${baseUrl}" is correct`, async () => {
     assert.is((await ask(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
     assert.is((await ask(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
   })
@@ -73,7 +73,7 @@ const unaskable: Array<[what: string, world: World]> = [
   ['a key that is not empty', compatible('openai-compatible', BASE, '')],
 ]
 for (const [what, world] of unaskable) {
-  test(`without ${what} the upstream is not asked`, async () => {
+  test(`the upstream is not queried without ${what}`, async () => {
     const { ids, requests, told } = await ask(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
@@ -97,14 +97,14 @@ for (const [provider, asked] of [
   ['openai', false],
   ['my-openai-compatible', false],
 ] as const) {
-  test(`${provider} is ${asked ? '' : 'not '}asked`, async () => {
+  test(`${provider} is ${asked ? '' : 'not '}queried`, async () => {
     const { ids, requests } = await ask(compatible(provider))
     assert.is(requests.length, asked ? 1 : 0)
     assert.equal(ids, asked ? ['lab/m'] : [])
   })
 }
 
-test('the upstream is asked only when the base list is empty', async () => {
+test('the upstream is only queried if the base list is empty', async () => {
   const [connection] = compatible().connections ?? []
   const withEnabled = (enabledModels: string[]): World => ({
     connections: connection
@@ -119,7 +119,7 @@ test('the upstream is asked only when the base list is empty', async () => {
   assert.equal([known.ids, known.requests.length], [['lab/known'], 0])
 })
 
-test('custom models and aliases are added to the models of the upstream, and do not replace them', async () => {
+test("custom models and aliases are added to the upstream's models", async () => {
   const world: World = {
     ...compatible(),
     customModels: [{ id: 'custom', providerAlias: 'lab' }],
@@ -128,7 +128,7 @@ test('custom models and aliases are added to the models of the upstream, and do 
   assert.equal((await ask(world)).ids, ['lab/m', 'lab/custom', 'lab/aliased'])
 })
 
-test('ids of an upstream stay unchanged except for the name of the provider in front, and are filtered by kind', async () => {
+test('upstream IDs stay unchanged except for a leading provider name, and are filtered by kind', async () => {
   const answer = () =>
     HttpResponse.json([' m ', 'lab/m', 'openai-compatible-lab/n', 'meta/llama', 'text-embed', 'lab/'].map(model))
   assert.equal((await ask(compatible(), answer)).ids, ['lab/ m ', 'lab/m', 'lab/n', 'lab/meta/llama'])
@@ -160,7 +160,7 @@ for (const [what, answer, expected] of [
   ['text', 'models', []],
   ['null', null, []],
 ] as const) {
-  test(`an answer with ${what}`, async () => {
+  test(`a response with ${what} is parsed`, async () => {
     assert.equal((await ask(compatible(), () => HttpResponse.json(answer))).ids, expected)
   })
 }
@@ -180,7 +180,7 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
   ['an empty body', http.get('*', () => HttpResponse.text(''))],
 ]
 for (const [what, handler] of failures) {
-  test(`${what} is an empty result, and onError gets it without the key`, async () => {
+  test(`${what} results in an empty list, and onError gets it without the key`, async () => {
     const fetch = upstream(handler)
     const told: unknown[] = []
     const world: World = {
@@ -196,14 +196,14 @@ for (const [what, handler] of failures) {
   })
 }
 
-test('onError gets the status with which an upstream has refused', async () => {
+test("onError gets the status of an upstream's error", async () => {
   const told: unknown[] = []
   const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
   await ids(compatible(), ['llm'], { fetch, onError: (error) => told.push(error) })
-  assert.match(String(told[0]), /No models from openai-compatible-lab: The provider answered with status 401\./)
+  assert.match(String(told[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
-test('a key that no header can hold is an empty result, and is not quoted', async () => {
+test('a key that no header can contain results in an empty list and is not quoted', async () => {
   const told: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')
@@ -212,9 +212,9 @@ test('a key that no header can hold is an empty result, and is not quoted', asyn
   assert.not.match(JSON.stringify(told[0], Object.getOwnPropertyNames(told[0])), /sec.{0,3}ret/)
 })
 
-test('a key that cannot be opened is an empty result', async () => {
+test('a key that cannot be decrypted results in an empty list', async () => {
   const told: unknown[] = []
-  const store = { vault: () => Promise.reject(new Error('wrong secret')) }
+  const store = { keyring: () => Promise.reject(new Error('wrong secret')) }
   const fetch = upstream()
   assert.equal(await ids(compatible(), ['llm'], { fetch, store, onError: (error) => told.push(error) }), [])
   assert.is(told.length, 1)

@@ -1,9 +1,9 @@
-import { createListing, type ListingDeps } from '../../src/listing/listing.ts'
-import type { AliasRecord, ConnectionRecord } from '../../src/store/store.ts'
+import { createListing, type ListingDeps } from '../../src/features/listing/listing.ts'
+import type { AliasRecord, ConnectionRecord } from '../../src/records/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 
-/** Everything a listing depends on, as plain data; what a test leaves out is empty. */
+/** The input of a listing as plain data; missing parts are empty. */
 export interface World {
   catalog?: Catalog
   connections?: Array<Partial<ConnectionRecord> & { provider: string; apiKey?: string }>
@@ -21,7 +21,7 @@ interface Host {
   store?: Partial<ListingDeps['store']>
 }
 
-/** A listing over a world. Without a `fetch` there is no network: a look-up fails. */
+/** A listing of a world. Without `fetch`, lookups fail. */
 export function listingOf(world: World, { clock = fakeClock(), onError = () => {}, store }: Host = {}) {
   return createListing({ store: { ...storeOf(world), ...store }, catalog: world.catalog ?? {}, clock, onError })
 }
@@ -31,12 +31,12 @@ export function listWorld(world: World, kinds: readonly Kind[], host: Host = {})
   return listingOf(world, host).list(kinds, host.fetch ?? noNetwork)
 }
 
-/** The ids alone, in their order. `K` defaults to that of `GET /v1/models`. */
+/** Only the IDs, in order. `K` defaults to that of `GET /v1/models`. */
 export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: Host = {}): Promise<string[]> {
   return (await listWorld(world, kinds, host)).map((entry) => entry.id)
 }
 
-/** A vault that keeps secrets by writing `sealed:` in front of them. */
+/** A vault that encrypts secrets by prepending `sealed:`. */
 function storeOf(world: World): ListingDeps['store'] {
   const seal = (plain: string) => `sealed:${plain}`
   const at = new Date(0).toISOString()
@@ -67,11 +67,12 @@ function storeOf(world: World): ListingDeps['store'] {
     combos: records(combos),
     customModels: records(world.customModels ?? []),
     aliases: records(aliases),
-    vault: async () => ({
+    keyring: async () => ({
       digest: async (credential) => credential,
       digestBySha256: async (sha256) => sha256,
-      seal: async (_, plain) => seal(plain),
-      open: async (_, sealed) => sealed.slice(seal('').length),
+      hashForLookup: async () => new Uint8Array(32),
+      encrypt: async (_, plain) => seal(plain),
+      decrypt: async (_, sealed) => sealed.slice(seal('').length),
       sign: async () => '',
       verify: async () => true,
     }),

@@ -51,7 +51,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
-test('models are asked in their order, in place of the model of the call, which records have', async () => {
+test("models are tried in order instead of the call's model, which appears in records", async () => {
   const { ask, up, told, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await ask({ models }, { model: 'said' })
@@ -66,7 +66,7 @@ test('models are asked in their order, in place of the model of the call, which 
   assert.is(told.requests[0]?.attempts[1]?.via, 'providerOptions.signalbox:fallback')
 })
 
-test('parameters hold for the model of the call, over its own options; those of an entry win', async () => {
+test("parameters override the call's options for the call's model, and an entry's parameters override both", async () => {
   const { ask, sent } = await open(failingFirst)
   const params = { maxTokens: 7, temperature: 0.5 }
   await ask({ params }, { body: { maxOutputTokens: 900, topP: 0.25 } })
@@ -81,7 +81,7 @@ test('parameters hold for the model of the call, over its own options; those of 
   )
 })
 
-test('members of a list hold for the model of the call without a list', async () => {
+test("fields of a list apply to the call's model if there is no list", async () => {
   const { ask, up } = await open(({ provider }) => json(chatAnswer(provider === 'two' ? '{}' : 'Hello')))
   const body = { responseFormat: { type: 'json', schema: { type: 'object' } } }
   assert.is((await ask({ on: ['schema'] }, { body })).status, 200)
@@ -91,7 +91,7 @@ test('members of a list hold for the model of the call without a list', async ()
   assert.equal(failing.up.providers, ['one'])
 })
 
-test('the limits of a combo hold for a call whose options name no models, and options can only lower them', async () => {
+test("a combo's limits apply to a call whose options contain no models, and options can only lower them", async () => {
   const models = ['one/m', 'two/m', 'three/m', 'claude/m']
   const few = { models, strategy: 'fallback' as const, maxAttempts: 1 }
   const combos = { few, many: { ...few, maxAttempts: 4 } }
@@ -108,7 +108,7 @@ test('the limits of a combo hold for a call whose options name no models, and op
   }
 })
 
-test('with a list in the header, each member of the options wins, of limits the smaller, and the model of the call does not count', async () => {
+test("with a list in the header, each field of the options wins, the lower limit applies, and the call's model is ignored", async () => {
   const { ask, up, sent } = await open(() => json({}, 500))
   const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
   const headers = { 'x-signalbox-models': JSON.stringify(listed) }
@@ -144,11 +144,14 @@ for (const [by, options, headers, ms] of [
       'x-signalbox-timeout-ms' in headers && ms < options.timeoutMs
         ? 'x-signalbox-timeout-ms'
         : 'providerOptions.signalbox.timeoutMs'
-    assert.match(await error(response), `There was no answer within the ${ms} ms of "${name}".`)
+    assert.match(
+      await error(response),
+      `No response within the ${ms} ms that "${name}" allows. Raise it or try another model.`,
+    )
     assert.is(up.open, 0)
   })
 
-test('a strict call is refused what its target cannot do, and one that is not strict stays as the header says', async () => {
+test('a strict call is rejected if its target lacks a feature, and the header decides for other calls', async () => {
   const { ask } = await open()
   const body = { seed: 7 }
   const model = 'claude/c'
@@ -157,7 +160,7 @@ test('a strict call is refused what its target cannot do, and one that is not st
   assert.is((await ask({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
-test('calls of one session go to the same target, as by the header', async () => {
+test('calls in one session go to the same target, as with the header', async () => {
   const models = ['one/m', 'two/m', 'three/m']
   const { ask, up } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
   const sessions = Array.from({ length: 8 }, (_, at) => `session ${at}`)
@@ -170,7 +173,7 @@ test('calls of one session go to the same target, as by the header', async () =>
   assert.equal(others, [first, first])
 })
 
-test('the end user is told to the provider and kept, and the effort is that of the model', async () => {
+test("the provider and the records get the end user, and the effort is the model's", async () => {
   const { ask, sent, api } = await open(undefined, { usage: true })
   await ask({ user: 'me', reasoning: 'low' })
   assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])
@@ -180,7 +183,7 @@ test('the end user is told to the provider and kept, and the effort is that of t
 
 for (const route of routes)
   for (const version of [3, 4])
-    test(`version ${version} of ${route} takes models, and names none of the options as a loss`, async () => {
+    test(`version ${version} of ${route} accepts models, and reports none of the options as dropped`, async () => {
       const { ask, up } = await open(undefined, { connections: ['one', 'two'] })
       const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
       const response = await ask(options, { path: `/v${version}/ai/${route}`, model: 'said' })
@@ -195,11 +198,11 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ modles: ['one/m'] }, /^Unknown field "providerOptions\.signalbox\.modles"\. Did you mean "models"\?/],
   [
     { language: 'de' },
-    /^Unknown field "providerOptions\.signalbox\.language"\. .* Options of a model stand beside it, under the name of its provider/,
+    /^Unknown field "providerOptions\.signalbox\.language"\. .* Put model options next to it, under the provider's name/,
   ],
   [{ tags: ['a'] }, /^Unknown field "providerOptions\.signalbox\.tags"/],
-  [{ models: 'one/m' }, '"providerOptions.signalbox.models" must be a list of model names'],
-  [{ models: [] }, '"providerOptions.signalbox.models" must name at least one model'],
+  [{ models: 'one/m' }, '"providerOptions.signalbox.models" must be an array of model names'],
+  [{ models: [] }, '"providerOptions.signalbox.models" must contain at least one model'],
   [{ models: null }, /^"providerOptions\.signalbox\.models" must/],
   [{ models: ['one/m', {}] }, /^"providerOptions\.signalbox\.models\[1\]\.model" is required/],
   [
@@ -209,7 +212,7 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ params: { topP: 2 } }, '"providerOptions.signalbox.params.topP" must be a number from 0 to 1'],
   [{ params: [] }, /^"providerOptions\.signalbox\.params" must be an object/],
   [{ strategy: 'round-robin' }, /^"providerOptions\.signalbox\.strategy" cannot be "round-robin"/],
-  [{ on: 'schema' }, /^"providerOptions\.signalbox\.on" must be a list/],
+  [{ on: 'schema' }, /^"providerOptions\.signalbox\.on" must be an array/],
   [{ hedge: 'yes' }, '"providerOptions.signalbox.hedge" must be true or false'],
   [{ timeouts: { headersMs: -1 } }, /^"providerOptions\.signalbox\.timeouts\.headersMs" must be/],
   [{ maxAttempts: 0 }, /^"providerOptions\.signalbox\.maxAttempts" must be/],
@@ -217,12 +220,12 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   [{ timeoutMs: 0 }, /^"providerOptions\.signalbox\.timeoutMs" must be a whole number/],
   [{ strict: 'true' }, '"providerOptions.signalbox.strict" must be true or false'],
   [{ session: '' }, '"providerOptions.signalbox.session" must not be blank'],
-  [{ session: 5 }, '"providerOptions.signalbox.session" must be text'],
-  [{ user: 5 }, '"providerOptions.signalbox.user" must be text'],
+  [{ session: 5 }, '"providerOptions.signalbox.session" must be a string'],
+  [{ user: 5 }, '"providerOptions.signalbox.user" must be a string'],
   [{ reasoning: 'hard' }, /^"providerOptions\.signalbox\.reasoning" must be one of "none"/],
 ]
 for (const [options, message] of refusals)
-  test(`${JSON.stringify(options)} is refused at each route by the path of its member, and nobody is called`, async () => {
+  test(`${JSON.stringify(options)} is rejected on each route with the path of its field, and no provider is called`, async () => {
     const { ask, up } = await open()
     for (const route of routes) {
       const response = await ask(options, { path: `/v4/ai/${route}` })
@@ -234,7 +237,7 @@ for (const [options, message] of refusals)
     assert.is(up.calls.length, 0)
   })
 
-test('what only chat has is refused for other kinds', async () => {
+test('options that only chat supports are rejected for other kinds', async () => {
   const { ask, up } = await open()
   for (const route of routes.slice(1))
     for (const [options, member] of [
@@ -244,18 +247,18 @@ test('what only chat has is refused for other kinds', async () => {
     ] as const) {
       const response = await ask(options, { path: `/v4/ai/${route}` })
       assert.is(response.status, 400)
-      assert.ok((await error(response)).startsWith(`"providerOptions.signalbox.${member}" is for chat.`))
+      assert.ok((await error(response)).startsWith(`"providerOptions.signalbox.${member}" is only for chat.`))
     }
   assert.is(up.calls.length, 0)
 })
 
-test('options that are null or absent are none', async () => {
+test('null options are the same as none', async () => {
   const { ask, up } = await open()
   for (const none of [null, undefined, {}]) assert.is((await ask(none)).status, 200)
   assert.equal(up.providers, ['one', 'one', 'one'])
 })
 
-test('a key needs every model among its models, that of the call too where it has parameters', async () => {
+test("a key must allow every model, and the call's model if it has parameters", async () => {
   const { post, up, key, keyId, gateway } = await openGate({ models: ['one/m', 'chain'], combos: { chain: ['two/m'] } })
   assert.ok(key)
   const ask = (signalbox: object, model = 'one/m') =>
@@ -279,7 +282,7 @@ test('a key needs every model among its models, that of the call too where it ha
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('limits hold for each model', async () => {
+test('limits apply to each model', async () => {
   const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
   const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }
@@ -288,19 +291,19 @@ test('limits hold for each model', async () => {
   assert.is(await used('tokens'), 12)
 })
 
-test('the setting requestModels forbids whatever makes a list, and nothing else', async () => {
+test('the setting allowRequestModels forbids everything that creates a list, and nothing else', async () => {
   const { ask, up, api } = await open()
-  await api.settings.update({ requestModels: false })
+  await api.settings.update({ allowRequestModels: false })
   for (const options of [{ models: ['one/m'] }, { params: { seed: 1 } }, { on: ['content'] }]) {
     const response = await ask(options)
     assert.is(response.status, 403)
-    assert.match(await error(response), /"providerOptions\.signalbox".*"requestModels"/)
+    assert.match(await error(response), /"providerOptions\.signalbox".*"allowRequestModels"/)
   }
   assert.is(up.calls.length, 0)
   assert.is((await ask({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
 })
 
-test('explanations say where a call with options would go', async () => {
+test('explanations show where a call with options would go', async () => {
   const { api, up } = await open()
   const explain = (signalbox: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { signalbox } } })
@@ -317,7 +320,7 @@ test('explanations say where a call with options would go', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('options of a message and of a part are not those of the call', async () => {
+test("options of a message or a part don't apply to the call", async () => {
   const { ask, up } = await open()
   const own = { providerOptions: { signalbox: { models: ['three/m'], nonsense: true } } }
   const content = [{ type: 'text', text: 'Hi', ...own }]
@@ -326,7 +329,7 @@ test('options of a message and of a part are not those of the call', async () =>
   assert.equal(up.providers, ['one'])
 })
 
-test('other formats have no such options', async () => {
+test("other formats don't have these options", async () => {
   const { chat, up } = await open()
   const providerOptions = { signalbox: { models: ['two/m'], nonsense: true } }
   const messages = [{ role: 'user', content: 'Hi' }]
@@ -336,7 +339,7 @@ test('other formats have no such options', async () => {
 
 const TIMES = process.env.CI ? 5_000 : 120
 
-test('no options are a fault of the gateway, and those that are refused call nobody', async () => {
+test('no options cause an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
   const { ask, up, told } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]

@@ -1,5 +1,5 @@
 import { matchesSchema } from '../../src/lib/matches-schema.ts'
-import type { AnswerCondition } from '../../src/types.ts'
+import type { ResponseCondition } from '../../src/types.ts'
 import { askOf, endpointAt } from '../gate/support/asks.ts'
 import { metered } from '../gate/support/metered.ts'
 import { catalog as gateCatalog } from '../gate/support/world.ts'
@@ -21,7 +21,7 @@ const connections = ['one', 'two', 'three', 'claude', 'google']
 async function open(answer: Answering, more = {}) {
   const up = fakeUpstream(answer)
   const world = await openWorld({ fetch: up, catalog: priced, connections, ...more })
-  const ask = (on: AnswerCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
+  const ask = (on: ResponseCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
     const headers = { 'x-signalbox-models': JSON.stringify({ models, on }) }
     return world.chat({ model: 'said', messages, ...body }, { ...init, headers })
   }
@@ -61,12 +61,12 @@ const clients = [
 
 for (const [what, model, body, status] of filtered)
   for (const path of clients) {
-    test(`${what} sends a client of ${path} on to the next model, if "content" says so`, async () => {
+    test(`${what} makes a request to ${path} fall back to the next model under "content"`, async () => {
       const asked = askOf(endpointAt(path), 'said', 900)
       const { post, up, told } = await open(({ provider }) =>
         provider === 'two' ? json(chatAnswer()) : json(body, status),
       )
-      const headers = (on: AnswerCondition[]) => ({
+      const headers = (on: ResponseCondition[]) => ({
         headers: {
           'x-signalbox-models': JSON.stringify({ models: [model, 'two/m'], on }),
           'ai-language-model-id': 'said',
@@ -86,7 +86,7 @@ for (const [what, model, body, status] of filtered)
     })
   }
 
-test('a schema sends an answer on that is not JSON by it, and its tokens are paid for', async () => {
+test(`under "schema", a response that doesn't match the schema falls back, and its tokens are charged`, async () => {
   const answers = ['no JSON', '{"city":5}', good]
   const { ask, told, up } = await open((_, nth) => json(chatAnswer(answers[nth - 1])))
   const response = await ask(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
@@ -102,13 +102,13 @@ test('a schema sends an answer on that is not JSON by it, and its tokens are pai
       ['answered', 200, 7],
     ],
   )
-  assert.is(record?.attempts[0]?.message, 'The answer is not JSON by the schema of the request.')
+  assert.is(record?.attempts[0]?.message, "The response is not JSON that matches the request's schema.")
   assert.is(record?.usage?.inputTokens, 21)
   assert.is(record?.attempts[0]?.costUsd, 8e-6)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /schema/)
 })
 
-test('the last answer that is not wanted reaches the client as it is when there is no other, whatever else has failed', async () => {
+test('the client gets the last unwanted response unchanged if there is no other, whatever else has failed', async () => {
   for (const [stream, last] of [
     [false, 'two'],
     [true, 'two'],
@@ -135,7 +135,7 @@ test('the last answer that is not wanted reaches the client as it is when there 
   }
 })
 
-test('without a form of the answer a schema asks for nothing, and a call of a tool is no answer yet', async () => {
+test('"schema" does nothing without an output format, and a tool call is not a response yet', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
     ...chatAnswer(),
@@ -155,7 +155,7 @@ for (const [name, models] of [
 ] as const) {
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
 
-  test(`a stream that is ${name} is held back until it fits the schema`, async () => {
+  test(`a stream that is ${name} is held back until it matches the schema`, async () => {
     const { ask, told } = await open(({ provider }) =>
       sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
     )
@@ -172,7 +172,7 @@ for (const [name, models] of [
     assert.ok(record?.attempts.every(({ usage }) => (usage?.outputTokens ?? 0) > 0))
   })
 
-  test(`a stream that is ${name} and breaks off while it is held back goes to the next model`, async () => {
+  test(`a stream that is ${name} and breaks off while it is held back falls back to the next model`, async () => {
     const { ask, told } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
@@ -265,7 +265,7 @@ const streamed = { one: 'one/m', open: 'open/r', claude: 'claude/c', google: 'go
 
 for (const [path, body, end] of streaming)
   for (const [provider, model] of Object.entries(streamed)) {
-    test(`a stream of ${model} for a client of ${path} is held back, and comes whole`, async () => {
+    test(`a stream of ${model} for ${path} is held back and arrives complete`, async () => {
       const words = (call: Call) => metered({ words: [call.provider === provider ? 'no JSON' : good] }, { tokens: 0 })
       const { post, told } = await open((call, nth) => words(call)(call, nth), {
         catalog: gateCatalog,
@@ -301,7 +301,7 @@ for (const [path, body, end] of streaming)
     })
   }
 
-test('the client of a stream that is held back hears that the gateway is there', async () => {
+test('the client of a stream that is held back gets keep-alives', async () => {
   let goOn = () => {}
   const more = new Promise<void>((resolve) => {
     goOn = resolve
@@ -325,7 +325,7 @@ test('the client of a stream that is held back hears that the gateway is there',
   assert.match(text, /data: \[DONE\]\n\n$/)
 })
 
-test('a stream whose end by the filter comes with its first words goes on, and one that has begun does not', async () => {
+test('a stream that the content filter ends with its first content falls back, and one that has begun does not', async () => {
   const end = chatChunk({}, 'content_filter')
   const { ask, told } = await open(({ provider }, nth) => {
     if (provider === 'two') return sse(chatEvents())
@@ -341,7 +341,7 @@ test('a stream whose end by the filter comes with its first words goes on, and o
   assert.match(begun, 'content_filter')
 })
 
-test('a stored combo goes on after the same answers', async () => {
+test('a stored combo falls back under the same conditions', async () => {
   const combos = { fast: { models: ['one/m', 'two/m'], on: ['content' as const] } }
   const { chat, up, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()), {
     combos,
@@ -352,7 +352,7 @@ test('a stored combo goes on after the same answers', async () => {
   assert.equal(combo?.on, ['content'])
 })
 
-test('nothing is held against a model whose answers were not wanted', async () => {
+test("unwanted responses don't count against a model's health", async () => {
   const { ask, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
   for (let nth = 0; nth < 8; nth++) await (await ask(['content'], ['one/m', 'two/m'])).text()
   const { targets } = await api.explain({ model: 'one/m' })
@@ -376,9 +376,9 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
   ['no schema', { $ref: '#/nowhere' }, 5, true],
 ]
 for (const [what, given, value, isMatch] of schemas)
-  test(`a value is checked by its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
+  test(`a value is checked against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
 
-test('a schema that would take years is given up soon', () => {
+test('checking a schema that would take years is abandoned quickly', () => {
   const $defs: Record<string, object> = { d0: { type: 'string' } }
   for (let nth = 1; nth < 60; nth++)
     $defs[`d${nth}`] = { allOf: [{ $ref: `#/$defs/d${nth - 1}` }, { $ref: `#/$defs/d${nth - 1}` }] }

@@ -26,7 +26,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
-test('the models of a list are asked in their order, whatever the model of the body is', async () => {
+test('the models of a list are tried in order, whatever model the body contains', async () => {
   const { ask, up, told } = await open(failingFirst)
   const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
   assert.is(response.status, 200, await response.text())
@@ -42,13 +42,13 @@ test('the models of a list are asked in their order, whatever the model of the b
   assert.match(record?.attempts[1]?.via ?? '', /^x-signalbox-models:fallback$/)
 })
 
-test('names with commas between are a list, too', async () => {
+test('comma-separated names are a list, too', async () => {
   const { ask, up } = await open(failingFirst)
   assert.is((await ask(' one/m ,two/m')).status, 200)
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('a list may name combos and aliases, and what leads nowhere is passed over', async () => {
+test("a list may contain combos and aliases, and names that don't resolve are skipped", async () => {
   const more = {
     combos: { inner: { models: ['one/m', { model: 'three/m', params: { topP: 0.5 } }] } },
     aliases: { short: 'two/m' },
@@ -68,29 +68,29 @@ test('a list may name combos and aliases, and what leads nowhere is passed over'
 })
 
 const NAMES_NOTHING =
-  'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
+  'no active connection serves it. Ask the operator of this gateway to connect one of its providers or to change its models.'
 const MANY = ['a/m', 'b/m', 'c/m', 'd/m', 'e/m', 'f/m', 'g/m']
 const deadEnds: [models: string[], message: string][] = [
-  [['nowhere/m', 'nothing'], `("nowhere/m", "nothing") can be reached: ${NAMES_NOTHING}`],
-  [MANY, `("a/m", "b/m", "c/m", "d/m", "e/m" and 2 more) can be reached: ${NAMES_NOTHING}`],
+  [['nowhere/m', 'nothing'], `("nowhere/m", "nothing") is available: ${NAMES_NOTHING}`],
+  [MANY, `("a/m", "b/m", "c/m", "d/m", "e/m" and 2 more) is available: ${NAMES_NOTHING}`],
   [
     ['away/m', 'nothing', 'away/n'],
-    '("away/m", "nothing", "away/n") can be reached: there is no active connection to the provider "away". Add one, or activate it, at /api/connections. The administrator sends POST /api/connections with {"provider":"away","apiKey":"<its key>"}.',
+    '("away/m", "nothing", "away/n") is available: there is no active connection to "away". Ask the operator of this gateway to add or activate one at /api/connections (POST {"provider":"away","apiKey":"<API key>"}).',
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list of ${models} that leads nowhere is refused with its names, whatever the model of the body is`, async () => {
+  test(`a list of ${models} that doesn't resolve is rejected with its names, whatever model the body contains`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })
     const response = await ask({ models })
     assert.is(response.status, 404)
-    assert.is(await error(response), `None of the models of "x-signalbox-models" ${message}`)
+    assert.is(await error(response), `None of the models in "x-signalbox-models" ${message}`)
     assert.is(up.calls.length, 0)
   })
 }
 
-test('conditions, weights and strategies of a list hold', async () => {
+test('conditions, weights, and strategies of a list apply', async () => {
   const { ask, up } = await open()
   await ask({ models: [{ model: 'one/m', when: { tools: true } }, 'two/m'] })
   await ask({
@@ -103,27 +103,30 @@ test('conditions, weights and strategies of a list hold', async () => {
   assert.equal(up.providers, ['two', 'three'])
   const left = await ask({ models: [{ model: 'one/m', when: { tools: true } }] })
   assert.is(left.status, 400)
-  assert.match(await error(left), /^No model of the list "x-signalbox-models" that .* see the conditions \("when"\)/)
+  assert.match(
+    await error(left),
+    /^No reachable model in the list "x-signalbox-models" matches this request\. Check the conditions \("when"\)/,
+  )
 })
 
 const refusals: Array<[list: unknown, message: string | RegExp]> = [
-  ['', 'It is no JSON.'],
-  ['{', 'It is no JSON.'],
+  ['', 'It is not valid JSON.'],
+  ['{', 'It is not valid JSON.'],
   ['["one/m"]', /^Send an object with "models"/],
   ['"one/m"', /^Send an object with "models"/],
   [',', '"models[0]" must not be blank'],
-  [{}, '"models" is required and must be a list of model names'],
-  [{ models: [] }, '"models" must name at least one model'],
-  [{ models: 'one/m' }, /^"models" must be a list of model names/],
-  [{ models: ['one/m', 5] }, '"models[1]" must be text, or an object with "model"'],
+  [{}, '"models" is required and must be an array of model names'],
+  [{ models: [] }, '"models" must contain at least one model'],
+  [{ models: 'one/m' }, /^"models" must be an array of model names/],
+  [{ models: ['one/m', 5] }, '"models[1]" must be a string or an object with "model"'],
   [{ models: ['one/m', { model: 'two/m', params: { foo: 1 } }] }, /^Unknown field "models\[1\]\.params\.foo"\./],
   [
     { models: ['one/m', { model: 'two/m', params: { topP: 2 } }] },
     '"models[1].params.topP" must be a number from 0 to 1',
   ],
-  [{ models: Array.from({ length: 101 }, () => 'm') }, /^"models" must not name more than 100 models/],
+  [{ models: Array.from({ length: 101 }, () => 'm') }, /^"models" must not contain more than 100 models/],
   [{ models: ['one/m'], on: ['never'] }, /^"on\[0\]" must be one of "content", "schema"/],
-  [{ models: ['one/m'], on: 'content' }, /^"on" must be a list of "content" and "schema"/],
+  [{ models: ['one/m'], on: 'content' }, /^"on" must be an array of "content" and "schema"/],
   [{ models: ['one/m'], strategy: 'round-robin' }, /^"strategy" cannot be "round-robin"/],
   [{ models: ['one/m'], strategy: 'best' }, /^"strategy" must be one of/],
   [{ models: ['one/m'], maxAttempts: 0 }, /^"maxAttempts" must be/],
@@ -134,7 +137,7 @@ const refusals: Array<[list: unknown, message: string | RegExp]> = [
   ],
 ]
 for (const [list, message] of refusals) {
-  test(`${JSON.stringify(list).slice(0, 60)} is refused, and nobody is called`, async () => {
+  test(`${JSON.stringify(list).slice(0, 60)} is rejected, and no provider is called`, async () => {
     const { ask, up } = await open()
     const response = await ask(list)
     const said = await error(response)
@@ -147,7 +150,7 @@ for (const [list, message] of refusals) {
   })
 }
 
-test('a list asks no more often than the gateway allows, and may ask less often', async () => {
+test("a list can lower the gateway's number of attempts, but not raise it", async () => {
   const { ask, up } = await open(() => json({}, 500), { limits: { maxAttempts: 2 } })
   const models = ['one/m', 'two/m', 'three/m']
   await ask({ models, maxAttempts: 50 })
@@ -156,22 +159,22 @@ test('a list asks no more often than the gateway allows, and may ask less often'
   assert.is(up.calls.length, 3)
 })
 
-test('the setting requestModels forbids lists, for the host as well', async () => {
+test('the setting allowRequestModels forbids lists, also for the host app', async () => {
   const { ask, up, api, gateway, chat } = await open()
-  await api.settings.update({ requestModels: false })
+  await api.settings.update({ allowRequestModels: false })
   const response = await ask({ models: ['one/m'] })
   assert.is(response.status, 403)
-  assert.match(await error(response), /requestModels/)
+  assert.match(await error(response), /allowRequestModels/)
   assert.is(up.calls.length, 0)
   assert.is((await chat({ model: 'one/m', messages })).status, 200)
   const headers = { 'x-signalbox-models': 'one/m' }
   assert.is((await gateway.api.explain({ model: 'x', headers })).error?.status, 403)
-  await api.settings.update({ requestModels: null })
+  await api.settings.update({ allowRequestModels: null })
   assert.is((await ask({ models: ['one/m'] })).status, 200)
   assert.is((await gateway.api.explain({ model: 'x', headers })).targets[0]?.use, 'first')
 })
 
-test('a key needs every name of a list among its models, whatever the model of the body is', async () => {
+test('a key must allow every name of a list, whatever model the body contains', async () => {
   const { post, up, key, keyId, gateway } = await openGate({
     models: ['one/m', 'chain', 'claude/*'],
     combos: { chain: ['two/m'], mixed: ['one/m', 'two/m'] },
@@ -200,7 +203,7 @@ test('a key needs every name of a list among its models, whatever the model of t
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
-test('a combo that a list names is not asked for targets that the key may not use, also after failures', async () => {
+test("a combo in a list never calls targets that the key doesn't allow, even after failures", async () => {
   const { post, up } = await openGate({
     models: ['one/m', 'cheap/m'],
     combos: { mixed: ['one/m', 'two/m'] },
@@ -215,7 +218,7 @@ test('a combo that a list names is not asked for targets that the key may not us
   assert.equal(up.providers, ['one', 'cheap'])
 })
 
-test('limits hold for each target of a list', async () => {
+test('limits apply to each target of a list', async () => {
   const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const models = [{ model: 'one/m', params: { maxTokens: 100 } }, 'two/m']
   const response = await post('/v1/chat/completions', { model: 'x', messages, max_tokens: 4_000 }, listed({ models }))
@@ -224,7 +227,7 @@ test('limits hold for each target of a list', async () => {
   assert.is(await used('tokens'), 12)
 })
 
-test('answers that are not wanted count against limits, too', async () => {
+test('unwanted responses count against limits, too', async () => {
   const { post, used, reserved } = await openGate({ limits: { tokens: { total: 30_000 }, usd: { total: 1 } } })
   const response_format = { type: 'json_object' }
   for (const stream of [false, true]) {
@@ -237,21 +240,21 @@ test('answers that are not wanted count against limits, too', async () => {
   assert.is(await reserved(), 0)
 })
 
-test('parameters of a list of another kind than chat are refused, and models of embeddings must be one', async () => {
+test('parameters in a list of another kind than chat are rejected, and embedding lists must have one model', async () => {
   const { post, up } = await openGate()
   const ask = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
   const wrong = await ask({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
   assert.is(wrong.status, 400)
-  assert.match(await error(wrong), /"models\[0\]\.params" is for chat/)
+  assert.match(await error(wrong), /"models\[0\]\.params" is only for chat/)
   const mixing = await ask({ models: ['other/embedding', 'one/another'] })
   assert.is(mixing.status, 400)
-  assert.match(await error(mixing), /mixes vectors/)
+  assert.match(await error(mixing), /mixes embedding models/)
   assert.is(up.calls.length, 0)
   assert.is((await ask({ models: ['other/embedding'] })).status, 200)
 })
 
 for (const stream of [false, true])
-  test(`an answer that is given for want of a better one is told and charged once, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`an unwanted response that the client gets is reported and charged once, ${stream ? 'streamed' : 'whole'}`, async () => {
     const { post, up, told } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],

@@ -100,7 +100,7 @@ type Sent = Record<string, unknown>
 
 for (const [format, path] of Object.entries(clients))
   for (const [model, { sent, lost }] of Object.entries(expected)) {
-    test(`a client of ${format} asks ${model} with the parameters of the entry`, async () => {
+    test(`a request in ${format} calls ${model} with the parameters of the entry`, async () => {
       const { ask, up } = await open(params)
       const name = model.replace('/', '-')
       const plain = await ask(path, model)
@@ -199,7 +199,7 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
 ]
 
 for (const [what, { path, name, body, params: set, sent }] of passed) {
-  test(`a request that is passed through gets ${what}`, async () => {
+  test(`a passed-through request gets ${what}`, async () => {
     const { ask } = await open(set)
     const { status, text, sent: found } = await ask(path, name, body)
     assert.is(status, 200, text)
@@ -207,7 +207,7 @@ for (const [what, { path, name, body, params: set, sent }] of passed) {
   })
 }
 
-test('nothing else of a request that is passed through changes', async () => {
+test('nothing else in a passed-through request changes', async () => {
   const { post, up } = await open({ temperature: 0.1 })
   const text =
     '{ "model": "one-m",\n "messages": [{"role":"user","content":"Hi \\u00e9"}], "temperature":1.50, "big":12345678901234567890, "top_p": 0.50 }'
@@ -217,20 +217,20 @@ test('nothing else of a request that is passed through changes', async () => {
   assert.is(JSON.parse(up.calls[0]?.body ?? '').temperature, 0.1)
 })
 
-test('a request to count tokens, and one for a summary, stay as they are', async () => {
+test('requests to count tokens and to summarize stay the same', async () => {
   const { ask } = await open({ maxTokens: 5, temperature: 0.1 })
   const counted = await ask('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
   assert.equal([counted.sent.max_tokens, counted.sent.temperature], [undefined, undefined])
 })
 
-test('of nested combos the innermost entry decides each parameter', async () => {
+test('in nested combos, the innermost entry decides each parameter', async () => {
   const { ask, api } = await open({ maxTokens: 5, temperature: 0.1 })
   await api.combos.create({ name: 'outer', models: [{ model: 'one-m', params: { temperature: 0.9, topP: 0.5 } }] })
   const { sent } = await ask(CHAT, 'outer')
   assert.equal([sent.max_tokens, sent.temperature, sent.top_p], [5, 0.1, 0.5])
 })
 
-test('the same model is asked again where an entry has other parameters', async () => {
+test('the same model is called again for an entry with other parameters', async () => {
   const answer = metered({}, { tokens: 0 })
   const up = fakeUpstream((call, nth) => (nth === 1 ? new Response('{}', { status: 503 }) : answer(call, nth)))
   const models = [
@@ -253,7 +253,7 @@ test('the same model is asked again where an entry has other parameters', async 
   )
 })
 
-test('entries with equal parameters are one target, whatever set them, in requests and in explanations', async () => {
+test('entries with equal parameters are one target in requests and explanations, whatever their source', async () => {
   const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
   const up = fakeUpstream(() => new Response('{}', { status: 500 }))
   const world = await openWorld({
@@ -285,7 +285,7 @@ test('entries with equal parameters are one target, whatever set them, in reques
   }
 })
 
-test('limits see the limit of an answer that an entry sets, and lower it where less is left', async () => {
+test('limits respect the output limit of an entry, and lower it if less is left', async () => {
   const { gateway, up, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
   const combo = (name: string, maxTokens: number) =>
     gateway.api.combos.create({ name, models: [{ model: 'one/m', params: { maxTokens } }] })

@@ -35,10 +35,10 @@ test('an alias that leads to no model yet is set, and the response has a warning
   }
   await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(await warningsOf('openai/gpt-5'), [
-    'The alias leads nowhere yet: "openai/gpt-5", no active connection to "openai".',
+    'The alias doesn\'t resolve yet: it points to "openai/gpt-5", but there is no active connection to "openai".',
   ])
   assert.equal(await warningsOf('nothing'), [
-    'The alias leads nowhere yet: "nothing", no model, combo or alias has this name.',
+    'The alias doesn\'t resolve yet: it points to "nothing", but no model, combo, or alias has this name.',
   ])
   assert.equal(await warningsOf('none'), ['The combo "none" has no models.'])
   const list: object = await expect(200, 'GET', PATH)
@@ -64,7 +64,7 @@ test('an alias may have any name, and is deleted by its path, encoded or not', a
 
 for (const alias of ['.', ' .. ']) {
   test(`${JSON.stringify(alias)} is refused as an alias, for no address can name it to delete it`, () =>
-    openDoor().refuses(400, '"alias" must not be "." or "..", which no address can hold', [
+    openDoor().refuses(400, '"alias" must not be "." or "..", which cannot be used in a URL', [
       'PUT',
       PATH,
       { alias, model: 'oa/gpt' },
@@ -104,10 +104,10 @@ for (const [body, error] of [
   [{ alias: 'a' }, '"model" is required and must not be blank'],
   [{ alias: ' ', model: 'm' }, '"alias" must not be blank'],
   [{ alias: 'a', model: '' }, '"model" must not be blank'],
-  [{ alias: 'a', model: ['m'] }, '"model" must be text'],
-  [{ alias: 'a\u0000', model: 'm' }, '"alias" must not hold control characters'],
+  [{ alias: 'a', model: ['m'] }, '"model" must be a string'],
+  [{ alias: 'a\u0000', model: 'm' }, '"alias" must not contain control characters'],
   [{ alias: 'a'.repeat(201), model: 'm' }, '"alias" must not be longer than 200 characters'],
-  [{ alias: '\udfff', model: 'm' }, '"alias" must not hold control characters'],
+  [{ alias: '\udfff', model: 'm' }, '"alias" must not contain control characters'],
   [{ name: 'a', model: 'm' }, 'Unknown field "name". Known: "alias", "model".'],
   [{ a: 'oa/gpt' }, 'Unknown field "a". Known: "alias", "model".'],
 ] as const) {

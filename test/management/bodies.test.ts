@@ -1,8 +1,9 @@
 import fc from 'fast-check'
+import { takesBody } from '../../src/admin/operation-table.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { managementErrorReply } from '../../src/http/error-reply.ts'
-import { managementRoutes } from '../../src/http/management.ts'
-import { servedOperations, takesBody } from '../../src/management/operations.ts'
+import { managementRoutes } from '../../src/management/management-api.ts'
+import { servedOperations } from '../../src/management/operations.ts'
+import { managementErrorReply } from '../../src/request/door/error-reply.ts'
 import { anyText } from '../support/any-text.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -16,10 +17,10 @@ const writing = managementRoutes(openDoor().gateway.api)
   .filter((route) => !bodiless.some(({ method, path }) => method === route.method && path.startsWith(route.path)))
   .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))
 
-const NO_QUOTES = 'The request body is not valid JSON: a shell may have taken its double quotes.'
+const NO_QUOTES = 'The request body is not valid JSON: a shell may have removed its double quotes.'
 
 const bad: Array<[body: BodyInit, status: number, error: string]> = [
-  ['', 400, 'The request body is empty; send a JSON object.'],
+  ['', 400, 'The request body is empty. Send a JSON object.'],
   ['{', 400, NO_QUOTES],
   ['{name:a}', 400, NO_QUOTES],
   ["{'name':'a'}", 400, NO_QUOTES],
@@ -28,7 +29,7 @@ const bad: Array<[body: BodyInit, status: number, error: string]> = [
   ['[]', 400, 'The request body must be a JSON object.'],
   ['"name"', 400, 'The request body must be a JSON object.'],
   ['null', 400, 'The request body must be a JSON object.'],
-  [`{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 400, 'The request body nests deeper than 64 levels.'],
+  [`{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 400, 'The request body is nested deeper than 64 levels.'],
   [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400, 'The request body is not valid UTF-8.'],
   [`{"name":"${'x'.repeat(1_048_576)}"}`, 413, 'The request body is larger than 1048576 bytes.'],
 ]

@@ -19,10 +19,10 @@ const bedrock = { provider: 'bedrock', apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl
 
 /** What is refused, and with what words. */
 const refused: [input: object, error: string | RegExp][] = [
-  [azure, /^Azure OpenAI needs "providerSpecificData.resource", the name in https:/],
+  [azure, /^Azure OpenAI needs "providerSpecificData.resource" \(the name in https:/],
   [
     { ...azure, providerSpecificData: { resource: 'https://mine.openai.azure.com' } },
-    '"providerSpecificData.resource" must be the name alone, without its address',
+    '"providerSpecificData.resource" must be only the name, not the URL',
   ],
   [
     { ...azure, providerSpecificData: { resource: 'mine', apiVersion: '2024-10-21&a=b' } },
@@ -30,15 +30,15 @@ const refused: [input: object, error: string | RegExp][] = [
   ],
   [
     { ...azure, providerSpecificData: { resource: 'mine', deployment: '../other' } },
-    '"providerSpecificData.deployment" must be the name of a deployment',
+    '"providerSpecificData.deployment" must be a deployment name',
   ],
   [
     { ...azure, providerSpecificData: { resource: 'mine', format: 'gemini' } },
-    'Azure OpenAI speaks the formats "openai-chat" and "openai-responses".',
+    'Azure OpenAI only supports the formats "openai-chat" and "openai-responses".',
   ],
   [
     { provider: 'openai', providerSpecificData: { resource: 'mine' } },
-    '"providerSpecificData.resource" means nothing to "openai"; leave it out',
+    '"providerSpecificData.resource" has no effect for "openai"; omit it',
   ],
   [bedrock, 'Bedrock needs "providerSpecificData.region", such as "us-east-1".'],
   [
@@ -47,16 +47,16 @@ const refused: [input: object, error: string | RegExp][] = [
   ],
   [
     { ...bedrock, apiKey: 'AKIAIOSFODNN7EXAMPLE', providerSpecificData: { region: 'us-east-1' } },
-    /^Access keys of AWS are sent as "<access key id>:<secret access key>"/,
+    /^Give AWS access keys as "<access key id>:<secret access key>"/,
   ],
   [
     { ...bedrock, providerSpecificData: { region: 'us-east-1', format: 'openai-chat' } },
-    'Bedrock is asked through Converse; leave "providerSpecificData.format" out.',
+    'Bedrock is called through the Converse API. Remove "providerSpecificData.format".',
   ],
-  [vertex, /^Vertex AI needs "providerSpecificData.project", the id of a project/],
+  [vertex, /^Vertex AI needs "providerSpecificData.project" \(a Google Cloud project ID\)/],
   [
     { ...vertex, providerSpecificData: { project: 'a/../b' } },
-    '"providerSpecificData.project" must be the id of a project such as "my-project"',
+    '"providerSpecificData.project" must be a project ID such as "my-project"',
   ],
   [
     {
@@ -64,12 +64,12 @@ const refused: [input: object, error: string | RegExp][] = [
       apiKey: JSON.stringify({ ...keyFile, private_key: 'none' }),
       providerSpecificData: { project: 'mine' },
     },
-    'As JSON, "apiKey" must be the key file of a service account.',
+    'If "apiKey" is JSON, it must be a service account key file.',
   ],
   ...['/etc/keys/vertex.json', './vertex.json', '~/vertex.json', 'C:\\keys\\vertex.json', 'keys/vertex.JSON'].map(
     (apiKey): [object, string] => [
       { ...vertex, apiKey, providerSpecificData: { project: 'mine' } },
-      'The path of a key file is no credential: give its content as "apiKey".',
+      '"apiKey" is a file path. Set it to the contents of the key file instead.',
     ],
   ),
   [
@@ -78,14 +78,14 @@ const refused: [input: object, error: string | RegExp][] = [
   ],
   [
     { ...vertex, providerSpecificData: { project: 'mine', format: 'gemini' } },
-    'Vertex AI is asked in the format of each model; leave "providerSpecificData.format" out.',
+    'Vertex AI is called in each model\'s own format. Remove "providerSpecificData.format".',
   ],
   [
     { ...bedrock, providerSpecificData: { region: 'us-east-1', project: 'mine' } },
-    '"providerSpecificData.project" means nothing to "bedrock"; leave it out',
+    '"providerSpecificData.project" has no effect for "bedrock"; omit it',
   ],
-  [{ provider: 'openai', apiKey: '{"a": 1}' }, '"apiKey" must be the bare key; "openai" takes no JSON'],
-  [{ provider: 'openai', apiKey: '{a' }, '"apiKey" looks like JSON, and is not valid JSON'],
+  [{ provider: 'openai', apiKey: '{"a": 1}' }, '"apiKey" must be the bare key; "openai" does not accept JSON'],
+  [{ provider: 'openai', apiKey: '{a' }, '"apiKey" looks like JSON but is not valid JSON'],
 ]
 
 for (const [input, error] of refused) {
@@ -129,6 +129,6 @@ test('a change of a connection to a cloud must fit its other settings', async ()
   await expect(200, 'PUT', path, { name: 'Work', apiKey: null })
   const answer = await expect(400, 'PUT', path, { providerSpecificData: null })
   assert.match(answer.error, /needs "providerSpecificData.resource"/)
-  const unfit = '"apiKey" must be the bare key; "azure" takes no JSON'
+  const unfit = '"apiKey" must be the bare key; "azure" does not accept JSON'
   await refuses(400, unfit, ['PUT', path, { apiKey: '{"type":"service_account"}' }])
 })

@@ -3,47 +3,47 @@ import { openDoor, openDoorTo } from './door.ts'
 
 const test = suite('conditions and options of combos')
 
-const PATTERN = 'must be text, a list of texts, true or false'
-const TEXTS = 'must be text or a list of texts'
+const PATTERN = 'must be a string, an array of strings, true, or false'
+const TEXTS = 'must be a string or an array of strings'
 const SIZE = 'must be a whole number of bytes'
 const LIMIT = '"stickyLimit" must be a whole number from 1 to 1000'
-const HEADER = 'is no name of a header'
+const HEADER = 'is not a header name'
 const many = Array.from({ length: 101 }, String)
 
 const conditions: Array<[when: unknown, error: string]> = [
   [null, '"models[1].when" must be an object'],
   ['tools', '"models[1].when" must be an object'],
   [[], '"models[1].when" must be an object'],
-  [{}, '"models[1].when" must ask for something; leave it out for an entry that is for all requests'],
+  [{}, '"models[1].when" must contain a condition; omit it for an entry that applies to all requests'],
   [{ tool: true }, 'Unknown field "models[1].when.tool". Did you mean "tools"?'],
   [{ tools: 'yes' }, '"models[1].when.tools" must be true or false'],
   [{ images: 1 }, '"models[1].when.images" must be true or false'],
   [{ stream: null }, '"models[1].when.stream" must be true or false'],
   [{ model: true }, `"models[1].when.model" ${TEXTS}`],
-  [{ model: [] }, '"models[1].when.model" must name at least one text'],
+  [{ model: [] }, '"models[1].when.model" must contain at least one string'],
   [{ model: '' }, '"models[1].when.model" must not be empty'],
-  [{ model: ['a', 5] }, '"models[1].when.model[1]" must be text'],
-  [{ model: many }, '"models[1].when.model" must not name more than 100 texts'],
+  [{ model: ['a', 5] }, '"models[1].when.model[1]" must be a string'],
+  [{ model: many }, '"models[1].when.model" must not contain more than 100 strings'],
   [{ bytes: 5 }, '"models[1].when.bytes" must be an object'],
-  [{ bytes: {} }, '"models[1].when.bytes" must have "min", "max" or both'],
+  [{ bytes: {} }, '"models[1].when.bytes" must have "min", "max", or both'],
   [{ bytes: { min: '1' } }, `"models[1].when.bytes.min" ${SIZE}`],
   [{ bytes: { min: -1 } }, `"models[1].when.bytes.min" ${SIZE}`],
   [{ bytes: { max: 1.5 } }, `"models[1].when.bytes.max" ${SIZE}`],
-  [{ bytes: { min: 2, max: 1 } }, '"models[1].when.bytes" must have a "min" that is not above "max"'],
+  [{ bytes: { min: 2, max: 1 } }, '"models[1].when.bytes" must have a "min" no greater than its "max"'],
   [{ bytes: { minimum: 1 } }, 'Unknown field "models[1].when.bytes.minimum". Did you mean "min"?'],
-  [{ headers: 'x-team' }, '"models[1].when.headers" must be an object of patterns'],
-  [{ headers: [] }, '"models[1].when.headers" must be an object of patterns'],
-  [{ headers: {} }, '"models[1].when.headers" must name at least one'],
+  [{ headers: 'x-team' }, '"models[1].when.headers" must be an object whose values are patterns'],
+  [{ headers: [] }, '"models[1].when.headers" must be an object whose values are patterns'],
+  [{ headers: {} }, '"models[1].when.headers" must contain at least one'],
   [{ headers: { 'x-team': 5 } }, `"models[1].when.headers.x-team" ${PATTERN}`],
   [{ headers: { 'x-team': null } }, `"models[1].when.headers.x-team" ${PATTERN}`],
-  [{ headers: { 'x-team': [] } }, '"models[1].when.headers.x-team" must name at least one text'],
-  [{ headers: { 'x-team': [true] } }, '"models[1].when.headers.x-team[0]" must be text'],
+  [{ headers: { 'x-team': [] } }, '"models[1].when.headers.x-team" must contain at least one string'],
+  [{ headers: { 'x-team': [true] } }, '"models[1].when.headers.x-team[0]" must be a string'],
   [{ headers: { 'x team': 'a' } }, `"models[1].when.headers.x team" ${HEADER}`],
   [{ headers: { '': 'a' } }, `"models[1].when.headers." ${HEADER}`],
   [{ headers: { 'x-tëam': true } }, `"models[1].when.headers.x-tëam" ${HEADER}`],
-  [{ metadata: {} }, '"models[1].when.metadata" must name at least one'],
+  [{ metadata: {} }, '"models[1].when.metadata" must contain at least one'],
   [{ metadata: { tier: {} } }, `"models[1].when.metadata.tier" ${PATTERN}`],
-  [{ metadata: { tier: 'a\u0007' } }, '"models[1].when.metadata.tier" must not hold control characters'],
+  [{ metadata: { tier: 'a\u0007' } }, '"models[1].when.metadata.tier" must not contain control characters'],
   [{ metadata: { tier: 'x'.repeat(513) } }, '"models[1].when.metadata.tier" must not be longer than 512 characters'],
 ]
 const strategies =
@@ -57,14 +57,14 @@ const options: Array<[given: object, error: string]> = [
   [{ connectionStrategy: 'weigted' }, `"connectionStrategy" must be one of ${strategies}`],
   [
     { connectionStrategy: 'conditional' },
-    '"connectionStrategy" cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here',
+    '"connectionStrategy" cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
   ],
   [
     { strategy: 'sometimes' },
     `"strategy" must be one of "fallback", "round-robin", "weighted", "random", "least-latency", "least-cost", "least-busy", "sticky", "conditional"`,
   ],
   [{ sticky: 2 }, 'Unknown field "sticky". Did you mean "stickyLimit"?'],
-  [{ models: Array(101).fill('x') }, '"models" must not name more than 100 models'],
+  [{ models: Array(101).fill('x') }, '"models" must not contain more than 100 models'],
 ]
 const refusals = [
   ...conditions.map(([when, error]) => [{ models: ['x', { model: 'y', when }] }, error] as const),
@@ -123,7 +123,7 @@ test('null is refused where nothing can be removed', async () => {
   const { refuses, expect } = openDoor()
   await refuses(400, LIMIT, ['POST', '/api/combos', { name: 'a', models: ['x'], stickyLimit: null }])
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-  await refuses(400, '"models" must be a list of model names', ['PUT', `/api/combos/${id}`, { models: null }])
+  await refuses(400, '"models" must be an array of model names', ['PUT', `/api/combos/${id}`, { models: null }])
 })
 
 test('a combo of names alone is answered as it always was', async () => {

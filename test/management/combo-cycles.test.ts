@@ -4,7 +4,7 @@ import { openDoor } from './door.ts'
 const test = suite('cycles among combos')
 
 const cycle = (way: string, at: number) =>
-  `"models[${at}]" must not lead back to the combo itself: ${way}. Leave it out, or name another model`
+  `"models[${at}]" must not lead back to the combo itself (${way}). Remove it or use another model`
 
 test('a combo cannot contain itself', async () => {
   const { refuses, expect } = openDoor()

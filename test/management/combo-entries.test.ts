@@ -44,7 +44,7 @@ test('parameters come back as they were sent, and are refused in combos of other
   const models = ['y', { model: 'x', params }]
   const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
   assert.equal((await expect(200, 'GET', `/api/combos/${made.id}`)).models, models)
-  const error = '"models[1].params" is for combos of chat ("kind": "llm"); leave it out'
+  const error = '"models[1].params" is only for chat combos ("kind": "llm"); omit it'
   await refuses(400, error, ['POST', '/api/combos', { name: 'b', models, kind: 'embedding' }])
   await refuses(400, error, ['PUT', `/api/combos/${made.id}`, { kind: 'embedding' }])
 })
@@ -54,10 +54,10 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{}, '"models[1].model" is required and must not be blank'],
   [{ weight: 1 }, '"models[1].model" is required and must not be blank'],
   [{ model: ' ' }, '"models[1].model" must not be blank'],
-  [{ model: 5 }, '"models[1].model" must be text'],
-  [{ model: { model: 'x' } }, '"models[1].model" must be text'],
+  [{ model: 5 }, '"models[1].model" must be a string'],
+  [{ model: { model: 'x' } }, '"models[1].model" must be a string'],
   [{ model: 'x'.repeat(513) }, '"models[1].model" must not be longer than 512 characters'],
-  [{ model: 'x\u0007' }, '"models[1].model" must not hold control characters'],
+  [{ model: 'x\u0007' }, '"models[1].model" must not contain control characters'],
   [{ model: 'x', weight: -1 }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', weight: 1_000.1 }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', weight: '1' }, `"models[1].weight" ${WEIGHT}`],
@@ -79,18 +79,21 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', params: { temperature: '1' } }, '"models[1].params.temperature" must be a number from 0 to 2'],
   [{ model: 'x', params: { topP: 1.1 } }, '"models[1].params.topP" must be a number from 0 to 1'],
   [{ model: 'x', params: { presencePenalty: 3 } }, '"models[1].params.presencePenalty" must be a number from -2 to 2'],
-  [{ model: 'x', params: { stopSequences: [] } }, '"models[1].params.stopSequences" must be a list of 1 to 16 texts'],
+  [
+    { model: 'x', params: { stopSequences: [] } },
+    '"models[1].params.stopSequences" must be an array of 1 to 16 strings',
+  ],
   [
     { model: 'x', params: { stopSequences: [''] } },
-    '"models[1].params.stopSequences[0]" must be text of 1 to 200 characters',
+    '"models[1].params.stopSequences[0]" must be a string of 1 to 200 characters',
   ],
   [
     { model: 'x', params: { reasoning: 'much' } },
     '"models[1].params.reasoning" must be one of "none", "minimal", "low", "medium", "high", "xhigh", "max"',
   ],
-  [['x'], '"models[1]" must be text, or an object with "model"'],
-  [5, '"models[1]" must be text, or an object with "model"'],
-  [null, '"models[1]" must be text, or an object with "model"'],
+  [['x'], '"models[1]" must be a string or an object with "model"'],
+  [5, '"models[1]" must be a string or an object with "model"'],
+  [null, '"models[1]" must be a string or an object with "model"'],
 ]
 for (const [entry, error] of refusals) {
   test(`${JSON.stringify(entry).slice(0, 40)} is refused: ${error}`, async () => {
@@ -129,7 +132,7 @@ test('the response in process is a copy for the caller, entries included', async
 test('a cycle is found through objects as through names', async () => {
   const { refuses, expect } = openDoor()
   const cycle = (way: string) =>
-    `"models[1]" must not lead back to the combo itself: ${way}. Leave it out, or name another model`
+    `"models[1]" must not lead back to the combo itself (${way}). Remove it or use another model`
   const lead = (name: string, model: string) => ({ name, models: ['x', { model, weight: 0 }] })
   await refuses(400, cycle('a → a'), ['POST', '/api/combos', lead('a', 'a')])
   await expect(201, 'POST', '/api/combos', lead('a', 'b'))

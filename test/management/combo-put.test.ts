@@ -57,7 +57,7 @@ test('a malformed body comes first, then a bad name, then a taken one, then an u
   const { refuses } = await doorWithCombos()
   const unknown = 'Unknown field "strateg". Did you mean "strategy"?'
   await refuses(400, unknown, ['PUT', '/api/combos/nobody', { name: 'a b', strateg: 1 }])
-  await refuses(400, '"models" must be a list of model names', [
+  await refuses(400, '"models" must be an array of model names', [
     'PUT',
     '/api/combos/nobody',
     { name: 'a b', models: 1 },
@@ -74,8 +74,8 @@ test('an empty name counts as absent', async () => {
 })
 
 const refusals: Array<[body: unknown, error: string]> = [
-  [{ name: null }, '"name" must be text'],
-  [{ name: 5 }, '"name" must be text'],
+  [{ name: null }, '"name" must be a string'],
+  [{ name: 5 }, '"name" must be a string'],
   [{ name: 'a'.repeat(513) }, '"name" must not be longer than 512 characters'],
   [{ models: ['x', ''] }, '"models[1]" must not be blank'],
   [
@@ -86,7 +86,7 @@ const refusals: Array<[body: unknown, error: string]> = [
     { kind: null },
     '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',
   ],
-  [{ id: 'other' }, '"id" cannot be changed; leave it out'],
+  [{ id: 'other' }, '"id" cannot be changed; omit it'],
 ]
 for (const [body, error] of refusals) {
   test(`${JSON.stringify(body).slice(0, 40)} is refused: ${error.slice(0, 60)}`, async () => {

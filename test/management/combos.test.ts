@@ -53,15 +53,15 @@ const refusals: Array<[body: object, error: string]> = [
   [{ name: 'ä', models: ['x'] }, bad],
   [{ name: 'a'.repeat(513), models: ['x'] }, '"name" must not be longer than 512 characters'],
   [{ name: 'a b'.repeat(513), models: ['x'] }, 'Name can only contain letters, numbers, -, _ and .'],
-  [{ name: 5, models: ['x'] }, '"name" must be text'],
-  [{ name: 'a' }, '"models" is required and must be a list of model names'],
-  [{ name: 'a', models: 'x' }, '"models" must be a list of model names'],
-  [{ name: 'a', models: {} }, '"models" must be a list of model names'],
+  [{ name: 5, models: ['x'] }, '"name" must be a string'],
+  [{ name: 'a' }, '"models" is required and must be an array of model names'],
+  [{ name: 'a', models: 'x' }, '"models" must be an array of model names'],
+  [{ name: 'a', models: {} }, '"models" must be an array of model names'],
   [{ name: 'a', models: ['x', ' '] }, '"models[1]" must not be blank'],
   [{ name: 'a', models: [{ id: 'x' }] }, '"models[0].model" is required and must not be blank'],
-  [{ name: 'a', models: ['x', 'y', null] }, '"models[2]" must be text, or an object with "model"'],
-  [{ name: 'a', models: ['x\u0007'] }, '"models[0]" must not hold control characters'],
-  [{ name: 'a', models: Array(101).fill('x') }, '"models" must not name more than 100 models'],
+  [{ name: 'a', models: ['x', 'y', null] }, '"models[2]" must be a string or an object with "model"'],
+  [{ name: 'a', models: ['x\u0007'] }, '"models[0]" must not contain control characters'],
+  [{ name: 'a', models: Array(101).fill('x') }, '"models" must not contain more than 100 models'],
   [{ name: 'a', models: ['x'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
   [
     { name: 'a', models: ['x'], strategy: 'best' },
@@ -127,7 +127,7 @@ test('an id is no name, and an unknown one is 404', async () => {
 
 test('a combo without models is made, and answered with a warning', async () => {
   const { expect, gateway } = await openDoorTo(['openai/x'])
-  const warnings = ['The combo has no models: requests for it get a 404.']
+  const warnings = ['The combo has no models, so requests for it fail with a 404.']
   const warningsOf = (body: { warnings?: string[] }) => body.warnings
   const made = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(warningsOf(made), warnings)
@@ -141,9 +141,9 @@ test('a combo without models is made, and answered with a warning', async () => 
 test('a combo whose models lead nowhere is kept, and answered with the reasons however it is made or changed', async () => {
   const { expect, gateway } = openDoor()
   const { combos, connections, aliases } = gateway.api
-  const whole = 'The combo leads nowhere yet: requests for it get a 404.'
-  const openai = '"openai/gpt-5" leads nowhere yet: no active connection to "openai".'
-  const unknown = '"gpt" leads nowhere yet: no model, combo or alias has this name.'
+  const whole = 'No model in this combo resolves yet, so requests for it fail with a 404.'
+  const openai = '"openai/gpt-5" doesn\'t resolve yet: there is no active connection to "openai".'
+  const unknown = '"gpt" doesn\'t resolve yet: no model, combo, or alias has this name.'
   const models = ['openai/gpt-5', 'gpt']
   const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
   const path = `/api/combos/${made.id}`
@@ -160,9 +160,9 @@ test('a combo whose models lead nowhere is kept, and answered with the reasons h
   assert.is((await expect(200, 'GET', path)).warnings, undefined)
 
   const outer = await combos.put({ name: 'outer', models: ['a', { model: 'openai/gpt-5', weight: 2 }] })
-  assert.equal(outer.warnings, [whole, '"a" leads nowhere yet: no active connection to "openai".', openai])
+  assert.equal(outer.warnings, [whole, '"a" doesn\'t resolve yet: there is no active connection to "openai".', openai])
   assert.equal((await aliases.set({ alias: 'quick', model: 'outer' })).warnings, [
-    'The alias leads nowhere yet: "outer", no active connection to "openai".',
+    'The alias doesn\'t resolve yet: it points to "outer", but there is no active connection to "openai".',
   ])
 
   await connections.put({ id: 'main', provider: 'openai' })
@@ -178,5 +178,5 @@ test('a combo names ten of the models that lead nowhere, and counts the others',
   const models = Array.from({ length: 30 }, (_, at) => `nothing-${at}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })
   assert.is(warnings.length, 12)
-  assert.is(warnings.at(-1), '20 more of its models lead nowhere yet.')
+  assert.is(warnings.at(-1), "20 more of its models don't resolve yet.")
 })

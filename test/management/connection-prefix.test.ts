@@ -13,9 +13,9 @@ const lab = (data: object = {}) => ({
   name: 'Lab',
   providerSpecificData: { baseUrl: 'https://lab.test/v1', ...data },
 })
-const advice = 'Choose another one, or set "providerSpecificData.sharesPrefix" to true to share it'
+const advice = 'Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it'
 const taken = (prefix: string, owner: string) =>
-  `"providerSpecificData.prefix" must not be "${prefix}": it is a name of ${owner}, whose requests would reach this connection as well. ${advice}`
+  `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${owner}, and this connection would also receive its requests. ${advice}`
 
 for (const [prefix, owner] of [
   ['openai', 'openai'],
@@ -73,7 +73,7 @@ test('a provider whose own id is the prefix of another connection is refused, un
   const local = { provider: 'local', providerSpecificData: { baseUrl: 'https://local.test/v1' } }
   await refuses(
     400,
-    `"provider" must not be "local": its name "local" is the prefix of the connection "Lab" to "openai-compatible-lab" (id ${id}), which would get its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
+    `"provider" must not be "local": its name "local" is the prefix of the connection "Lab" to "openai-compatible-lab" (id ${id}), which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
     ['POST', '/api/connections', local],
   )
   await expect(200, 'PUT', `/api/connections/${id}`, lab({ prefix: 'local', sharesPrefix: true }))
@@ -113,7 +113,7 @@ test('a prefix is refused in process as over HTTP', async () => {
   const { gateway } = openDoor({ catalog })
   const { connections } = gateway.api
   const error = await connections.create(lab({ prefix: 'openai' })).catch((thrown: unknown) => thrown)
-  assert.match(String(error), 'it is a name of the built-in provider "openai"')
+  assert.match(String(error), 'That is a name of the built-in provider "openai"')
 })
 
 test('a prefix that is shared makes the connection a fail-over of its owner', async () => {
@@ -139,7 +139,7 @@ test('sharesPrefix may stand beside the prefix at the top level, and null remove
   const path = `/api/connections/${id}`
   await refuses(
     400,
-    `"providerSpecificData.prefix" must not be "openai": it is a name of the built-in provider "openai", whose requests would reach this connection as well. ${advice}`,
+    `"providerSpecificData.prefix" must not be "openai". That is a name of the built-in provider "openai", and this connection would also receive its requests. ${advice}`,
     ['PUT', path, { sharesPrefix: null }],
   )
   const renamed = await expect(200, 'PUT', path, { prefix: 'own', sharesPrefix: null })

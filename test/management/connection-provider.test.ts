@@ -12,7 +12,7 @@ const catalog: Catalog = {
   xai: { models: [{ id: 'grok-4' }] },
   mistral: { alias: 'mi' },
 }
-const elsewhere = 'For any other provider, send its address as "providerSpecificData.baseUrl".'
+const elsewhere = 'For any other provider, send its base URL as "providerSpecificData.baseUrl".'
 
 for (const provider of [
   'openai',
@@ -43,9 +43,9 @@ for (const [provider, hint] of [
   ['Claude', 'Did you mean "anthropic"?'],
   ['gpt', 'Did you mean "openai"?'],
   ['grok', 'Did you mean "xai" or "groq"?'],
-  ['zzz', 'See GET /api/providers.'],
-  ['toString', 'See GET /api/providers.'],
-  ['__proto__', 'See GET /api/providers.'],
+  ['zzz', 'GET /api/providers lists the known providers.'],
+  ['toString', 'GET /api/providers lists the known providers.'],
+  ['__proto__', 'GET /api/providers lists the known providers.'],
 ] as const) {
   test(`"${provider}" is refused: ${hint}`, async () => {
     const { refuses } = openDoor({ catalog })
@@ -80,7 +80,7 @@ test('the base URL of a connection that needs one cannot be removed', async () =
   const { expect, refuses } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })
-  const error = `Unknown provider "ollama". See GET /api/providers. ${elsewhere}`
+  const error = `Unknown provider "ollama". GET /api/providers lists the known providers. ${elsewhere}`
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: null }])
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { prefix: 'p' } }])
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { providerSpecificData: { baseUrl: ' ' } }])
@@ -90,7 +90,7 @@ test('the base URL of a connection that needs one cannot be removed', async () =
 test('the provider of a connection cannot change', async () => {
   const { expect, refuses } = openDoor({ catalog })
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
-  const error = '"provider" cannot be changed; make a new connection instead'
+  const error = '"provider" cannot be changed; create a new connection instead'
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
   assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: 'openai', name: 'b' })).name, 'b')
 })
@@ -110,7 +110,7 @@ for (const [provider, kind] of [
     await refuses(400, error, ['POST', '/api/connections', { provider }])
     const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     const warnings = [
-      `The provider "${provider}" is not of the kind "${kind}": GET /v1/models does not ask it for its models, and its format is "openai-chat". If the kind was meant, delete this connection, and make one whose "provider" begins with "${kind}".`,
+      `The provider name "${provider}" does not start with "${kind}", so GET /v1/models does not query its models, and its format is "openai-chat". If you meant a compatible provider, delete this connection and create one whose "provider" starts with "${kind}".`,
     ]
     const ofKind = (shown: { warnings?: string[] }) => shown.warnings?.filter((text) => !text.includes('"discover"'))
     assert.equal(ofKind(made), warnings)

@@ -51,20 +51,20 @@ for (const [body, error] of [
   ],
   [{ isActive: null }, '"isActive" must be true or false'],
   [{ name: ' ' }, '"name" must not be blank'],
-  [{ name: null }, '"name" must be text'],
+  [{ name: null }, '"name" must be a string'],
   [{ priority: 'first' }, '"priority" must be a number'],
   [
     { apiKey: '' },
-    '"apiKey" must not be blank: is the variable that it comes from set? Send null, or leave it out, for none',
+    '"apiKey" must not be blank. Check that the variable it comes from is set. For none, send null or omit it',
   ],
   [
     { apiKey: '…abcd' },
-    '"apiKey" holds "…", which stands for what is not shown; send the whole key, or leave it out to keep the stored one',
+    '"apiKey" contains "…", which replaces the hidden part of a key. Send the whole key, or omit it to keep the stored one',
   ],
-  [{ id: 'other' }, '"id" cannot be changed; leave it out'],
+  [{ id: 'other' }, '"id" cannot be changed; omit it'],
   [
     { providerSpecificData: { baseUrl: 'https://up.example/v1/chat/completions' } },
-    '"providerSpecificData.baseUrl" must end before "/chat/completions", which the gateway adds: "https://up.example/v1"',
+    '"providerSpecificData.baseUrl" must not include "/chat/completions", which the gateway appends. Use "https://up.example/v1"',
   ],
 ] as const) {
   test(`${JSON.stringify(body)} is refused and changes nothing`, async () => {
@@ -131,9 +131,9 @@ test('a key that was moved to another connection is not accepted', async () => {
   await storage.set(`connections/${other.id}`, JSON.stringify(moved))
   const shown = await expect(200, 'GET', `/api/connections/${other.id}`)
   assert.is(shown.apiKey, undefined)
-  assert.match(shown.error, /changed, moved, or sealed with another secret/)
+  assert.match(shown.error, /changed, moved, or encrypted with another secret/)
   const changed = await expect(200, 'PUT', `/api/connections/${other.id}`, { providerSpecificData: { prefix: 'q' } })
-  assert.match(changed.error, /sealed with another secret/)
+  assert.match(changed.error, /encrypted with another secret/)
   assert.equal(
     (await expect(200, 'GET', '/api/connections')).connections.map(({ apiKey }) => apiKey),
     ['…abcd', undefined],

@@ -99,7 +99,7 @@ test('a test needs a connection, a model, and one of a kind that can be asked fo
       : post(`/api/connections/${id}/test`, body, { headers: { authorization: `Bearer ${token}` } })
   const refused = await ask(lab?.id)
   assert.is(refused.status, 400)
-  assert.match((await refused.json()).error, /"model" is required here/)
+  assert.match((await refused.json()).error, /"model" is required because/)
   assert.is((await ask('nobody')).status, 404)
   assert.is((await ask(lab?.id, { model: 1 })).status, 400)
   assert.is((await ask(lab?.id, { models: 'm' })).status, 400)

@@ -114,19 +114,19 @@ test('the key lies nowhere in the storage, and in no answer', async () => {
   assert.not.ok(raw.includes('0123456789'))
 })
 
-const bareKey = '"apiKey" must be the bare key: one line of plain characters, without blanks and without "Bearer"'
+const bareKey = '"apiKey" must be the bare key: one line of ASCII characters without whitespace and without "Bearer"'
 const blankKey =
-  '"apiKey" must not be blank: is the variable that it comes from set? Send null, or leave it out, for none'
-const noAddress = '"providerSpecificData.baseUrl" must be an address that starts with http:// or https://'
+  '"apiKey" must not be blank. Check that the variable it comes from is set. For none, send null or omit it'
+const noAddress = '"providerSpecificData.baseUrl" must be a URL that starts with http:// or https://'
 const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{}, '"provider" is required and must not be blank'],
   [{ provider: ' ' }, '"provider" must not be blank'],
   [{ provider: 'mine', resource: 'a' }, 'Unknown field "resource". It belongs in "providerSpecificData".'],
-  [{ provider: 'openai', prefix: 1 }, '"prefix" must be text'],
-  [{ provider: 'openai', enabledModels: 'a' }, '"enabledModels" must be a list of model ids'],
+  [{ provider: 'openai', prefix: 1 }, '"prefix" must be a string'],
+  [{ provider: 'openai', enabledModels: 'a' }, '"enabledModels" must be an array of model IDs'],
   [
     { provider: 'openai', prefix: 'a', providerSpecificData: { prefix: 'b' } },
-    '"prefix" and "providerSpecificData.prefix" differ; send one of them',
+    '"prefix" and "providerSpecificData.prefix" conflict; send only one of them',
   ],
   [
     { provider: 'mine', baseURL: 'http://a' },
@@ -137,7 +137,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
     'Unknown field "base_url". Did you mean "baseUrl"? It belongs in "providerSpecificData".',
   ],
   [{ provider: 'openai', api_key: KEY }, 'Unknown field "api_key". Did you mean "apiKey"?'],
-  [{ provider: 1 }, '"provider" must be text'],
+  [{ provider: 1 }, '"provider" must be a string'],
   [{ provider: 'openai', name: '' }, '"name" must not be blank'],
   [{ provider: 'openai', isActive: 'no' }, '"isActive" must be true or false'],
   [{ provider: 'openai', priority: '1' }, '"priority" must be a number'],
@@ -151,7 +151,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{ provider: 'openai', apiKey: 'sk\u0000' }, bareKey],
   [
     { provider: 'openai', apiKey: '…abcd' },
-    '"apiKey" holds "…", which stands for what is not shown; send the whole key, or leave it out to keep the stored one',
+    '"apiKey" contains "…", which replaces the hidden part of a key. Send the whole key, or omit it to keep the stored one',
   ],
   [{ provider: 'openai', apiKey: 'x'.repeat(8_193) }, '"apiKey" must not be longer than 8192 characters'],
   [{ provider: 'openai', providerSpecificData: [] }, '"providerSpecificData" must be an object'],
@@ -159,14 +159,14 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
     { provider: 'openai', providerSpecificData: { basUrl: 'x' } },
     'Unknown field "providerSpecificData.basUrl". Did you mean "baseUrl"?',
   ],
-  [{ provider: 'openai', providerSpecificData: { prefix: 1 } }, '"providerSpecificData.prefix" must be text'],
+  [{ provider: 'openai', providerSpecificData: { prefix: 1 } }, '"providerSpecificData.prefix" must be a string'],
   [
     { provider: 'openai', providerSpecificData: { enabledModels: 'a' } },
-    '"providerSpecificData.enabledModels" must be a list of model ids',
+    '"providerSpecificData.enabledModels" must be an array of model IDs',
   ],
   [
     { provider: 'openai', providerSpecificData: { enabledModels: ['a', 1] } },
-    '"providerSpecificData.enabledModels[1]" must be text',
+    '"providerSpecificData.enabledModels[1]" must be a string',
   ],
   [
     { provider: 'openai', providerSpecificData: { format: 'openai' } },
@@ -177,7 +177,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   [{ provider: 'openai', providerSpecificData: { baseUrl: 'https://' } }, noAddress],
   [
     { provider: 'openai', providerSpecificData: { baseUrl: 'https://a:b@up.example' } },
-    '"providerSpecificData.baseUrl" must not hold credentials',
+    '"providerSpecificData.baseUrl" must not contain credentials',
   ],
   [
     { provider: 'openai', providerSpecificData: { baseUrl: 'https://up.example/v1?key=1' } },
@@ -189,7 +189,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   ],
   [
     { provider: 'openai', providerSpecificData: { baseUrl: 'https://up.example/ v1' } },
-    '"providerSpecificData.baseUrl" must not hold blanks, backslashes or control characters',
+    '"providerSpecificData.baseUrl" must not contain whitespace, backslashes, or control characters',
   ],
 ]
 for (const [body, error] of refusals) {
@@ -208,7 +208,7 @@ for (const [baseUrl, path, provider] of [
 ] as const) {
   test(`the base URL ${baseUrl} of ${provider} is refused, with the one to send`, async () => {
     const { refuses } = openDoor()
-    const error = `"providerSpecificData.baseUrl" must end before "${path}", which the gateway adds: "https://up.example/v1"`
+    const error = `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "https://up.example/v1"`
     await refuses(400, error, ['POST', '/api/connections', { provider, providerSpecificData: { baseUrl } }])
   })
 }

@@ -22,7 +22,7 @@ for (const [field, model] of [
   ['providerAlias', { id: 'm', providerAlias: '.' }],
 ] as const) {
   test(`dots alone are refused as ${field}, for no address can name them to delete the model`, () =>
-    openDoor().refuses(400, `"${field}" must not be "." or "..", which no address can hold`, ['POST', PATH, model]))
+    openDoor().refuses(400, `"${field}" must not be "." or "..", which cannot be used in a URL`, ['POST', PATH, model]))
 }
 
 test('id and providerAlias are trimmed', async () => {
@@ -75,8 +75,8 @@ for (const [body, error] of [
   [{ id: 'm' }, '"providerAlias" is required and must not be blank'],
   [{ id: ' ', providerAlias: 'oa' }, '"id" must not be blank'],
   [{ id: 'm', providerAlias: '' }, '"providerAlias" must not be blank'],
-  [{ id: 1, providerAlias: 'oa' }, '"id" must be text'],
-  [{ id: 'm\n2', providerAlias: 'oa' }, '"id" must not hold control characters'],
+  [{ id: 1, providerAlias: 'oa' }, '"id" must be a string'],
+  [{ id: 'm\n2', providerAlias: 'oa' }, '"id" must not contain control characters'],
   [
     { id: 'm', providerAlias: 'oa', type: 'LLM' },
     '"type" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',

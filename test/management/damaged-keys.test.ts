@@ -18,7 +18,7 @@ async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AA
   return { ...door, before, id: ids[1] ?? '' }
 }
 
-const SAYS = /cannot be opened: it was changed, moved, or sealed with another secret.*Delete it/
+const SAYS = /cannot be decrypted because it was changed, moved, or encrypted with another secret.*Delete it/
 
 for (const [how, damage] of [
   ['is not sealed at all', () => 'sbx_'],

@@ -1,7 +1,7 @@
 import { HttpResponse, http, type RequestHandler } from 'msw'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
-import { parseMirrored } from '../../src/management/mirror-input.ts'
+import { parseMirrored } from '../../src/features/cloud-sync/gateway/mirror-input.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { openDoor, TOKEN } from './door.ts'
@@ -69,7 +69,7 @@ test('a stored key is not sent to another host to discover its models', async ()
   const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
   await refuses(
     400,
-    '"providerSpecificData.baseUrl" changes where the connection\'s key is sent: send "apiKey" again with it, or null for none',
+    '"providerSpecificData.baseUrl" changes where the connection\'s key is sent, so send "apiKey" again as well, or null for none',
     ['PUT', `/api/connections/${id}`, { baseUrl: 'http://other.test/v1', discover: true }],
   )
   assert.equal(asked(), [])
@@ -100,7 +100,7 @@ test('what was discovered stays while the server is away, also when the other se
   isAway = true
   const kept = await put()
   assert.equal(kept.providerSpecificData?.enabledModels, ['a'])
-  assert.match(kept.warnings?.join() ?? '', 'cannot be reached')
+  assert.match(kept.warnings?.join() ?? '', 'is unreachable')
   const given = await put({ providerSpecificData: { ...providerSpecificData, enabledModels: ['mine'] } })
   assert.equal(given.providerSpecificData?.enabledModels, ['mine'], 'those that are given stand in')
   const removed = await api.connections.update('lab', { enabledModels: null, discover: true })
@@ -182,47 +182,47 @@ for (const [what, input, answer, url, headers] of formats) {
   })
 }
 
-const AGAIN = 'Then ask again by "discover", or name its models by "enabledModels".'
+const AGAIN = 'Then try "discover" again, or list its models with "enabledModels".'
 const AT = `The server at ${LAB}/models`
-const CHECK = 'check "baseUrl", which mostly ends in "/v1"'
+const CHECK = 'check "baseUrl", which usually ends in "/v1"'
 const status = (code: number) =>
   http.get(`${LAB}/models`, () => HttpResponse.json({ error: 'sk-2 leaked' }, { status: code }))
 const problems: Array<[what: string, handler: RequestHandler, warning: string, input?: object]> = [
   [
     'cannot be reached',
     http.get(`${LAB}/models`, () => HttpResponse.error()),
-    `${AT} cannot be reached: start it, or set its "baseUrl". ${AGAIN}`,
+    `${AT} is unreachable: start it, or set its "baseUrl". ${AGAIN}`,
   ],
-  ['wants a key', status(401), `${AT} answered with status 401, as it wants a key: set "apiKey". ${AGAIN}`],
-  ['refuses the key', status(403), `${AT} answered with status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
-  ['has no such path', status(404), `${AT} answered with status 404: ${CHECK}. ${AGAIN}`],
-  ['is loading its model', status(503), `${AT} answered with status 503: wait until it is ready. ${AGAIN}`],
+  ['wants a key', status(401), `${AT} returned status 401 because it requires a key: set "apiKey". ${AGAIN}`],
+  ['refuses the key', status(403), `${AT} returned status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
+  ['has no such path', status(404), `${AT} returned status 404: ${CHECK}. ${AGAIN}`],
+  ['is loading its model', status(503), `${AT} returned status 503: wait until it is ready. ${AGAIN}`],
   [
     'sends a page',
     http.get('*', () => HttpResponse.html('<h1>hello</h1>')),
-    `${AT} answered with no list of models: ${CHECK}. ${AGAIN}`,
+    `${AT} did not return a list of models: ${CHECK}. ${AGAIN}`,
   ],
   [
     'answers 200 to any path',
     listOf(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
-    `${AT} answered with no list of models: ${CHECK}. ${AGAIN}`,
+    `${AT} did not return a list of models: ${CHECK}. ${AGAIN}`,
   ],
-  ['has no models', lists(), `${AT} has no models yet: load one there, and then ask again by "discover".`],
+  ['has no models', lists(), `${AT} has no models yet. Load one there, then try "discover" again.`],
   [
     'has no models, as a server in Go says it',
     listOf(`${LAB}/models`, { object: 'list', data: null }),
-    `${AT} has no models yet: load one there, and then ask again by "discover".`,
+    `${AT} has no models yet. Load one there, then try "discover" again.`,
   ],
   [
     'has no address',
     lists('m'),
-    `The connection has no address to ask for models: set "baseUrl". ${AGAIN}`,
+    `The connection has no URL to get models from. Set "baseUrl". ${AGAIN}`,
     { baseUrl: null },
   ],
   [
     'is a cloud',
     lists('m'),
-    'AWS Bedrock has no list of the models of an account: name them by "enabledModels".',
+    'AWS Bedrock cannot list an account\'s models. List them with "enabledModels".',
     {
       provider: 'bedrock',
       baseUrl: null,
@@ -254,7 +254,7 @@ test('a server that hangs is asked for five seconds, headers and body together',
     await clock.advance(1)
     assert.match(
       (await made).warnings?.join() ?? '',
-      `${AT} did not list its models within 5 s: look whether it is busy or starting. ${AGAIN}`,
+      `${AT} did not list its models within 5 s: check whether it is busy or starting. ${AGAIN}`,
     )
   }
 })
@@ -264,13 +264,13 @@ test('ids that could not be given as enabledModels are left out, and so is what 
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const made = await api.connections.create({ ...lab, discover: true })
   assert.equal(made.providerSpecificData?.enabledModels, many.slice(0, 5_000))
-  assert.match(made.warnings?.join() ?? '', `${AT} has 5001 models, of which the first 5000 are kept`)
+  assert.match(made.warnings?.join() ?? '', `${AT} has 5001 models. The first 5000 are kept`)
 })
 
 const NOTHING =
-  'GET /v1/models lists none of the models of this connection, since its server is not asked for them: ask it once by "discover": true, or name its models by "enabledModels".'
+  'GET /v1/models lists none of this connection\'s models because its server was never queried. Query the server with "discover": true, or list its models with "enabledModels".'
 const CATALOG =
-  'GET /v1/models lists models of the catalog for this connection, which its server need not have: ask it once by "discover": true, or name its models by "enabledModels".'
+  'GET /v1/models lists this connection\'s models from the catalog, and its server may not have them. Query the server with "discover": true, or list its models with "enabledModels".'
 for (const [what, input, warning] of [
   ['a compatible one without a key', lab, NOTHING],
   [

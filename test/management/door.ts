@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Provider } from '../../src/admin/providers.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { isObject, tryParseJson } from '../../src/lib/json.ts'
-import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { ApiKey, Combo, Connection, EffectiveRules, KeyGroup, RequestRules, Settings } from '../../src/types.ts'
 import { checkAnswer } from '../openapi/answers.ts'

@@ -3,19 +3,19 @@ import { openDoor } from './door.ts'
 
 const test = suite('questions to /api/explain')
 
-const HEADERS = 'must be an object of texts by header name'
-const BODY = '"body" must be an object: the body of the request'
+const HEADERS = 'must be an object that maps header names to strings'
+const BODY = '"body" must be an object (the request body)'
 const refusals: Array<[question: unknown, error: string | RegExp]> = [
   [{}, '"model" is required and must not be blank'],
   [{ model: ' ' }, '"model" must not be blank'],
-  [{ model: 7 }, '"model" must be text'],
+  [{ model: 7 }, '"model" must be a string'],
   [{ model: 'a', body: 'b' }, BODY],
   [{ model: 'a', body: [] }, BODY],
   [{ model: 'a', body: null }, BODY],
   [{ model: 'a', headers: ['b'] }, `"headers" ${HEADERS}`],
   [{ model: 'a', headers: 'b' }, `"headers" ${HEADERS}`],
-  [{ model: 'a', headers: { 'x-team': 7 } }, '"headers.x-team" must be text'],
-  [{ model: 'a', path: 7 }, '"path" must be text'],
+  [{ model: 'a', headers: { 'x-team': 7 } }, '"headers.x-team" must be a string'],
+  [{ model: 'a', path: 7 }, '"path" must be a string'],
   [{ model: 'a', path: '/v1/models' }, /^"path" must be one of "\/v1\/chat\/completions", .*"\/v1\/messages".*\.$/],
   [{ model: 'a', strategy: 'random' }, 'Unknown field "strategy". Known: "model", "body", "headers", "path", "keyId".'],
 ]
@@ -34,7 +34,7 @@ for (const [question, error] of refusals) {
 test('a model that does not exist is an answer, not a failure', async () => {
   const { expect } = openDoor({ catalog: {} })
   const answer: object = await expect(200, 'POST', '/api/explain', { model: 'nobody/m' })
-  const message = 'The model "nobody/m" does not exist. GET /v1/models lists all of them.'
+  const message = 'The model "nobody/m" does not exist. GET /v1/models lists the available models.'
   const error = { status: 404, code: 'MODEL_NOT_FOUND', message }
   assert.equal(answer, { model: 'nobody/m', targets: [], leftOut: [], error })
 })

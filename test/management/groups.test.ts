@@ -13,7 +13,9 @@ const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, para
 const whole = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
 
 test('a group is created, shown, listed, changed, paused and deleted', async () => {
-  const { expect, refuses, clock } = openDoor()
+  const { expect, refuses, clock, gateway } = openDoor()
+  const baseUrl = 'https://one.test/v1'
+  await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
   const createdAt = new Date(clock.now()).toISOString()
   const made = await expect(201, 'POST', '/api/groups', whole)
   assert.equal(made, { id: made.id, isActive: true, ...whole, createdAt })
@@ -35,7 +37,7 @@ test('a group is created, shown, listed, changed, paused and deleted', async () 
   await refuses(404, 'Group not found', ['DELETE', path])
 })
 
-const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 const refused: [given: object, error: string][] = [
   [{ name: ' ' }, '"name" must not be blank'],
   [{ isActive: 'no' }, '"isActive" must be true or false'],
@@ -48,7 +50,7 @@ const refused: [given: object, error: string][] = [
   [{ limits: { parallel: 1.5 } }, '"limits.parallel" must be a whole number from 1 to 9007199254740991'],
   [{ models: [] }, `"models" ${EMPTY}`],
   [{ kinds: [] }, `"kinds" ${EMPTY}`],
-  [{ metadata: { a: 5 } }, '"metadata.a" must be text'],
+  [{ metadata: { a: 5 } }, '"metadata.a" must be a string'],
   [{ owner: 'x' }, 'Unknown field "owner". Known: "name", "isActive", "limits", "models", "kinds", "metadata".'],
 ]
 
@@ -61,8 +63,8 @@ test('a group is refused by the name of the field, and changes nothing then', as
     const known = error.replace('"metadata".', '"metadata", "id".')
     await refuses(400, known, ['PUT', `/api/groups/${id}`, given])
   }
-  await refuses(400, '"id" cannot be changed; leave it out', ['PUT', `/api/groups/${id}`, { id: 'other' }])
-  await refuses(400, 'Send "isActive", "name", or another member to change.', ['PUT', `/api/groups/${id}`, {}])
+  await refuses(400, '"id" cannot be changed; omit it', ['PUT', `/api/groups/${id}`, { id: 'other' }])
+  await refuses(400, 'Send "isActive", "name", or another field to change.', ['PUT', `/api/groups/${id}`, {}])
   assert.equal(await expect(200, 'GET', '/api/groups'), before)
 })
 
@@ -86,14 +88,14 @@ test('a group is put by its id or its name, which writes nothing a second time',
 test('a group that has keys is not deleted, and a key names only a group that exists', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
-  const unknown = '"group" must be the id of a group: none has "nowhere"'
+  const unknown = '"group" must be the ID of a group; no group has the ID "nowhere"'
   await refuses(400, unknown, ['POST', '/api/keys', { name: 'k', group: 'nowhere' }])
   await refuses(400, unknown, ['PUT', '/api/keys', { id: 'k', name: 'k', group: 'nowhere' }])
   const one = await expect(201, 'POST', '/api/keys', { name: 'one', group: id })
   assert.is(Reflect.get(one, 'group'), id)
   await refuses(400, unknown, ['PUT', `/api/keys/${one.id}`, { group: 'nowhere' }])
   const says = (count: string, it: string) =>
-    `The group has ${count}. Delete ${it}, or give ${it} another group or null, first: PUT /api/keys/{id} with "group".`
+    `The group still has ${count}. First delete ${it}, or set ${it} to another group or null: PUT /api/keys/{id} with "group".`
   await refuses(400, says('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
   const two = await expect(201, 'POST', '/api/keys', { name: 'two' })
   await expect(200, 'PUT', `/api/keys/${two.id}`, { group: id })
@@ -121,7 +123,7 @@ const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 test('limits on a storage that is not atomic come with a warning', async () => {
   const { gateway } = openDoor({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
-  const says = /not atomic: gateways that share it may together exceed a limit/
+  const says = /not atomic, so gateways that share it can together exceed a limit/
   const group = await groups.create({ name: 'a', limits })
   assert.match(group.warnings?.[0] ?? '', says)
   assert.match((await groups.update(group.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', says)
@@ -188,8 +190,8 @@ use('the keys of a group are refused when it is gone, or was changed by others',
   await storage.set(`groups/${id}`, String(stored?.value).replace('"parallel":4', '"parallel":400'))
   assert.is(await status(key), 500)
   assert.match(String(told.errors.at(-1)), /The record of the group "a" was not written by a gateway with this secret/)
-  assert.match((await api.groups.get(id)).error ?? '', /Pause, resume or delete it/)
-  assert.match((await api.health.list()).damaged[0]?.problem ?? '', /its keys are refused/)
+  assert.match((await api.groups.get(id)).error ?? '', /Pause, resume, or delete it/)
+  assert.match((await api.health.list()).damaged[0]?.problem ?? '', /its keys are rejected/)
   await api.groups.update(id, { isActive: true, limits: { parallel: 4 } })
   assert.is(await status(key), 200)
   await storage.delete(`groups/${id}`)

@@ -1,4 +1,4 @@
-import type { ManagementOptions } from '../../src/http/management-options.ts'
+import type { ManagementOptions } from '../../src/request/door/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
@@ -74,10 +74,7 @@ for (const charset of ['utf-16', '"utf-16be"', 'iso-8859-1']) {
     const headers = { 'content-type': `application/json; charset=${charset}` }
     const answer = await door.send('POST', '/api/keys', { headers, body })
     assert.is(answer.status, 415)
-    assert.is(
-      answer.body.error,
-      `Send the JSON in UTF-8, not in "${charset.replaceAll('"', '')}" as the content-type says.`,
-    )
+    assert.is(answer.body.error, `Send the JSON in UTF-8; the content-type says "${charset.replaceAll('"', '')}".`)
     assert.is((await door.gateway.api.keys.list()).keys.length, 0)
   })
 }
@@ -200,6 +197,6 @@ test('the refusal of a host says what to do', async () => {
   const { body } = await send('GET', '/api/keys', { headers: { host: 'box.lan', 'sec-fetch-site': 'none' } })
   assert.is(
     body.error,
-    'The management API is open to browsers on this machine only, not as "box.lan". Add the host to management.allowedHosts if it is yours.',
+    'Without authentication, browsers can only use the management API on this machine, not at "box.lan". If that host is yours, add it to management.allowedHosts.',
   )
 })

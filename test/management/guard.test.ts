@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { managementRoutes } from '../../src/http/management.ts'
-import type { ManagementOptions } from '../../src/http/management-options.ts'
+import { managementRoutes } from '../../src/management/management-api.ts'
+import type { ManagementOptions } from '../../src/request/door/management-options.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
@@ -15,7 +15,7 @@ const jsonBody = (method: string) => (/^(POST|PUT|PATCH)$/.test(method) ? '{}' :
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 test('the route table is the one that the tests below walk over', () => {
-  assert.is(routes.length, 78) // those of the operations, some of which share a route or have two, and those of PUT by PATCH, too
+  assert.is(routes.length, 79) // those of the operations, some of which share a route or have two, and those of PUT by PATCH, too
 })
 
 test('without the option everything under /api is closed, and the answer says what to do', async () => {
@@ -33,7 +33,7 @@ test('without the option everything under /api is closed, and the answer says wh
     assert.is(response.status, 401, `${method} ${path}`)
     assert.equal(await response.json(), {
       error:
-        'The management API is closed. Say who may call it with the option "management" of createGateway: { token }, { authorize } or { dangerouslyAllowUnauthenticated: true }.',
+        'The management API is disabled. To enable it, set the "management" option of createGateway: { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
     })
   }
   assert.equal(await closed.api.keys.list(), { keys: [] }) // in process it needs none of this
@@ -93,9 +93,9 @@ test('an unknown path or method under /api is 401 without the token, and only wi
 test('the refusals of a wrong token and of a missing one differ', async () => {
   const { send } = openDoor()
   const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
-  assert.is(await told(), 'Send the admin token, as "Authorization: Bearer <token>".')
+  assert.is(await told(), 'Send the admin token as "Authorization: Bearer <token>".')
   const wrong = await told(bearer('x'.repeat(40)))
-  assert.is(wrong, 'This is not the admin token. Send the admin token, as "Authorization: Bearer <token>".')
+  assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
 test('the refusal of a client key says where to use it', async () => {
@@ -125,7 +125,7 @@ test('no answer under /api carries a CORS header', async () => {
   }
 })
 
-const short = 'management.token must be at least 32 characters'
+const short = 'management.token must be at least 32 ASCII characters'
 const exactlyOne = 'management must have exactly one of'
 const badOptions: Array<[options: unknown, error: string]> = [
   [{ token: 'short' }, short],
@@ -143,7 +143,7 @@ const badOptions: Array<[options: unknown, error: string]> = [
   [{ authorize: true }, 'management.authorize must be a function'],
   [{ dangerouslyAllowUnauthenticated: 'true' }, 'management.dangerouslyAllowUnauthenticated must be true'],
   [{ dangerouslyAllowUnauthenticated: false }, 'management.dangerouslyAllowUnauthenticated must be true'],
-  [{ dangerouslyAllowUnauthenticated: true, allowedHosts: 'a' }, 'management.allowedHosts must be a list'],
+  [{ dangerouslyAllowUnauthenticated: true, allowedHosts: 'a' }, 'management.allowedHosts must be an array'],
   [
     { dangerouslyAllowUnauthenticated: true, allowedHost: ['a'] },
     'management.allowedHost is not an option. Known: dangerouslyAllowUnauthenticated, allowedHosts.',

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { revisionOf } from '../../src/lib/revision.ts'
+import { getRevision } from '../../src/lib/revision.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor, TOKEN } from './door.ts'
 
@@ -40,12 +40,12 @@ test('a change of a key, group, combo, connection, provider or the settings hold
     assert.is((await send('PATCH', path, tag, first)).status, 200, path)
     const refused = await send('PATCH', path, tag, second)
     assert.is(refused.status, 409, path)
-    assert.match(refused.body.error, 'changed meanwhile')
+    assert.match(refused.body.error, 'changed in the meantime')
     const current = Reflect.get(refused.body, 'current') as object
     const [[name, value] = ['', '']] = Object.entries(first)
     assert.equal(Reflect.get(current, name), value, path)
     assert.not.match(JSON.stringify(refused.body), key.key)
-    assert.is((await send('PATCH', path, revisionOf(current), second)).status, 200, `${path}, based on what is now`)
+    assert.is((await send('PATCH', path, getRevision(current), second)).status, 200, `${path}, based on what is now`)
     assert.is((await send('PATCH', path, undefined, first)).status, 200, `${path}, based on nothing`)
     if (path.includes('-')) assert.is((await send('DELETE', path, tag)).status, 409, path)
   }
@@ -54,19 +54,19 @@ test('a change of a key, group, combo, connection, provider or the settings hold
 test('aliases and custom models, which have no read of their own, are compared with what lists show', async () => {
   const { api, send } = await open()
   await api.aliases.set({ alias: 'quick', model: 'openai/a' })
-  const tag = revisionOf({ alias: 'quick', model: 'openai/a' })
+  const tag = getRevision({ alias: 'quick', model: 'openai/a' })
   assert.is((await send('PUT', '/api/models/aliases', tag, { alias: 'quick', model: 'openai/b' })).status, 200)
   assert.is((await send('PUT', '/api/models/aliases', tag, { alias: 'quick', model: 'openai/c' })).status, 409)
   assert.is((await send('DELETE', '/api/models/aliases/quick', tag)).status, 409)
   assert.equal((await api.aliases.list()).aliases, { quick: 'openai/b' })
   const model = await api.customModels.create({ providerAlias: 'openai', id: 'x/y' })
   await api.customModels.put({ providerAlias: 'openai', id: 'x/y', prices: { input: 1 } })
-  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', revisionOf(model))).status, 409)
+  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', getRevision(model))).status, 409)
   const [now = {}] = (await api.customModels.list()).models
-  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', revisionOf(now))).status, 200)
-  const gone = await send('PUT', '/api/models/custom', revisionOf(now), { providerAlias: 'openai', id: 'x/y' })
+  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', getRevision(now))).status, 200)
+  const gone = await send('PUT', '/api/models/custom', getRevision(now), { providerAlias: 'openai', id: 'x/y' })
   assert.is(gone.status, 409)
-  assert.match(gone.body.error, 'removed')
+  assert.match(gone.body.error, 'deleted')
 })
 
 test('of many changes with one revision, on two gateways of a storage, one is made', async () => {
@@ -88,7 +88,7 @@ test('the revision in a list is that of the record, and a header where no one re
   const { api, send } = await open()
   const { id } = await api.keys.create({ name: 'a' })
   const { keys } = await api.keys.list({ values: 'none' })
-  assert.is(revisionOf(keys[0] ?? {}), (await send('GET', `/api/keys/${id}`, undefined)).headers.get('etag'))
+  assert.is(getRevision(keys[0] ?? {}), (await send('GET', `/api/keys/${id}`, undefined)).headers.get('etag'))
   assert.is((await send('POST', '/api/keys', '"x"', { name: 'b' })).status, 400)
   assert.is((await send('PUT', '/api/keys', '"x"', { name: 'b' })).status, 400)
 })

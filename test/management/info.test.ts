@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { prometheus } from '../../src/observe/prometheus.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'

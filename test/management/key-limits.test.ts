@@ -18,7 +18,9 @@ const fields = {
 }
 
 test('what a key may use is given with it, shown as it was given, replaced whole and removed by null', async () => {
-  const { expect } = openDoor()
+  const { expect, gateway } = openDoor()
+  await gateway.api.connections.create({ provider: 'openai' })
+  await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
   const made = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const { key: _, id, createdAt: __, ...rest } = made
   assert.equal(rest, { name: 'a', ...fields })
@@ -43,8 +45,8 @@ test('what a key may use is put by hosts, which writes nothing a second time', a
 })
 
 const WHOLE = 'must be a whole number from 1 to 9007199254740991'
-const MOMENT = 'must be a time in ISO 8601 with its zone, such as "2027-01-31T00:00:00Z"'
-const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+const MOMENT = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'
+const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 
 /** What is refused of limits, wherever they are given. */
 const refusedLimits: [limits: unknown, error: string][] = [
@@ -83,17 +85,17 @@ const refused: [given: object, error: string][] = [
   [{ expiresAt: '2027-01-31' }, `"expiresAt" ${MOMENT}`],
   [{ expiresAt: '2027-01-31T00:00:00' }, `"expiresAt" ${MOMENT}`],
   [{ expiresAt: '2027-13-31T00:00:00Z' }, `"expiresAt" ${MOMENT}`],
-  [{ expiresAt: 1_800_000_000_000 }, '"expiresAt" must be text'],
+  [{ expiresAt: 1_800_000_000_000 }, '"expiresAt" must be a string'],
   [{ models: [] }, `"models" ${EMPTY}`],
-  [{ models: 'fast' }, '"models" must be a list of model names'],
+  [{ models: 'fast' }, '"models" must be an array of model names'],
   [{ models: [''] }, '"models[0]" must not be blank'],
-  [{ models: ['a', 5] }, '"models[1]" must be text'],
+  [{ models: ['a', 5] }, '"models[1]" must be a string'],
   [{ models: ['m'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
-  [{ models: Array.from({ length: 1_001 }, () => 'm') }, '"models" must not name more than 1000 models'],
+  [{ models: Array.from({ length: 1_001 }, () => 'm') }, '"models" must not contain more than 1000 models'],
   [{ kinds: [] }, `"kinds" ${EMPTY}`],
-  [{ kinds: 'llm' }, '"kinds" must be a list of kinds'],
+  [{ kinds: 'llm' }, '"kinds" must be an array of kinds'],
   [{ group: '' }, '"group" must not be blank'],
-  [{ group: 5 }, '"group" must be text'],
+  [{ group: 5 }, '"group" must be a string'],
 ]
 
 test('what a key may use is refused by the name of the field, and changes nothing then', async () => {
@@ -121,21 +123,26 @@ settings(
     const plain = await expect(200, 'GET', '/api/settings')
     const whole = {
       limits,
-      unpriced: 'allow',
-      whenStoreIsAway: { usd: 'allow' },
+      whenPriceUnknown: 'allow',
+      onStorageUnavailable: { usd: 'allow' },
       usage: { keepRequestsDays: 7 },
     } as const
     assert.equal(await expect(200, 'PATCH', '/api/settings', whole), { ...plain, ...whole })
     assert.equal(await expect(200, 'GET', '/api/settings'), { ...plain, ...whole })
     const changed = await expect(200, 'PATCH', '/api/settings', {
       limits: { parallel: 9 },
-      whenStoreIsAway: { requests: 'refuse' },
+      onStorageUnavailable: { requests: 'refuse' },
       usage: { keepRequestsDays: null, keepTotalsDays: 30 },
     })
     assert.equal(changed.limits, { parallel: 9 })
-    assert.equal(changed.whenStoreIsAway, { usd: 'allow', requests: 'refuse' })
+    assert.equal(changed.onStorageUnavailable, { usd: 'allow', requests: 'refuse' })
     assert.equal(changed.usage, { keepTotalsDays: 30 })
-    const none = { limits: null, unpriced: null, whenStoreIsAway: { usd: null, requests: null }, usage: null }
+    const none = {
+      limits: null,
+      whenPriceUnknown: null,
+      onStorageUnavailable: { usd: null, requests: null },
+      usage: null,
+    }
     assert.equal(await expect(200, 'PATCH', '/api/settings', none), plain)
     assert.equal(await expect(200, 'GET', '/api/settings'), plain)
   },
@@ -144,11 +151,11 @@ settings(
 settings('the limits in the settings are refused by the name of the field', async () => {
   const { refuses } = openDoor()
   for (const [given, error] of [
-    [{ unpriced: 'maybe' }, '"unpriced" must be one of "skip", "allow"'],
-    [{ whenStoreIsAway: { usd: 'pass' } }, '"whenStoreIsAway.usd" must be one of "refuse", "allow"'],
+    [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],
+    [{ onStorageUnavailable: { usd: 'pass' } }, '"onStorageUnavailable.usd" must be one of "refuse", "allow"'],
     [
-      { whenStoreIsAway: { euros: 'allow' } },
-      'Unknown field "whenStoreIsAway.euros". Known: "usd", "tokens", "requests", "parallel".',
+      { onStorageUnavailable: { euros: 'allow' } },
+      'Unknown field "onStorageUnavailable.euros". Known: "usd", "tokens", "requests", "parallel".',
     ],
     [{ usage: { keepRequestsDays: 0 } }, '"usage.keepRequestsDays" must be a whole number from 1 to 36500'],
     [{ usage: { keepTotalsDays: 1.5 } }, '"usage.keepTotalsDays" must be a whole number from 1 to 36500'],

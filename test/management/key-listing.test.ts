@@ -67,10 +67,10 @@ test('keys are found by a part of their name or id, in pages too', async () => {
 
 test('a parameter that is not known is refused by its name', async () => {
   const { list: _, refuses } = await withKeys([])
-  await refuses(400, '"values" must be one of "none"', ['GET', '/api/keys?values=all'])
+  await refuses(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
   await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])
-  await refuses(400, '"after" must be the "after" of a page', ['GET', '/api/keys?after=x'])
-  await refuses(400, '"q" must be given once.', ['GET', '/api/keys?q=a&q=b'])
+  await refuses(400, '"after" must be the "after" value of a previous page', ['GET', '/api/keys?after=x'])
+  await refuses(400, '"q" can only appear once.', ['GET', '/api/keys?q=a&q=b'])
   await refuses(400, 'Unknown field "value". Did you mean "values"?', ['GET', '/api/keys?value=none'])
   await refuses(400, 'Unknown field "limit". Known: "values".', ['GET', '/api/keys/x?limit=1'])
 })

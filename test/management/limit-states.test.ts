@@ -1,5 +1,5 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { runCommand } from '../../src/cli/commands/run.ts'
+import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
@@ -125,11 +125,14 @@ test('the limits are shown by the command', async () => {
     await runCommand(args, { variables, stdin: async () => '', terminal: { out, err: out } })
     return printed
   }
-  assert.match(await run('keys', 'limits', 'a'), /^OF +ID +LIMIT +MOST +USED.*\nkey .* requests\.day +10 +1 +0 +0 +9 /)
+  assert.match(
+    await run('keys', 'limits', 'a'),
+    /^SCOPE +ID +LIMIT +MAX +USED.*\nkey .* requests\.day +10 +1 +0 +0 +9 /,
+  )
   assert.match(await run('groups', 'limits', 'team'), new RegExp(`^group +${group} +requests\\.month +100 +1 `, 'm'))
   assert.match(await run('settings', 'limits'), /^gateway +.*requests\.total +1000 +1 +0 +0 +999/m)
-  assert.match(await run('keys', 'limits', 'reset', 'a'), /The counters start anew/)
-  assert.match(await run('keys', 'limits', 'settle', 'a', '--as', 'unspent'), /is settled/)
+  assert.match(await run('keys', 'limits', 'reset', 'a'), /Usage counters reset/)
+  assert.match(await run('keys', 'limits', 'settle', 'a', '--as', 'unspent'), /have been settled/)
   assert.match(await run('keys', 'rotate', 'a', '--grace-ms', '1000'), /^key +sbx_/m)
   await serving.close()
 })

@@ -1,4 +1,4 @@
-import { listReply } from '../../src/http/management.ts'
+import { listReply } from '../../src/admin/http/operation-routes.ts'
 import { isByteStream } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 

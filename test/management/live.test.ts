@@ -259,9 +259,9 @@ test('the stream has comments while nothing happens, and ends with the gateway',
 })
 
 for (const [query, says] of [
-  ['?after=soon', '"after" must be the id of an event'],
-  ['?types=finished,began,x', '"types" must be one or several of running'],
-  ['?types=health&types=changed', '"types" must be given once'],
+  ['?after=soon', '"after" must be an event ID'],
+  ['?types=finished,began,x', '"types" must be a comma-separated list of running'],
+  ['?types=health&types=changed', '"types" can only appear once'],
   ['?form=csv', '"form"'],
 ] as const)
   test(`the stream refuses ${query}`, async () => {
@@ -280,7 +280,7 @@ test('the stream is for those who may manage or look, and at most 100 at once', 
   const headers = { authorization: `Bearer ${token}` }
   const answer = await gateway.fetch('http://gateway/api/live', { headers })
   assert.is(answer.status, 503)
-  assert.match((await answer.json()).error, /100 readers already follow/)
+  assert.match((await answer.json()).error, /100 clients are already following/)
   await Promise.all(readers.map((reader) => reader.cancel()))
   const again = await follow()
   await again.cancel()

@@ -65,7 +65,7 @@ test('it says why the mirror is behind, until it is not', async () => {
   cut()
   await api.combos.create({ name: 'late', models: ['one/a'] })
   await after(60_000)
-  assert.match((await api.overview()).mirrorError ?? '', /cannot be reached/)
+  assert.match((await api.overview()).mirrorError ?? '', /is unreachable/)
   cut(false)
   await api.combos.create({ name: 'later', models: ['one/a'] })
   await after(60_000)

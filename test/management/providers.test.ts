@@ -1,5 +1,5 @@
-import type { Provider } from '../../src/management/providers.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import type { Provider } from '../../src/admin/providers.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
@@ -131,7 +131,7 @@ for (const [body, error] of [
   [{ strategy: 'weigted' }, CHOICE],
   [
     { strategy: 'conditional' },
-    '"strategy" cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here',
+    '"strategy" cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
   ],
   [{ strategy: null }, CHOICE],
   [{ strategy: 'sticky', stickyLimit: 0 }, '"stickyLimit" must be a whole number from 1 to 1000'],

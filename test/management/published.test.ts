@@ -135,13 +135,13 @@ test('a compatible provider is asked once for the models of all kinds', async ()
 test('a bad parameter is refused by its name', async () => {
   const { call } = openDoor({ catalog })
   for (const [query, says] of [
-    ['kinds=video', '"kinds" must be "all", or one or several of llm, image'],
+    ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],
     ['kinds=', '"kinds" must be'],
     ['limit=0', '"limit" must be a whole number from 1 to 1000'],
-    ['after=x', '"after" must be the "after" of a page'],
+    ['after=x', '"after" must be the "after" value of a previous page'],
     ['details=1', '"details" must be true or false'],
     ['kind=llm', 'Unknown field "kind". Did you mean "kinds"?'],
-    ['q=a&q=b', '"q" must be given once'],
+    ['q=a&q=b', '"q" can only appear once'],
   ] as const) {
     const { status, body } = await call('GET', `/api/models?${query}`)
     assert.equal([status, String(Object(body).error).startsWith(says)], [400, true], `${query}: ${Object(body).error}`)

@@ -143,10 +143,10 @@ test('a connection keeps what is not given, and null removes', async () => {
 
 for (const [input, error] of [
   [{ provider: 'openai' }, '"id" is required and must not be blank'],
-  [{ id: 'a/b', provider: 'openai' }, '"id" must be 1 to 200 letters, digits, ".", "_" or "-"'],
-  [{ id: '..', provider: 'openai' }, '"id" must not be "." or "..", which no address can hold'],
+  [{ id: 'a/b', provider: 'openai' }, '"id" must be 1 to 200 letters, digits, ".", "_", or "-"'],
+  [{ id: '..', provider: 'openai' }, '"id" must not be "." or "..", which cannot be used in a URL'],
   [{ id: 'main' }, '"provider" is required and must not be blank'],
-  [{ id: 'taken', provider: 'groq' }, '"provider" cannot be changed; make a new connection instead'],
+  [{ id: 'taken', provider: 'groq' }, '"provider" cannot be changed; create a new connection instead'],
   [{ id: 'a', provider: 'nothing-known' }, 'Unknown provider "nothing-known".'],
   [{ id: 'a', provider: 'groq', prefix: 'openai' }, '"providerSpecificData.prefix" must not be "openai"'],
 ] as const) {
@@ -175,7 +175,7 @@ test('a combo is found by its id, or by its name, and keeps what is not given', 
   )
   written()
   assert.is(await errorOf(api.combos.put({ id: 'third', name: 'fast', models: [] })), 'Combo name already exists')
-  assert.is(await errorOf(api.combos.put({ name: 'new' })), '"models" is required and must be a list of model names')
+  assert.is(await errorOf(api.combos.put({ name: 'new' })), '"models" is required and must be an array of model names')
   assert.match(await errorOf(api.combos.put({ name: 'a b', models: [] })), 'Name can only contain')
   assert.match(await errorOf(api.combos.put({ name: 'fast', models: ['fast'] })), 'must not lead back')
   assert.equal(written(), [])
@@ -261,7 +261,7 @@ test('the value of a key must have the form of one, and belong to no other', asy
   ])
     assert.match(
       await errorOf(api.keys.put({ name: 'app', key: value })),
-      '"key" must be "sbx_" and 32 to 196 letters',
+      '"key" must be "sbx_" followed by 32 to 196 letters',
       value,
     )
   assert.is(await errorOf(api.keys.put({ name: 'app', key: key.key })), '"key" must not be the value of another key')
@@ -289,7 +289,7 @@ for (const [member, put] of puts) {
     const { api, written } = open()
     assert.is(
       await errorOf(put(api)),
-      `"${member}" must not be undefined: is the variable that it comes from set? Leave it out to keep what is stored`,
+      `"${member}" must not be undefined. Check that the variable it comes from is set, or omit it to keep the stored value`,
     )
     assert.equal(written(), [])
   })

@@ -1,10 +1,16 @@
 import { safeParse } from 'valibot'
+import { type ClosedSchema, parseInput } from '../../src/admin/input.ts'
+import { shownSchema } from '../../src/admin/output-schemas.ts'
+import { inputSchema } from '../../src/admin/schemas.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
-import { type ClosedSchema, parseInput } from '../../src/management/input.ts'
-import { shownSchema } from '../../src/management/output-schemas.ts'
-import { inputSchema } from '../../src/management/schemas.ts'
-import { type InputOf, needed, type RecordFields, removable, type ShownOf } from '../../src/types/records/fields.ts'
+import {
+  type InputOf,
+  needed,
+  type RecordFields,
+  removable,
+  type ShownOf,
+} from '../../src/types/records/record-fields.ts'
 import { choice, list, map, name, number, object, storedId, text, time, whole } from '../../src/types/records/shapes.ts'
 import { kinds } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -58,10 +64,10 @@ test('the description of a kind of record makes inputs of nested objects, lists,
   const create = inputSchema(fields, 'create')
   assert.equal(parseInput(create, sample), sample)
   const cases: [object, string][] = [
-    [{ name: 'a', expiresAt: 'soon' }, '"expiresAt" must be a date in ISO 8601'],
+    [{ name: 'a', expiresAt: 'soon' }, '"expiresAt" must be an ISO 8601 date'],
     [{ name: 'a', kinds: ['llm', 'odd'] }, `"kinds[1]" must be one of ${kinds.map((kind) => `"${kind}"`).join(', ')}`],
     [{ name: 'a', kinds: ['conditional'] }, `"kinds[0]" must be one of ${kinds.map((kind) => `"${kind}"`).join(', ')}`],
-    [{ name: 'a', kinds: ['llm', 'llm', 'llm'] }, '"kinds" must not name more than 2 models'],
+    [{ name: 'a', kinds: ['llm', 'llm', 'llm'] }, '"kinds" must not contain more than 2 models'],
     [
       { name: 'a', limits: { requests: { minute: 0 } } },
       '"limits.requests.minute" must be a whole number from 1 to 1000',
@@ -70,14 +76,14 @@ test('the description of a kind of record makes inputs of nested objects, lists,
     [{ name: 'a', limits: [] }, '"limits" must be an object'],
     [{ name: 'a', limits: { requests: { hour: 5 } } }, 'Unknown field "limits.requests.hour". Known: "minute", "day".'],
     [{ name: 'a', notes: ['ml'] }, '"notes" must be an object'],
-    [{ name: 'a', notes: { team: 5 } }, '"notes.team" must be text'],
+    [{ name: 'a', notes: { team: 5 } }, '"notes.team" must be a string'],
     [{ name: 'a', notes: { team: '0123456789' } }, '"notes.team" must not be longer than 9 characters'],
     [
       { name: 'a', notes: { longer: '' } },
-      '"notes" must have names of which each must not be longer than 5 characters',
+      '"notes" has an invalid field name: each must not be longer than 5 characters',
     ],
-    [{ name: 'a', notes: { '': '' } }, '"notes" must have names of which each must not be blank'],
-    [{ name: 'a', notes: { a: '', b: '', c: '' } }, '"notes" must not have more than 2 members'],
+    [{ name: 'a', notes: { '': '' } }, '"notes" has an invalid field name: each must not be blank'],
+    [{ name: 'a', notes: { a: '', b: '', c: '' } }, '"notes" must not have more than 2 fields'],
     [{ name: 'a', notes: null }, '"notes" must be an object'],
   ]
   for (const [input, message] of cases) assert.is(refusal(create, input), message)

@@ -7,7 +7,7 @@ const test = suite('rules for requests in settings and combos')
 const rulesOf = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 
 test('the settings show the rules that hold: the limits of the gateway where none are set', async () => {
-  const { expect } = openDoor({ limits: { maxAttempts: 4, silenceTimeoutMs: 7_000 } })
+  const { expect } = openDoor({ limits: { maxAttempts: 4, idleTimeoutMs: 7_000 } })
   assert.equal(rulesOf(await expect(200, 'GET', '/api/settings')), {
     health: defaultRules.health,
     maxAttempts: 4,

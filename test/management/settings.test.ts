@@ -59,29 +59,32 @@ for (const [sent, stored] of urls) {
   })
 }
 
-const noAddress = '"cloudUrl" must be an address that starts with http:// or https://, or be empty'
+const noAddress = '"cloudUrl" must be a URL that starts with http:// or https://, or be empty'
 const byAction =
-  '"cloudEnabled" changes by POST /api/sync/cloud alone, with the action "enable" or "disable"; leave it out'
+  '"cloudEnabled" can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'
 const refusals: Array<[body: unknown, error: string]> = [
   [{ requireApiKeys: true }, 'Unknown field "requireApiKeys". Did you mean "requireApiKey"?'],
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
   [
     { theme: 'dark' },
-    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "unpriced", "whenStoreIsAway", "requestModels", "usage".',
+    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "whenPriceUnknown", "onStorageUnavailable", "allowRequestModels", "showKeyValues", "usage".',
   ],
+  [{ unpriced: 'allow' }, 'Unknown field "unpriced". It was renamed. Use "whenPriceUnknown".'],
+  [{ whenStoreIsAway: {} }, 'Unknown field "whenStoreIsAway". It was renamed. Use "onStorageUnavailable".'],
+  [{ requestModels: true }, 'Unknown field "requestModels". It was renamed. Use "allowRequestModels".'],
   [{ requireApiKey: 'true' }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: null }, '"requireApiKey" must be true or false'],
-  [{ requireApiKey: true, cloudUrl: 5 }, '"cloudUrl" must be text'],
+  [{ requireApiKey: true, cloudUrl: 5 }, '"cloudUrl" must be a string'],
   [{ requireApiKey: true, cloudUrl: 'cloud.example' }, noAddress],
   [{ requireApiKey: true, cloudUrl: 'ftp://cloud.example' }, noAddress],
   [{ requireApiKey: true, cloudUrl: 'http:cloud.example' }, noAddress],
   [{ requireApiKey: true, cloudUrl: 'javascript:alert(1)' }, noAddress],
-  [{ cloudUrl: 'https://me:secret@cloud.example' }, '"cloudUrl" must not hold credentials, or be empty'],
+  [{ cloudUrl: 'https://me:secret@cloud.example' }, '"cloudUrl" must not contain credentials, or be empty'],
   [{ cloudUrl: 'https://cloud.example?a=1' }, '"cloudUrl" must not have a query or a fragment, or be empty'],
   [{ cloudUrl: 'https://cloud.example#' }, '"cloudUrl" must not have a query or a fragment, or be empty'],
   [
     { cloudUrl: 'https://cloud.example\\x' },
-    '"cloudUrl" must not hold blanks, backslashes or control characters, or be empty',
+    '"cloudUrl" must not contain whitespace, backslashes, or control characters, or be empty',
   ],
   [
     { cloudUrl: `https://cloud.example/${'x'.repeat(2_048)}` },

@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { toLambdaHandler } from '../../adapters/mount/lambda.ts'
-import type { LambdaHead, LambdaResponseStream, LambdaRuntime, LambdaUrlEvent } from '../../adapters/types/lambda.ts'
+import type {
+  LambdaHead,
+  LambdaResponseStream,
+  LambdaRuntime,
+  LambdaUrlEvent,
+} from '../../adapters/types/lambda-types.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the handler of a function URL')
@@ -190,14 +195,17 @@ test('the handler of a function URL cuts the answer when the body breaks off', a
   const closed = once(stream, 'close').catch((error: Error) => error.message)
   const end = await invoke(async () => new Response(body), eventOf('GET'), stream).then(() => 'ended', String)
   assert.match(end, 'broken')
-  assert.is(await closed, 'The answer broke off.')
+  assert.is(await closed, 'The response was cut off.')
   assert.not(stream.writableEnded)
 })
 
 test('the handler of a function URL says where it runs when it is elsewhere', () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
-    assert.throws(() => toLambdaHandler({ fetch: async () => new Response() }), /runs in AWS Lambda only/)
+    assert.throws(
+      () => toLambdaHandler({ fetch: async () => new Response() }),
+      /only runs in the Node runtimes of AWS Lambda/,
+    )
   } finally {
     Object.assign(globalThis, { awslambda })
   }

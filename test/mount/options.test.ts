@@ -33,8 +33,8 @@ const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
 const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
   ['serveNode', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
   ['serveNode', { prot: 1 }, 'prot is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
-  ['serveNode', { allowedHosts: 'a.example' }, 'allowedHosts must be a list of host names.'],
-  ['serveNode', { allowedHosts: [1] }, 'allowedHosts must be a list of host names.'],
+  ['serveNode', { allowedHosts: 'a.example' }, 'allowedHosts must be an array of host names.'],
+  ['serveNode', { allowedHosts: [1] }, 'allowedHosts must be an array of host names.'],
   ['serveNode', { port: 'abc' }, 'port must be a whole number from 0 to 65535, 0 for any free one.'],
   ['serveNode', { port: '' }, 'port must be a whole number from 0 to 65535, 0 for any free one.'],
   ['serveNode', { port: Number.NaN }, 'port must be a whole number from 0 to 65535, 0 for any free one.'],
@@ -42,8 +42,8 @@ const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]
   ['serveNode', null, 'The options must be an object.'],
   ['serveNode', 4000, 'The options must be an object.'],
   ['toNodeHandler', { fetch: () => {} }, 'fetch is not an option. Known: upstream.'],
-  ['toNodeHandler', { upstream: 'x' }, 'upstream must be a function, or false.'],
-  ['toNodeHandler', { upstream: true }, 'upstream must be a function, or false.'],
+  ['toNodeHandler', { upstream: 'x' }, 'upstream must be a function or false.'],
+  ['toNodeHandler', { upstream: true }, 'upstream must be a function or false.'],
   ['toExpressHandler', { path: '/ai' }, 'path is not an option. Known: upstream.'],
   ['serveBun', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
   ['serveDeno', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
@@ -65,7 +65,10 @@ for (const name of [
 ] as const) {
   test(`${name} says how it is called when there is no gateway`, async () => {
     for (const none of [undefined, { port: 4000 }, () => new Response()])
-      assert.is(await call(name, none), `${name} takes a gateway first: ${name}(createGateway({ storage })).`)
+      assert.is(
+        await call(name, none),
+        `${name} takes a gateway as its first argument: ${name}(createGateway({ storage })).`,
+      )
   })
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { familyName } from '../../src/observe/exposition.ts'
-import { type Metric, measures } from '../../src/observe/measures.ts'
+import { getFamilyName } from '../../src/features/observe/exposition.ts'
+import { type Metric, measures } from '../../src/features/observe/measures.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the dashboard and the alerts of Grafana and Prometheus')
+const test = suite('the Grafana dashboard and the Prometheus alerts')
 
 interface Panel {
   title: string
@@ -23,15 +23,16 @@ interface Rules {
   groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[]
 }
 
-const fileOf = (name: string) => readFileSync(new URL(`../../src/observe/grafana/${name}`, import.meta.url), 'utf8')
+const fileOf = (name: string) =>
+  readFileSync(new URL(`../../src/features/observe/grafana/${name}`, import.meta.url), 'utf8')
 const dashboard: Dashboard = JSON.parse(fileOf('signalbox.json'))
 const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 const { groups }: Rules = parse(fileOf('alerts.yml'))
 const rules = groups.flatMap((group) => group.rules)
 
-/** The names under which a measure is scraped. */
+/** The scraped names of a metric. */
 function sampleNames(metric: Metric): string[] {
-  const name = familyName(metric)
+  const name = getFamilyName(metric)
   if (metric.kind === 'histogram') return [`${name}_bucket`, `${name}_sum`, `${name}_count`]
   return [metric.kind === 'counter' ? `${name}_total` : name]
 }
@@ -47,7 +48,7 @@ const labelsBySample = new Map([
 ])
 const WORDS = new Set(['sum', 'max', 'by', 'rate', 'increase', 'histogram_quantile', 'unless', 'label_values'])
 
-/** What in a query is no measure and no label of one that it asks for. */
+/** Finds names in a query that are neither metrics nor labels of its metrics. */
 function unknownIn(query: string): string[] {
   const bare = query.replace(/"[^"]*"/g, '').replace(/\[[^\]]*\]/g, '')
   const words = [...bare.matchAll(/[a-z_]\w*/gi)].map(([word]) => word).filter((word) => !WORDS.has(word))
@@ -56,11 +57,11 @@ function unknownIn(query: string): string[] {
   return measured.length === 0 ? words : words.filter((word) => !labelsBySample.has(word) && !labels.has(word))
 }
 
-/** The labels that a text takes from the result of a query, which are those that the query sums by. */
+/** Finds the labels that a text takes from a query's result, by which the query must aggregate. */
 const missingIn = (text: string, names: RegExp, query: string) =>
   [...text.matchAll(names)].flatMap(([, name = '']) => (new RegExp(`by \\([^)]*\\b${name}\\b`).test(query) ? [] : name))
 
-test('a query that names no measure, or a label that is not one of it, is found', () => {
+test('a query with an unknown metric or label is found', () => {
   assert.equal(unknownIn('sum by (le) (rate(signalbox_attempts_total{signalbox_outcome="a", model="m"}[5m]))'), [
     'le',
     'model',
@@ -69,7 +70,7 @@ test('a query that names no measure, or a label that is not one of it, is found'
   assert.equal(missingIn('{{a}}', /\{\{(\w+)\}\}/g, 'sum by (b) (x)'), ['a'])
 })
 
-test('every query of the dashboard asks for measures and labels that there are', () => {
+test('every query of the dashboard uses known metrics and labels', () => {
   const queries = [
     ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
     ...dashboard.templating.list.flatMap(({ definition }) => definition ?? []),
@@ -78,7 +79,7 @@ test('every query of the dashboard asks for measures and labels that there are',
   for (const query of queries) assert.equal(unknownIn(query), [], query)
 })
 
-test('every panel says what it shows, in a unit, with labels that its query has, and covers no other', () => {
+test('every panel has a title, a unit, and labels of its query, and overlaps no other', () => {
   assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length)
   for (const { title, description, fieldConfig, targets = [], gridPos } of panels) {
     assert.ok(description && fieldConfig?.defaults.unit && targets.length > 0, title)
@@ -99,7 +100,7 @@ test('every panel says what it shows, in a unit, with labels that its query has,
   }
 })
 
-test('every alert asks for measures and labels that there are, and names no label that its query has not', () => {
+test('every alert uses known metrics and labels, and names only labels of its query', () => {
   assert.ok(rules.length >= 6)
   for (const { alert, expr, annotations } of rules) {
     assert.equal(unknownIn(expr), [], alert)
@@ -107,9 +108,9 @@ test('every alert asks for measures and labels that there are, and names no labe
   }
 })
 
-test('the alert of a gateway that cannot be reached is for the job of the examples', () => {
+test('the alert for an unreachable gateway uses the job of the examples', () => {
   const { expr } = rules.find(({ alert }) => alert === 'SignalboxDown') ?? {}
   const [, job] = expr?.match(/\bup\{job="([^"]+)"\}/) ?? []
-  for (const file of ['../../examples/container/prometheus.yml', '../../src/observe/README.md'])
+  for (const file of ['../../examples/container/prometheus.yml', '../../src/features/observe/README.md'])
     assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(`job_name: ${job}\n`), file)
 })

@@ -1,6 +1,6 @@
 import * as api from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
-import { otel } from '../../src/observe/otel.ts'
+import { otel } from '../../src/features/observe/otel.ts'
 import { answer, hedging, P95 } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -10,7 +10,7 @@ const test = suite('spans of hedged requests')
 
 const completions = 'SERVER POST /v1/chat/completions'
 
-/** What of a hedged request is compared: the attempt, whether it is the second one, its outcome, and its first and last millisecond since the request came. */
+/** The compared facts of a hedged attempt: whether it is the hedge, its outcome, and its first and last millisecond since the request arrived. */
 function attemptsOf(spans: readonly ReadableSpan[]) {
   const ms = ([seconds, nanos]: api.HrTime) => seconds * 1_000 + nanos / 1e6
   const [request] = spans.filter(({ kind }) => kind === api.SpanKind.SERVER)
@@ -30,7 +30,7 @@ function attemptsOf(spans: readonly ReadableSpan[]) {
 for (const stream of [false, true]) {
   const what = stream ? 'streamed' : 'whole'
 
-  test(`the spans of a hedged request whose second attempt answers first: the first one ends then, and is no error (${what})`, async () => {
+  test(`the first span ends without an error when the second attempt of a hedged request responds first (${what})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
       { two: () => world.clock.sleep(5).then(() => answer(stream)) },
@@ -48,7 +48,7 @@ for (const stream of [false, true]) {
     ])
   })
 
-  test(`the spans of a hedged request whose first attempt answers first all the same (${what})`, async () => {
+  test(`both spans are correct when the first attempt of a hedged request responds first (${what})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
       { one: () => world.clock.sleep(P95 + 3).then(() => answer(stream)) },
@@ -67,7 +67,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('the spans of a hedged request whose first attempt fails beside the second one', async () => {
+test('both spans are correct when the first attempt fails while the second one runs', async () => {
   const { module, tree, spans, forget } = sdk()
   const world = await hedging(
     {
@@ -89,7 +89,7 @@ test('the spans of a hedged request whose first attempt fails beside the second 
   ])
 })
 
-test('both spans of a hedged request end when its client leaves, and neither is an error', async () => {
+test('both spans of a hedged request end without an error when its client disconnects', async () => {
   const { module, tree, spans, forget } = sdk()
   const world = await hedging({}, { observe: [otel(module)] })
   forget()

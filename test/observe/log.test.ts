@@ -1,10 +1,10 @@
-import { jsonLog } from '../../src/observe/log.ts'
+import { jsonLog } from '../../src/features/observe/log.ts'
 import { metered } from '../gate/support/metered.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openObserved, read } from './world.ts'
 
-const test = suite('the log of requests')
+const test = suite('the request log')
 
 async function logged(answer = metered({}, { tokens: 0 })) {
   const lines: string[] = []
@@ -12,7 +12,7 @@ async function logged(answer = metered({}, { tokens: 0 })) {
   return { ...world, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
 }
 
-test('has one line a request, with every attempt, tokens and cost', async () => {
+test('a request has one line with every attempt, tokens, and cost', async () => {
   const good = metered({ input: 100, output: 50 }, { tokens: 0 })
   const { gateway, lines, last, chat } = await logged((call, nth) =>
     call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, nth),
@@ -52,7 +52,7 @@ test('has one line a request, with every attempt, tokens and cost', async () => 
   )
 })
 
-test('has refused requests, as warnings', async () => {
+test('rejected requests are logged as warnings', async () => {
   const { gateway, last, chat } = await logged()
   await gateway.api.settings.update({ requireApiKey: true })
   await read(chat())
@@ -60,7 +60,7 @@ test('has refused requests, as warnings', async () => {
   assert.equal({ level, status, end, error }, { level: 'warn', status: 401, end: 'refused', error: 'KEY_MISSING' })
 })
 
-test('holds no prompt, no answer and no credential', async () => {
+test('log lines contain no prompt, response, or credential', async () => {
   const { lines, chat } = await logged(metered({ words: ['the secret answer'] }, { tokens: 0 }))
   await read(chat({}, { authorization: 'Bearer sbx_not-a-key-of-this-gateway-0123456789' }))
   await read(chat())
@@ -79,7 +79,7 @@ const hostileNames = [
   'fast',
 ]
 
-test('stays within 4 KiB and one line, whatever a client or a provider sends', async () => {
+test('a line stays within 4 KiB, whatever a client or provider sends', async () => {
   const { lines, chat } = await logged(() =>
     json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
   )
@@ -88,7 +88,7 @@ test('stays within 4 KiB and one line, whatever a client or a provider sends', a
   for (const line of lines) isSafeLine(line)
 })
 
-test('stays within 4 KiB with more attempts and warnings of long names than a line has room for', () => {
+test('a line stays within 4 KiB with more attempts and long warnings than fit', () => {
   for (const name of hostileNames) {
     const lines: string[] = []
     const follower = jsonLog((line) => void lines.push(line)).request?.({
@@ -106,7 +106,16 @@ test('stays within 4 KiB with more attempts and warnings of long names than a li
       message: name,
     }
     const attempts = Array.from({ length: 50 }, () => ({ ...attempt, outcome: 'server' as const, via: name }))
-    const record = { id: 'r', end: 'failed' as const, path: name, startedAt: 1, durationMs: 1, status: 500, model }
+    const record = {
+      id: 'r',
+      end: 'failed' as const,
+      path: name,
+      startedAt: 1,
+      durationMs: 1,
+      status: 500,
+      servedBy: 'provider' as const,
+      model,
+    }
     const answered = { ...attempt, outcome: 'answered' as const }
     follower?.ended?.({
       ...record,
@@ -119,7 +128,7 @@ test('stays within 4 KiB with more attempts and warnings of long names than a li
   }
 })
 
-test('has no message of a provider, which may quote the prompt', async () => {
+test('log lines contain no provider message, which may quote the prompt', async () => {
   const { lines, chat } = await logged(({ body }) => json({ error: { message: `Cannot read ${body}` } }, 400))
   await read(chat())
   await read(chat({ stream: true }))

@@ -1,5 +1,5 @@
-import { measures } from '../../src/observe/measures.ts'
-import { prometheus } from '../../src/observe/prometheus.ts'
+import { measures } from '../../src/features/observe/measures.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { metered } from '../gate/support/metered.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -16,7 +16,7 @@ async function scrape({ gateway }: ObservedWorld, headers: Record<string, string
   return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() }
 }
 
-/** The value of the sample that has all of these labels. */
+/** The value of the sample with all of these labels. */
 function sample(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const line = text
     .split('\n')
@@ -29,7 +29,7 @@ function sample(text: string, name: string, labels: Record<string, string> = {})
 
 const target = { gen_ai_provider_name: 'one', gen_ai_request_model: 'm' }
 
-test('count requests, attempts, tokens and money by target', async () => {
+test('requests, attempts, tokens, and costs are counted by target', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
   await read(world.chat())
   await read(world.chat({ stream: true }))
@@ -51,7 +51,7 @@ test('count requests, attempts, tokens and money by target', async () => {
   assert.is(sample(text, 'signalbox_streams_active', { gen_ai_operation_name: 'chat' }), 0)
 })
 
-test('tell a fallback, its reason, and that the client got its answer', async () => {
+test('a fallback is counted with its reason, and whether the client got a response', async () => {
   const good = metered({}, { tokens: 0 })
   const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) =>
     call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, nth),
@@ -70,7 +70,7 @@ test('tell a fallback, its reason, and that the client got its answer', async ()
   assert.is(sample(text, 'signalbox_request_attempts_sum', { signalbox_model: 'fast' }), 2)
 })
 
-test('count refusals by what refused', async () => {
+test('rejections are counted by reason', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await world.gateway.api.settings.update({ requireApiKey: true })
   await read(world.chat())
@@ -85,7 +85,7 @@ test('count refusals by what refused', async () => {
   assert.is(sample(text, 'signalbox_requests_refused_total', { signalbox_reason: 'paused' }), 1)
 })
 
-test('say which targets cool', async () => {
+test('targets in cooldown are reported', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })], () =>
     json({ error: { message: 'no such key' } }, 401),
   )
@@ -95,7 +95,7 @@ test('say which targets cool', async () => {
   assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
 })
 
-test('say how much of the limits of the gateway and of groups is used', async () => {
+test('the used share of gateway and group limits is reported', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   await world.gateway.api.groups.create({ name: 'free' })
@@ -114,7 +114,7 @@ test('say how much of the limits of the gateway and of groups is used', async ()
   assert.is(text.match(/^signalbox_limit_used\{/gm)?.length, 2)
 })
 
-test('are text of format 0.0.4, or of OpenMetrics where the scrape prefers it', async () => {
+test('the format is 0.0.4, or OpenMetrics if the scraper prefers it', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat())
   const plain = await scrape(world, { accept: '*/*;q=0.1' })
@@ -130,7 +130,7 @@ test('are text of format 0.0.4, or of OpenMetrics where the scrape prefers it', 
   assert.ok(open.text.endsWith('# EOF\n'))
 })
 
-test('have a guard: their own token, or else that of the management', async () => {
+test('the endpoint is protected by its own token or the management guard', async () => {
   const own = await openObserved([prometheus({ token: TOKEN })])
   assert.is((await own.gateway.fetch('http://gateway/metrics')).status, 401)
   assert.is(
@@ -145,10 +145,10 @@ test('have a guard: their own token, or else that of the management', async () =
   )
   const none = await openObserved([])
   assert.is((await none.gateway.fetch('http://gateway/metrics')).status, 404)
-  assert.throws(() => prometheus({ token: 'short' }), /32 characters/)
+  assert.throws(() => prometheus({ token: 'short' }), /32 ASCII characters/)
 })
 
-test('get no new series by names, errors and user agents that clients choose', async () => {
+test('clients cannot create series through names, errors, or user agents', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat({ model: 'one/nobody-knows-this' }))
   await read(world.chat({ model: 'nowhere/first' }))
@@ -162,8 +162,8 @@ test('get no new series by names, errors and user agents that clients choose', a
   assert.not.match(text, /random|agent \d/)
 })
 
-test('go to one series past 2,000 label sets, and the overflow counts them', async () => {
-  const { Registry } = await import('../../src/observe/registry.ts')
+test('label sets beyond 2,000 share one series, and the overflow counts them', async () => {
+  const { Registry } = await import('../../src/features/observe/registry.ts')
   const registry = new Registry()
   for (let nth = 0; nth < 2_100; nth++) registry.series(measures.refused, { 'signalbox.reason': `r${nth}` }).add(1)
   const [[, refused], [, overflow]] = [...registry.families()] as never as [
@@ -174,7 +174,7 @@ test('go to one series past 2,000 label sets, and the overflow counts them', asy
   assert.is([...overflow][0]?.value, 100)
 })
 
-test('are served while the storage is away, without the states of targets', async () => {
+test('metrics work without target states while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
   const targets = () => Promise.reject(new Error('the storage is away'))
   const reply = await page?.reply({ header: () => undefined }, { isOneOfMany: false, targets, limits: targets })

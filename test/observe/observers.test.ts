@@ -1,6 +1,6 @@
-import { jsonLog } from '../../src/observe/log.ts'
-import { prometheus } from '../../src/observe/prometheus.ts'
-import type { GatewayObserver, RequestFollower } from '../../src/pipeline/observing.ts'
+import { jsonLog } from '../../src/features/observe/log.ts'
+import type { GatewayObserver, RequestFollower } from '../../src/features/observe/observer.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { ADMIN, openObserved, read } from './world.ts'
@@ -11,7 +11,7 @@ const fail = (): never => {
   throw new Error('observer')
 }
 const reject = () => Promise.reject(new Error('observer'))
-/** An attempt's follower whose members all do this. */
+/** An attempt follower whose methods all do this. */
 const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
 
 const faults: Record<string, () => unknown> = {
@@ -35,7 +35,7 @@ const faults: Record<string, () => unknown> = {
 }
 
 for (const [fault, request] of Object.entries(faults))
-  test(`one that ${fault} changes nothing for the request and the other observers`, async () => {
+  test(`an observer that ${fault} affects neither the request nor the other observers`, async () => {
     const lines: string[] = []
     const faulty = { request } as GatewayObserver
     const world = await openObserved([faulty, jsonLog((line) => void lines.push(line))])
@@ -52,7 +52,7 @@ for (const [fault, request] of Object.entries(faults))
     if (/throw|reject/.test(fault)) assert.ok(world.errors.length > 0)
   })
 
-test('see no credential, no address and no cookie of a client', async () => {
+test('observers see no credential, IP address, or cookie of a client', async () => {
   const seen: Record<string, string | undefined> = {}
   const names = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie', 'x-forwarded-for', 'user-agent']
   const request = ({ header }: { header(name: string): string | undefined }) => {
@@ -67,7 +67,7 @@ test('see no credential, no address and no cookie of a client', async () => {
   )
 })
 
-test('are waited for by close, when what they write takes a while', async () => {
+test('close waits for slow writes of observers', async () => {
   const { promise: written, resolve: finishWriting } = Promise.withResolvers<void>()
   let isClosed = false
   const world = await openObserved([jsonLog(() => written)])
@@ -81,7 +81,7 @@ test('are waited for by close, when what they write takes a while', async () => 
   await closing
 })
 
-test('are told that a request is over when the gateway closes under it, and are scraped without one under way', async () => {
+test('observers learn that a request ended when the gateway closes, and a scrape then shows none in flight', async () => {
   const ends: string[] = []
   const follower: RequestFollower = { ended: ({ end }) => void ends.push(end) }
   const metrics = prometheus({ token: ADMIN })

@@ -12,7 +12,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 
-/** The module that a host passes, over providers of this test alone: the global ones can be set once in a process. */
+/** The API module over this test's own providers, because the global ones can only be set once per process. */
 export function sdk() {
   const spans = new InMemorySpanExporter()
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
@@ -60,7 +60,7 @@ function shown({ name, kind, status, attributes }: ReadableSpan): string {
   return `${api.SpanKind[kind]} ${name}${error === undefined ? '' : ` error=${error}`}${status.code === api.SpanStatusCode.ERROR ? ' ERROR' : ''}`
 }
 
-/** W3C trace context, as the SDK of Node has it. */
+/** W3C trace context, like the Node SDK. */
 class W3C implements api.TextMapPropagator {
   inject(context: api.Context, carrier: unknown, setter: api.TextMapSetter) {
     const span = api.trace.getSpanContext(context)

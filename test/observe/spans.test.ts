@@ -1,12 +1,16 @@
 import * as api from '@opentelemetry/api'
-import { otel } from '../../src/observe/otel.ts'
-import type { ObservedRequest } from '../../src/pipeline/observing.ts'
-import type { RequestRecord } from '../../src/pipeline/records.ts'
+import { jsonLog } from '../../src/features/observe/log.ts'
+import type { ObservedRequest } from '../../src/features/observe/observer.ts'
+import { otel } from '../../src/features/observe/otel.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
+import type { RequestRecord } from '../../src/request/hook-records.ts'
+import type { UsageLimits } from '../../src/types/limits.ts'
 import { metered } from '../gate/support/metered.ts'
+import { chatChunk } from '../pipeline/support/answers.ts'
 import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { sdk } from './sdk.ts'
-import { type ObservedWorld, openObserved, read } from './world.ts'
+import { ADMIN, type ObservedWorld, openObserved, read } from './world.ts'
 
 const test = suite('spans and metrics of OpenTelemetry')
 
@@ -20,6 +24,7 @@ const observedRequest: ObservedRequest = {
 const endedRequest: RequestRecord = {
   ...{ id: 'r', path: '/', startedAt: 1, durationMs: 1, status: 200, streamed: false, attempts: [] },
   end: 'complete',
+  servedBy: 'provider',
 }
 const observedAttempt = {
   ...{ number: 1, isHedge: false, provider: 'one', connectionId: 'c', format: 'openai-chat', model: 'm' },
@@ -29,11 +34,11 @@ const endedAttempt = { provider: 'one', connectionId: 'c', model: 'm', startedAt
 
 const down = () => json({ error: { message: 'down' } }, 503)
 
-test('the module of the API is taken as it is', () => {
+test('the API module works unchanged', () => {
   assert.is(typeof otel(api).request, 'function')
 })
 
-test('one span a request, and one within it for each attempt', async () => {
+test('each request has a span, with a child span per attempt', async () => {
   const { module, tree } = sdk()
   const good = metered({}, { tokens: 0 })
   const world = await openObserved([otel(module)], (call, nth) => (call.provider === 'one' ? down() : good(call, nth)))
@@ -41,7 +46,7 @@ test('one span a request, and one within it for each attempt', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
 })
 
-test('tokens and cost stand on attempts alone, so that nobody counts them twice', async () => {
+test('only attempt spans have tokens and cost, so they are not counted twice', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({ input: 100, output: 50 }, { tokens: 0 }))
   await read(world.chat())
@@ -59,7 +64,7 @@ test('tokens and cost stand on attempts alone, so that nobody counts them twice'
   )
 })
 
-test('a cut stream is an error of the attempt and of the request', async () => {
+test('an interrupted stream is an error of both the attempt and the request', async () => {
   const { module, tree } = sdk()
   const cut = 'data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'
   const world = await openObserved([otel(module)], () => sse([cut], 'error'))
@@ -67,7 +72,7 @@ test('a cut stream is an error of the attempt and of the request', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions error=cut ERROR', '  CLIENT chat m error=cut ERROR'])
 })
 
-test('a client that leaves is no error', async () => {
+test('a client disconnect is not an error', async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)], () =>
     sse(['data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'], 'hang'),
@@ -79,7 +84,7 @@ test('a client that leaves is no error', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m'])
 })
 
-test('a refusal is a span with its code, and no error of the server', async () => {
+test('a rejection is a span with its code, and not a server error', async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)])
   await world.gateway.api.settings.update({ requireApiKey: true })
@@ -94,7 +99,7 @@ const failing =
   (call, nth) =>
     call.provider === provider ? answer(call, nth) : good(call, nth)
 
-/** What happens, and the spans of it. */
+/** A scenario and its spans. */
 const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
   'an answer that is not streamed': {
     ask: ({ chat }) => read(chat()),
@@ -156,17 +161,97 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
 }
 
 for (const [story, { answer: told = good, ask, tree: expected }] of Object.entries(stories))
-  test(`the spans of ${story}`, async () => {
+  test(`the spans are correct for ${story}`, async () => {
     const { module, tree } = sdk()
     const world = await openObserved([otel(module)], told)
     await ask(world)
     assert.equal(tree(), expected)
   })
 
+/** A key with these limits. */
+const keyWith = async ({ gateway }: ObservedWorld, limits: UsageLimits) => ({
+  authorization: `Bearer ${(await gateway.api.keys.create({ name: 'k', limits })).key}`,
+})
+
+for (const [unit, limits, model, error] of [
+  ['requests', { requests: { day: 1 } }, 'one/m', 'rate_limit_exceeded'],
+  ['tokens', { tokens: { day: 40 } }, 'one/m', 'request_too_expensive'],
+  ['tokens, at two targets', { tokens: { day: 40 } }, 'fast', 'request_too_expensive'],
+  ['US dollars without a price', { usd: { day: 5 } }, 'free/m', 'request_too_expensive'],
+] as const)
+  for (const stream of [false, true])
+    test(`a rejection by a limit on ${unit} creates no provider span${stream ? ', streamed' : ''}`, async () => {
+      const { module, tree } = sdk()
+      const world = await openObserved([otel(module)])
+      const headers = await keyWith(world, limits)
+      if (unit === 'requests') await read(world.chat({}, headers))
+      await read(world.chat({ model, stream, max_tokens: 100 }, headers))
+      assert.is(tree().at(-1), `${completions} error=${error}`)
+      assert.is(world.up.calls.length, unit === 'requests' ? 1 : 0)
+    })
+
+test('attempts are numbered in order', async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module)])
+  await world.gateway.api.combos.create({ name: 'pool', models: ['free/m', 'one/m'] })
+  await read(world.chat({ model: 'pool' }, await keyWith(world, { usd: { day: 5 } })))
+  const numbers = spans().flatMap(({ attributes }) => attributes['signalbox.attempt.number'] ?? [])
+  assert.equal(numbers, [1])
+})
+
+test("spans include the client's scheme and which attempts were streamed", async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module)])
+  await read(world.chat({ stream: true }))
+  await read(world.chat({}, { 'x-forwarded-proto': 'https, http' }))
+  await read(world.chat({}, { forwarded: 'for=192.0.2.1;proto="HTTPS"' }))
+  await read(world.chat({}, { 'x-forwarded-proto': 'gopher' }))
+  const body = JSON.stringify({ model: 'one/m', messages: [] })
+  await read(world.gateway.fetch('https://gateway/v1/chat/completions', { method: 'POST', body }))
+  const all = spans().map(({ attributes }) => attributes)
+  assert.equal(
+    all.flatMap((one) => one['url.scheme'] ?? []),
+    ['http', 'https', 'https', 'http', 'https'],
+  )
+  assert.equal(
+    all.filter((one) => 'signalbox.attempt.number' in one).map((one) => one['gen_ai.request.stream']),
+    [true, undefined, undefined, undefined, undefined],
+  )
+})
+
+/** Streams that end early, and how. */
+const early: Record<string, (world: ObservedWorld) => Promise<unknown>> = {
+  cut: ({ chat }) => read(chat({ stream: true, model: 'one/m' })),
+  aborted: async ({ chat }) => {
+    const reader = (await chat({ stream: true, model: 'two/m' })).body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+  },
+}
+
+for (const [end, ask] of Object.entries(early))
+  test(`spans, metrics, and logs have the status the client received for a stream that was ${end}`, async () => {
+    const { module, spans } = sdk()
+    const lines: string[] = []
+    const metrics = prometheus({ token: ADMIN })
+    const world = await openObserved([otel(module), metrics, jsonLog((line) => void lines.push(line))], (call) => {
+      const chunks = [chatChunk({ content: 'Hello ' }), chatChunk({ content: 'there' })]
+      return sse(chunks, call.provider === 'one' ? 'error' : 'hang')
+    })
+    await ask(world)
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    const request = spans().find(({ attributes }) => 'http.route' in attributes)
+    assert.equal([request?.attributes['signalbox.end'], request?.attributes['http.response.status_code']], [end, 200])
+    const line = JSON.parse(lines.at(-1) ?? '')
+    assert.equal([line.end, line.status, line.level], [end, 200, end === 'cut' ? 'warn' : 'info'])
+    const reply = await world.gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${ADMIN}` } })
+    assert.match(await reply.text(), /http_server_request_duration_seconds_count\{[^}]*http_response_status_code="200"/)
+  })
+
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test("a request continues the client's trace, and only those that are named get it, with the attempt's own span", async () => {
+test("a request continues the client's trace, and only the named targets get it, with the attempt's span", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
@@ -179,7 +264,7 @@ test("a request continues the client's trace, and only those that are named get 
   assert.is(spans()[1]?.parentSpanContext?.spanId, '00f067aa0ba902b7')
 })
 
-test('a span of the host is the parent, and the request is a part of it', async () => {
+test('a span of the host app is the parent of the request', async () => {
   const { module, tree } = sdk()
   const host = module.trace.getTracer('host').startSpan('GET /page')
   const context = api.trace.setSpan(api.ROOT_CONTEXT, host)
@@ -194,14 +279,14 @@ test('a span of the host is the parent, and the request is a part of it', async 
   assert.equal(tree(), ['INTERNAL GET /page', '  INTERNAL POST /v1/chat/completions', '    CLIENT chat m'])
 })
 
-test('the management, the metrics and the health make no spans', async () => {
+test('management, metrics, and health requests create no spans', async () => {
   const { module, tree } = sdk()
   const { gateway } = await openObserved([otel(module)])
   for (const path of ['/api/keys', '/health', '/v1/models', '/metrics']) await gateway.fetch(`http://gateway${path}`)
   assert.equal(tree(), [])
 })
 
-test('no text that a client, a provider or an owner has chosen makes a span longer than 1,024 characters for each attribute', async () => {
+test('attributes stay under 1,024 characters, whatever a client, provider, or owner sends', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({}, { tokens: 0 }))
   const long = 'x'.repeat(5_000)
@@ -225,7 +310,7 @@ test('no text that a client, a provider or an owner has chosen makes a span long
   assert.is((kept as string[]).length, 30)
 })
 
-test('no prompt and no answer is in a span', async () => {
+test('spans contain no prompts or responses', async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({ words: ['the secret answer'] }, { tokens: 0 }))
   await read(world.chat({ stream: true }))
@@ -239,7 +324,7 @@ for (const [conventions, names] of [
   ['latest', ['gen_ai.client.inference.duration', 'gen_ai.client.inference.operation.input_tokens']],
   ['1.41', ['gen_ai.client.operation.duration', 'gen_ai.client.token.usage']],
 ] as const)
-  test(`metrics have the names of the conventions ${conventions}`, async () => {
+  test(`metrics use the names of conventions ${conventions}`, async () => {
     const { module, metrics, spans } = sdk()
     const world = await openObserved([otel(module, { conventions })])
     await read(world.chat())

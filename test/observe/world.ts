@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { GatewayObserver } from '../../src/features/observe/observer.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import type { GatewayObserver } from '../../src/pipeline/observing.ts'
 import { metered } from '../gate/support/metered.ts'
 import { catalog } from '../gate/support/world.ts'
 import { type Answering, type FakeUpstream, fakeUpstream } from '../pipeline/support/upstream.ts'
@@ -14,7 +14,7 @@ export interface ObservedWorld {
   chat(body?: object, headers?: Record<string, string>): Promise<Response>
 }
 
-/** A gateway that is observed, with a connection to each provider of the catalog and a combo `fast` of two of them. */
+/** An observed gateway with a connection to each catalog provider, and a combo `fast` of two of them. */
 export async function openObserved(
   observe: readonly GatewayObserver[],
   answer: Answering = metered({}, { tokens: 0 }),
@@ -46,5 +46,5 @@ export async function openObserved(
 
 export const ADMIN = 'admin-token-of-the-observed-gateway'
 
-/** Reads an answer to its end, so that its request is over. */
+/** Reads a response to its end, so that its request ends. */
 export const read = async (reply: Promise<Response>): Promise<string> => (await reply).text()

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import type { Storage } from '../../src/types.ts'
-import { CLOUD, ENROLMENT, fakeProxy } from '../management/cloud/fake-proxy.ts'
+import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
 import { openDoor } from '../management/door.ts'
 import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -13,7 +13,7 @@ test('each operation resolves to what is described', async () => {
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
-  const { call } = openDoor({ storage, fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } })
+  const { call } = openDoor({ storage, fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } })
   const seen = new Set<string>()
 
   async function ask(method: string, path: string, sent?: object) {
@@ -60,9 +60,10 @@ test('each operation resolves to what is described', async () => {
   }
   await ask('PATCH', '/api/settings', {
     limits,
-    unpriced: 'allow',
-    whenStoreIsAway: away,
-    requestModels: false,
+    whenPriceUnknown: 'allow',
+    onStorageUnavailable: away,
+    allowRequestModels: false,
+    showKeyValues: false,
     usage: { keepTotalsDays: 9 },
   })
 
@@ -128,6 +129,8 @@ test('each operation resolves to what is described', async () => {
   await ask('GET', '/api/usage?by=key,model,hour')
   const { requests } = (await ask('GET', '/api/usage/requests')) as unknown as { requests: { id: string }[] }
   await ask('GET', `/api/usage/requests/${requests[0]?.id}`)
+  await ask('GET', '/api/usage/requests?sort=cost&order=asc')
+  await ask('GET', `/api/usage/keys?ids=${limited}`)
 
   await ask('PATCH', '/api/settings', { cloudUrl: CLOUD })
   for (const action of ['check', 'enable', 'sync', 'enable']) await ask('POST', '/api/sync/cloud', { action })

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 import type { Gateway } from '../../src/gateway.ts'
-import type { OpenApiDocument } from '../../src/management/operations.ts'
 
 /** One operation of a description, with its references resolved. */
 export interface Described {

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { fieldWords } from '../../src/admin/http/openapi/field-words.ts'
+import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { fieldWords } from '../../src/http/openapi/field-words.ts'
-import type { OpenApiDocument } from '../../src/management/operations.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 

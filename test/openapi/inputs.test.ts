@@ -1,7 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type GenericSchema, safeParse } from 'valibot'
-import { inputs } from '../../src/management/management.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -82,9 +81,10 @@ const samples: Record<string, object> = {
     ...rules,
     timeouts: null,
     limits,
-    unpriced: 'allow',
-    whenStoreIsAway: { usd: 'allow', tokens: null, requests: 'refuse', parallel: 'refuse' },
-    requestModels: false,
+    whenPriceUnknown: 'allow',
+    onStorageUnavailable: { usd: 'allow', tokens: null, requests: 'refuse', parallel: 'refuse' },
+    allowRequestModels: false,
+    showKeyValues: false,
     usage: { keepRequestsDays: 7, keepTotalsDays: null },
   },
   'combos.create': combo,
@@ -98,7 +98,7 @@ const samples: Record<string, object> = {
   'customModels.put': { id: 'm', type: 'tts', providerAlias: 'p', prices },
   'aliases.set': { alias: 'a', model: 'm' },
   'providers.update': { strategy: 'random', stickyLimit: 2 },
-  'cloud.enable': { enrolment: 'e'.repeat(32) },
+  'cloud.enable': { enrollmentToken: 'e'.repeat(32) },
   'cloud.sync': {},
   'cloud.disable': { force: true },
   'cloud.check': {},
@@ -109,11 +109,10 @@ const samples: Record<string, object> = {
 /** Each operation with a body: its schema, if it has one, and that of its description. */
 async function described() {
   const operations = await describedOperations(openDoor().gateway)
-  return servedOperations().flatMap(({ names, path, method, action }) => {
+  return servedOperations().flatMap(({ names, path, method, action, input }) => {
     const template = path.replace(/:(\w+)\+?/g, '{$1}')
     const request = operations.find((one) => one.path === template && one.method === method)?.request
-    const schema = names.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), inputs)
-    return request ? [{ name: names.join('.'), action, request, schema: schema as GenericSchema | undefined }] : []
+    return request ? [{ name: names.join('.'), action, request, schema: input }] : []
   })
 }
 

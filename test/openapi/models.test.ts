@@ -1,8 +1,8 @@
 import { parse } from 'valibot'
-import { formats } from '../../src/formats/formats.ts'
-import { listingPaths } from '../../src/http/listing-routes.ts'
-import { formatSchemas } from '../../src/http/openapi/model-schemas.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { formatSchemas } from '../../src/admin/http/openapi/model-schemas.ts'
+import { listingPaths } from '../../src/features/listing/listing-routes.ts'
+import { formats } from '../../src/protocols/formats/formats.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { answerAt, sampleOf } from '../kinds/samples.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
@@ -108,7 +108,7 @@ test('every endpoint answers with a described media type and described headers, 
   const seen = new Set<string>()
   for (const endpoint of endpoints) {
     const { path, format, streams, streamBy } = endpoint
-    for (const stream of streams === 'asked' ? [false, true] : [false]) {
+    for (const stream of streams === 'requested' ? [false, true] : [false]) {
       for (const query of streams === 'always' ? ['', '?alt=sse'] : ['']) {
         const at = `http://gateway${path.replace('{model}', 'one/of-any-kind')}${query}`
         const named = path.includes('{model}') ? {} : { model: 'one/of-any-kind', ...(stream && { stream }) }

@@ -1,11 +1,12 @@
-import { modelsRoutes } from '../../src/http/listing-routes.ts'
-import { liveRoute } from '../../src/http/live.ts'
-import { managementRoutes } from '../../src/http/management.ts'
-import { modelRoutes } from '../../src/http/model-routes.ts'
-import type { HttpRoute } from '../../src/http/router.ts'
-import { tryRoute } from '../../src/http/try.ts'
-import { liveUsageRoute } from '../../src/http/usage-live.ts'
-import { endpoints } from '../../src/kinds/kinds.ts'
+import { tryRoute } from '../../src/admin/http/try.ts'
+import { accountRoutes } from '../../src/features/limits/account-routes.ts'
+import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
+import { liveRoute } from '../../src/features/live/live.ts'
+import { liveUsageRoute } from '../../src/features/live/usage-live.ts'
+import { managementRoutes } from '../../src/management/management-api.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
+import { modelRoutes } from '../../src/request/door/model-routes.ts'
+import type { HttpRoute } from '../../src/request/door/router.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
@@ -18,7 +19,8 @@ const never = (): never => {
 
 /** Every line of the route tables. */
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
-  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]), // only its paths are read
+  ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
+  ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]), // only its paths are read
   ...modelRoutes(never),
   ...managementRoutes(openDoor().gateway.api),
   liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read

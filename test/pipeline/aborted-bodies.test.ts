@@ -44,7 +44,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     return new Request(`http://gateway${path}`, init)
   }
 
-  test(`${path}: a request ends at once when the client disconnects while a small body arrives`, async () => {
+  test(`${path}: a request ends immediately when the client disconnects while a small body arrives`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     const request = stalled(abort.signal, () => {})
@@ -55,7 +55,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     assert.is((await asked).status, 499)
   })
 
-  test(`${path}: a small body whose client has left already is cancelled`, async () => {
+  test(`${path}: a small body whose client has disconnected already is cancelled`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     let cancelled = false

@@ -69,7 +69,7 @@ const streams = {
 
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['its signal', 'its reader']) {
-    test(`${name}: leaving in mid stream by ${way} ends the call to the provider`, async () => {
+    test(`${name}: leaving mid-stream by ${way} ends the call to the provider`, async () => {
       const { up, world, abort, init } = await leaving(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
@@ -115,7 +115,7 @@ test('a client that is gone from the start causes no call', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('a client that leaves while the storage is slow causes no call', async () => {
+test('a client that disconnects while the storage is slow causes no call', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { list } = storage
   const up = fakeUpstream(() => json(chatAnswer()))

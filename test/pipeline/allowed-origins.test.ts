@@ -66,7 +66,7 @@ test('an allowed origin may be that of a browser extension', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
 
-test('origins that differ slightly from allowed ones are refused', async () => {
+test('origins that differ slightly from allowed ones are rejected', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
     assert.equal(corsOf(await gateway.fetch(preflight(origin))), {}, origin)

@@ -1,6 +1,6 @@
 import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { message, response } from '../formats/cases/answer-losses.ts'
-import { eventsOf, openDoor, providerOf, request } from '../formats/cases/support.ts'
+import { getEvents, openDoor, providerOf, request } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore } from './support/sdk/gateway.ts'
@@ -19,7 +19,7 @@ const answers = {
   'openai-responses': response({ type: 'mcp_call', id: 'm1' }, said),
 }
 
-const eventsFrom = (from: keyof typeof answers) => eventsOf(from, answers[from].events)
+const eventsFrom = (from: keyof typeof answers) => getEvents(from, answers[from].events)
 
 /** A provider whose format is another than the client's. */
 const otherThan = (client: ClientFormat): keyof typeof answers =>
@@ -74,9 +74,9 @@ test('losses of a stream are reported in a header as well where the provider has
   assert.equal(world.told.requests[0]?.warnings, WARNINGS)
 })
 
-test('losses of an answer that is empty but for them are reported', async () => {
+test('losses of a response that is empty but for them are reported', async () => {
   const { answer, events } = message([{ type: 'mcp_call' }])
-  for (const said of [() => json(answer), () => sse(eventsOf('anthropic-messages', events))])
+  for (const said of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
       const { world } = await openDoor(said)
       const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream })

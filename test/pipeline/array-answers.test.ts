@@ -30,7 +30,7 @@ const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`an answer in a JSON array of Google is a stream for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+    test(`a response in a JSON array of Google is a stream for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
       for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
@@ -43,7 +43,7 @@ for (const to of wireFormats)
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`an answer in a JSON array of Google is a whole answer for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+    test(`a response in a JSON array of Google is a whole response for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
       const world = await open(() => typed(type, [whole]))
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -52,14 +52,14 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('an answer in a JSON array stays one for a client of Google that wants its stream so, chunk by chunk', async () => {
+test('a response in a JSON array stays one for a client of Google that wants its stream so, chunk by chunk', async () => {
   const world = await open(() => typed('application/json', bytesOf(whole)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
   assert.equal(await response.json(), chunks)
 })
 
-test('an answer in a JSON array is passed on as it comes', async () => {
+test('a response in a JSON array is passed on as it comes', async () => {
   const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
   const response = await world.post(...questions.gemini('google/g', true))
   const reader = response.body?.getReader()
@@ -68,7 +68,7 @@ test('an answer in a JSON array is passed on as it comes', async () => {
   await reader?.cancel()
 })
 
-test('an answer in a JSON array that has a single element is that element, word for word', async () => {
+test('a response in a JSON array that has a single element is that element, word for word', async () => {
   const [, , last] = chunks
   const said = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
   const world = await open(() => json(` [\n${said}\n]`))
@@ -80,7 +80,7 @@ test('an answer in a JSON array that has a single element is that element, word 
   assert.equal(await counted.json(), { totalTokens: 7 })
 })
 
-test('an answer in a JSON array that ends before its last chunk is a stream that broke off', async () => {
+test('a response in a JSON array that ends before its last chunk is a stream that broke off', async () => {
   for (const [pieces, end] of [
     [elements.slice(0, 2), 'close'],
     [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`an answer in a JSON array that is an error of ${status} is that failure, whoever sent it`, async () => {
+  test(`a response in a JSON array that is an error of ${status} is that failure, whoever sent it`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])
@@ -137,7 +137,7 @@ test('a JSON array in an event of a stream, before or after the first content, i
   }
 })
 
-test('an answer in a JSON array that ends with an error is a stream that does', async () => {
+test('a response in a JSON array that ends with an error is a stream that does', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
   const text = await (await world.post(...questions.gemini('google/g', true))).text()

@@ -22,12 +22,12 @@ const FINISH = chatChunk({}, 'stop')
 
 const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) => {
   const up = fakeUpstream(answer)
-  return openWorld({ fetch: up, askForUsage: true, ...more }).then((world) => ({ up, world }))
+  return openWorld({ fetch: up, includeStreamUsage: true, ...more }).then((world) => ({ up, world }))
 }
 
 const chat = '/v1/chat/completions'
 
-test('the usage of a stream is asked for by default', async () => {
+test('the usage of a stream is requested by default', async () => {
   const up = fakeUpstream(() => sse(events))
   const usages: unknown[] = []
   const gateway = createGateway({
@@ -46,14 +46,14 @@ test('the usage of a stream is asked for by default', async () => {
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
-test('the usage of a stream is not asked for without the option: bytes stay as they are, in both directions', async () => {
-  const { up, world } = await open(undefined, { askForUsage: false })
+test('the usage of a stream is not requested without the option: bytes stay as they are, in both directions', async () => {
+  const { up, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('the usage of a stream is asked for, counted, and kept from a client that has not asked', async () => {
+test('the usage of a stream is requested, counted, and kept from a client that has not requested it', async () => {
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
@@ -89,7 +89,7 @@ const rewritten: Record<string, string> = {
     '{"include_usage":true}, "stream_options": {"include_usage":true}',
 }
 for (const [given, wanted] of Object.entries(rewritten)) {
-  test(`the usage of a stream is asked for in the place of ${given}, every other byte unchanged`, async () => {
+  test(`the usage of a stream is requested in the place of ${given}, every other byte unchanged`, async () => {
     const { up, world } = await open()
     const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
@@ -109,14 +109,14 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
   })
 }
 
-test('the usage of a stream is not asked for with an answer that is not streamed', async () => {
+test('the usage of a stream is not requested with a response that is not streamed', async () => {
   const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
   assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
 })
 
-test('the usage of a stream is asked for with completions as they were before chats', async () => {
+test('the usage of a stream is requested with legacy completions', async () => {
   const said = [
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
@@ -128,7 +128,7 @@ test('the usage of a stream is asked for with completions as they were before ch
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream is not asked for where the provider is known to refuse the question', async () => {
+test('the usage of a stream is not requested where the provider is known to reject the request for it', async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
@@ -136,7 +136,7 @@ test('the usage of a stream is not asked for where the provider is known to refu
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('the usage of a stream is kept back event by event, however they are cut and end', async () => {
+test('the usage of a stream is held back event by event, however they are cut and end', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const told = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
@@ -144,7 +144,7 @@ test('the usage of a stream is kept back event by event, however they are cut an
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
         bytes.subarray(at * size, (at + 1) * size),
       )
-      const world = await openWorld({ fetch: rawUpstream(() => chunksOf(chunks, 'close')), askForUsage: true })
+      const world = await openWorld({ fetch: rawUpstream(() => chunksOf(chunks, 'close')), includeStreamUsage: true })
       const { text } = await askRaw(world.gateway, chat, { model: 'one/m', stream: true })
       const kept = chatEvents('Hällo wörld 😀').filter((event) => !isUsage(event))
       assert.is(text, told(kept.join('')), `${JSON.stringify(end)}, ${size}`)
@@ -153,16 +153,16 @@ test('the usage of a stream is kept back event by event, however they are cut an
   }
 })
 
-test('the usage of a stream leaves no gap where it is kept back', async () => {
+test('the usage of a stream leaves no gap where it is held back', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
-    const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), askForUsage: true })
+    const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })
     return (await askRaw(world.gateway, chat, { model: 'one/m', stream: true, ...more })).pieces
   }
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('the usage of a stream is kept back only where it is all that an event holds', async () => {
+test('the usage of a stream is held back only where it is all that an event holds', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -187,7 +187,7 @@ test('the usage of a stream does not hide that the stream breaks off after it', 
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test('the usage of a stream does not hide that a stream ends before its answer is complete', async () => {
+test('the usage of a stream does not hide that a stream ends before its response is complete', async () => {
   const said = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(said))
   const text = await (await world.post(chat, sent())).text()
@@ -208,13 +208,13 @@ test('the usage of a stream does not hide an error in the same event, the same c
   }
 })
 
-test('the usage of a stream is kept back where it comes without a blank line at the very end', async () => {
+test('the usage of a stream is held back where it comes without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream is asked of each target, in its own way', async () => {
+test('the usage of a stream is requested from each target, in its own way', async () => {
   const { up, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
@@ -261,7 +261,7 @@ for (const [status, error] of [
     { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] },
   ],
 ] as const) {
-  test(`the usage of a stream is not asked for again for a day where the question is refused: ${JSON.stringify(error)}`, async () => {
+  test(`the usage of a stream is not requested again for a day if the request for it is rejected: ${JSON.stringify(error)}`, async () => {
     const { up, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )
@@ -288,7 +288,7 @@ test('the usage of a stream is not what another error is about', async () => {
   assert.equal([response.status, await response.json(), up.calls.length], [400, error, 1])
 })
 
-test('the usage of a stream that its client leaves is over at once', async () => {
+test('the usage of a stream that its client disconnects ends immediately', async () => {
   const { up, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
   const reader = (await world.post(chat, sent())).body?.getReader()
   await reader?.read()
@@ -298,7 +298,7 @@ test('the usage of a stream that its client leaves is over at once', async () =>
   assert.is(world.told.requests[0]?.end, 'aborted')
 })
 
-test('the usage of a stream is kept back from the last of several empty answers, which the client gets', async () => {
+test('the usage of a stream is held back from the last of several empty responses, which the client gets', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, sent())

@@ -19,7 +19,7 @@ test('connections of one name are distinguished', async () => {
   const { error }: ErrorAnswer = await response.json()
   assert.is(
     error.message,
-    `None of the 3 targets answered. one/m (connection ${a}): down. one/m (connection ${b}): down. two/m: down.`,
+    `All 3 targets failed. one/m (connection ${a}): down. one/m (connection ${b}): down. two/m: down.`,
   )
 })
 

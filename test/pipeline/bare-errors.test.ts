@@ -109,7 +109,7 @@ for (const name of names) {
   const bare = JSON.stringify(error)
   const model = 'model' in body ? body.model : 'google/g'
 
-  test(`an error as bare JSON in place of an answer, or before its first word, is the failure of the attempt: ${name}`, async () => {
+  test(`an error as bare JSON in place of a response, or before its first content, is the failure of the attempt: ${name}`, async () => {
     for (const [contentType, sent] of [
       ['text/event-stream', bare],
       ['text/event-stream', `${JSON.stringify(error, null, 2)}\n\n`],
@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`an error as bare JSON after the first words of an answer is reported in the words of the format, and no good end follows: ${name}`, async () => {
+  test(`an error as bare JSON after the first content of a response is reported in the format, and no good end follows: ${name}`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, how] of [
@@ -181,5 +181,5 @@ test('an error as bare JSON in a stream does not show the credential, and JSON w
   assert.is(good.text, odd.join(''))
   assert.is(good.told.requests[0]?.status, 200)
   const cut = await ask('chat', [opening, content, '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'])
-  assert.match(cut.text, 'before its answer was complete')
+  assert.match(cut.text, 'before the response was complete')
 })

@@ -187,7 +187,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
 ]
 
 for (const [name, body] of blank)
-  test(`after an empty answer the next target is tried, and the client gets it when that one is empty too: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`after an empty response the next target is tried, and the client gets it when that one is empty too: ${name}, ${JSON.stringify(body)}`, async () => {
     for (const stream of [false, true]) {
       const { status, text, attempts } = await ask(name, () => json(body), stream)
       assert.equal(
@@ -201,7 +201,7 @@ for (const [name, body] of blank)
   })
 
 for (const [name, body] of answered)
-  test(`an answer that gives a reason, or has any content, is not empty: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`a response that gives a reason, or has any content, is not empty: ${name}, ${JSON.stringify(body)}`, async () => {
     const { status, attempts } = await ask(name, () => json(body), false)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
   })
@@ -226,7 +226,7 @@ for (const [name, events] of answeredStreams)
     assert.is(text, events.join(''))
   })
 
-test('an empty answer to a legacy completion is a good answer', async () => {
+test('an empty response to a legacy completion is a good response', async () => {
   const whole = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(whole), DONE]) : json(whole))) })

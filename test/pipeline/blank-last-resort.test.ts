@@ -47,7 +47,7 @@ for (const stream of [false, true]) {
   const what = stream ? 'streamed' : 'whole'
   const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
 
-  test(`an answer that says nothing reaches the client of a lone target as it came: ${what}`, async () => {
+  test(`a response that says nothing reaches the client of a lone target as it came: ${what}`, async () => {
     const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
     const response = await ask('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
@@ -67,7 +67,7 @@ for (const stream of [false, true]) {
     assert.equal(told.errors, [])
   })
 
-  test(`the client gets the last of several empty answers: ${what}`, async () => {
+  test(`the client gets the last of several empty responses: ${what}`, async () => {
     const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     const response = await ask('pair', stream)
     assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
     assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
   })
 
-  test(`the client gets the last empty answer of several keys: ${what}`, async () => {
+  test(`the client gets the last empty response of several keys: ${what}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
     const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
@@ -88,18 +88,18 @@ for (const stream of [false, true]) {
     ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty answer is a failure when another target has failed ${order} it: ${what}`, async () => {
+    test(`an empty response is a failure when another target has failed ${order} it: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
       const text = await response.text()
-      assert.match(text, /sent an empty answer/)
+      assert.match(text, /returned an empty response/)
       assert.match(text, /Down/)
       assert.equal(world.told.usages, [])
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
-  test(`an empty answer that clients get does not count against its target: ${what}`, async () => {
+  test(`an empty response that clients get does not count against its target: ${what}`, async () => {
     const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
@@ -109,7 +109,7 @@ for (const stream of [false, true]) {
     assert.is(up.calls.length, 15)
   })
 
-  test(`an empty answer counts against its model when another target has answered with content: ${what}`, async () => {
+  test(`an empty response counts against its model when another target has answered with content: ${what}`, async () => {
     const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
@@ -120,7 +120,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('the client gets an empty answer when the only other connection has a key that cannot be opened', async () => {
+test('the client gets an empty response when the only other connection has a key that cannot be decrypted', async () => {
   const one = () => blank('a')
   for (const model of ['pair', 'riap']) {
     const storage = memoryStorage()
@@ -135,7 +135,7 @@ test('the client gets an empty answer when the only other connection has a key t
   }
 })
 
-test('an empty answer to a probe ends the cooldown of its target', async () => {
+test('an empty response to a probe ends the cooldown of its target', async () => {
   let isDown = true
   const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
   for (let turn = 0; turn < 3; turn++) await ask('one/m')
@@ -145,7 +145,7 @@ test('an empty answer to a probe ends the cooldown of its target', async () => {
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty answer is given back when the client disconnects before another target has answered', async () => {
+test('a probe with an empty response is given back when the client disconnects before another target has answered', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({
@@ -164,7 +164,7 @@ test('a probe with an empty answer is given back when the client disconnects bef
   assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
-test('an empty answer follows the keep-alives of a stream that had to begin before it', async () => {
+test('an empty response follows the keep-alives of a stream that had to begin before it', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
   const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
@@ -176,7 +176,7 @@ test('an empty answer follows the keep-alives of a stream that had to begin befo
   assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
 })
 
-test('an empty answer is an array for a client that reads arrays', async () => {
+test('an empty response is an array for a client that reads arrays', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
   const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
   const world = await openWorld({ fetch: up, connections: ['google'] })
@@ -185,14 +185,14 @@ test('an empty answer is an array for a client that reads arrays', async () => {
   assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
-test('an empty answer has a header that names targets which were not tried', async () => {
+test('an empty response has a header that names targets which were not tried', async () => {
   const one = () => blank('a')
   const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
   const response = await ask('all')
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
-test('an empty answer does not move the turn of a round-robin', async () => {
+test('an empty response does not move the turn of a round-robin', async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
   const { ask, up } = await open({ one, two: one }, { combos: { turns } })
@@ -210,7 +210,7 @@ for (const [what, answer] of [
   ['a role and an end mark', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`a broken answer is not an empty one: ${what}`, async () => {
+  test(`a broken response is not an empty one: ${what}`, async () => {
     for (const stream of [false, true]) {
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)
@@ -219,11 +219,11 @@ for (const [what, answer] of [
     }
   })
 
-test('an empty answer is a failure when it cannot be converted to the requested form', async () => {
+test('an empty response is a failure when it cannot be converted to the requested form', async () => {
   const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
   const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
   const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 502)
-  assert.match(await response.text(), /sent an empty answer/)
+  assert.match(await response.text(), /returned an empty response/)
   assert.equal(world.told.errors, [])
 })

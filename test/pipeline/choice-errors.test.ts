@@ -23,7 +23,7 @@ for (const [what, choice] of Object.entries({
   'with its words': { ...failed, error },
   'by its finish alone': failed,
 }))
-  test(`an error in a choice of a whole answer is a failure of the target: ${what}`, async () => {
+  test(`an error in a choice of a whole response is a failure of the target: ${what}`, async () => {
     assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)
   })
 

@@ -27,7 +27,7 @@ test('x-signalbox-timeout-ms: the limit holds for all attempts together, and the
     await asked
     assert.is(
       await textOf(response),
-      '504 There was no answer within the 1500 ms of "x-signalbox-timeout-ms". one/m: The provider "one" sent no answer within 1 s. two/m: It had not answered yet.',
+      '504 No response within the 1500 ms that "x-signalbox-timeout-ms" allows. Raise it or try another model. one/m: The provider "one" did not respond within 1 s. two/m: No response yet.',
     )
     assert.is(
       response?.headers.get('x-signalbox-attempts'),
@@ -66,7 +66,7 @@ for (const [what, model, said] of [
     assert.is(response, undefined)
     await clock.advance(1)
     await asked
-    assert.match(await textOf(response), /^504 There was no answer within the 700 ms .* It had not answered yet\.$/)
+    assert.match(await textOf(response), /^504 No response within the 700 ms .* No response yet\.$/)
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
     assert.is(up.open, 0)
     assert.is(clock.pending(), 0)
@@ -74,7 +74,7 @@ for (const [what, model, said] of [
   })
 }
 
-test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is not cut by it', async () => {
+test('x-signalbox-timeout-ms: a response in time, or a stream that has begun, is not cut by it', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })
@@ -86,7 +86,7 @@ test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is 
   assert.is(clock.pending(), 0)
 })
 
-test('x-signalbox-timeout-ms: its timer ends with the answer, or when a stream has begun', async () => {
+test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream has begun', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })
@@ -97,7 +97,7 @@ test('x-signalbox-timeout-ms: its timer ends with the answer, or when a stream h
   }
 })
 
-test('x-signalbox-timeout-ms: anything but a number of ms is a 400 that says so', async () => {
+test('x-signalbox-timeout-ms: anything but a number of ms fails with a 400 that says so', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {

@@ -10,7 +10,7 @@ async function called(world: { clock: { advance(ms: number): Promise<void> } }, 
   await world.clock.advance(0)
 }
 
-test('new requests get 503 in the format of the caller', async () => {
+test('new requests get 503 in the format of the client', async () => {
   const world = await openWorld()
   await world.gateway.close()
   const chat = await world.chat({})
@@ -42,7 +42,7 @@ test('a request without a route yet is answered with 503, or finished, when the 
   }
 })
 
-test('close waits for requests under way', async () => {
+test('close waits for in-flight requests', async () => {
   let answer: (response: Response) => void = () => {}
   const up = fakeUpstream(
     () =>
@@ -63,7 +63,7 @@ test('close waits for requests under way', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('a stream under way is finished first', async () => {
+test('an in-flight stream is finished first', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   const closing = world.gateway.close()
@@ -73,7 +73,7 @@ test('a stream under way is finished first', async () => {
 })
 
 for (const stream of [false, true]) {
-  test(`when the grace is over, a request without an answer (${stream ? 'stream' : 'whole'}) gets 503 and its call ends`, async () => {
+  test(`when the grace is over, a request without a response (${stream ? 'stream' : 'whole'}) gets 503 and its call ends`, async () => {
     const up = fakeUpstream(never)
     const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
     const asked = world.chat({ model: 'chain', stream })

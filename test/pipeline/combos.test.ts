@@ -37,13 +37,13 @@ test('fallback begins with the first model each time', async () => {
   assert.is(await limping(3), 'one>two,one>two,one>two')
 })
 
-test('round-robin goes on from the one that answered, and falls back to the others in turn', async () => {
+test('round-robin continues after the one that answered, and falls back to the others in turn', async () => {
   const combos = { turn: round('one/m', 'two/m', 'three/m') }
   assert.is(await (await turning({ combos })).turns(7), 'one,two,three,one,two,three,one')
   assert.is(await (await turning({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
 })
 
-test('round-robin is even over many requests, also when they come at once', async () => {
+test('round-robin is even over many requests, also concurrent ones', async () => {
   const { world, up } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
   for (const name of ['one', 'two', 'three'])
@@ -65,7 +65,7 @@ test('combos lead to combos and aliases; names that lead to no target are skippe
   assert.is(await turns(1), 'two>three')
 })
 
-test('a request whose body cannot be read, or which is refused, takes no turn', async () => {
+test('a request whose body cannot be read, or which is rejected, takes no turn', async () => {
   const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
@@ -143,7 +143,7 @@ async function written(combos: Record<string, string[]>, aliases: Record<string,
   return turning({ storage })
 }
 
-test('a circle of combos or aliases, made by two writers at once, ends', async () => {
+test('a cycle of combos or aliases, made by two writers at once, ends', async () => {
   const { world, turns } = await written(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },

@@ -2,7 +2,7 @@ import { isCi, times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents, messageEvents } from './support/answers.ts'
 import { type Break, brokenBody } from './support/broken.ts'
-import { chains, kinds, silenceTimeoutMs } from './support/chain.ts'
+import { chains, idleTimeoutMs, kinds } from './support/chain.ts'
 import { cutAt } from './support/raw.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
 import { mapStream } from './support/stream-map.ts'
@@ -33,7 +33,7 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
     const where = `${name}: ${how} behind byte ${cut}`
     const places = [[], [Math.floor(cut / 2)], [cut - 1]][(cut / step) % 3] ?? []
     const { text, calls, record } = await ask(() => brokenBody(cutAt(bytes.subarray(0, cut), places), how), where)
-    if (how === 'stall') assert.is(record?.durationMs, silenceTimeoutMs, where)
+    if (how === 'stall') assert.is(record?.durationMs, idleTimeoutMs, where)
     if (cut < commit) {
       assert.is(text, spare, where)
       assert.is(calls, 2, where)
@@ -108,12 +108,12 @@ const ways = ['reset', 'end', 'stall'] as const
 
 for (const api of ['chat', 'anthropic'] as const) {
   for (const how of ways) {
-    test(`${api}: ${how} behind ${everyByte} of a stream`, async () => {
+    test(`${api}: ${how} after ${everyByte} of a stream`, async () => {
       const seen = await breakEverywhere(own(api), how)
       assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
     })
 
-    test(`${api}: ${how} behind ${everyByte} of a recording`, async () => {
+    test(`${api}: ${how} after ${everyByte} of a recording`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
       const recording = recordings[ways.indexOf(how)] // a different one for each
       if (!recording) throw new Error('there are too few recordings')
@@ -123,7 +123,7 @@ for (const api of ['chat', 'anthropic'] as const) {
     })
   }
 
-  test(`${api}: an end behind ${everyByte} of a stream whose lines end as on the wire of old`, async () => {
+  test(`${api}: an end after ${everyByte} of a stream whose lines end as on the wire of old`, async () => {
     const seen = await breakEverywhere(own(api, '\r\n'), 'end')
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })

@@ -144,7 +144,7 @@ for (const [name, refuse] of Object.entries(refusals))
     assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
   })
 
-test('a conversation that cannot be summarised by the gateway goes on to the next target', async () => {
+test('a conversation that cannot be summarized by the gateway falls back to the next target', async () => {
   const { world, up } = await open(
     (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
     { combos: { chain: [models.responses, 'openai/m'] } },
@@ -154,7 +154,7 @@ test('a conversation that cannot be summarised by the gateway goes on to the nex
   assert.equal(up.providers, ['responses', 'openai'])
 })
 
-test('after a 404 about the model it is not asked for a summary', async () => {
+test('after a 404 about the model, the target gets no request for a summary', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, up } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...asked })
@@ -198,7 +198,7 @@ const empty: Readonly<Record<string, Answering>> = {
 }
 
 for (const [name, answer] of Object.entries(empty))
-  test(`an answer without a summary is a failure: ${name}`, async () => {
+  test(`a response without a summary is a failure: ${name}`, async () => {
     const { world, up } = await open((call) => (call.provider === 'chat' ? answer(call, 1) : obliging(call, 1)), {
       combos: { chain: [models.chat, models.messages] },
     })
@@ -216,7 +216,7 @@ test('a refusal of the provider comes in the client’s format', async () => {
   assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
 })
 
-test('what refers to stored state is refused, and so is a request without an input', async () => {
+test('what refers to stored state is rejected, and so is a request without an input', async () => {
   const { world, up } = await open()
   for (const [body, param] of [
     [{ ...asked, previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -238,7 +238,7 @@ test('the call for the summary ends when the client disconnects', async () => {
   assert.is(up.open, 0)
 })
 
-test('strict mode does not refuse a summary because it leaves out parts of the conversation', async () => {
+test('strict mode does not reject a summary because it leaves out parts of the conversation', async () => {
   const { world } = await open()
   const headers = { 'x-signalbox-strict': 'true' }
   await answerOf(await world.post(PATH, { model: models.messages, ...asked }, { headers }))

@@ -16,7 +16,7 @@ const test = suite('the calls of a compaction')
 
 const PATH = '/v1/responses'
 
-test('a conversation is summarised once, though its first target fails to answer', async () => {
+test('a conversation is summarized once, though its first target fails to answer', async () => {
   const { world, up } = await open(
     (call, nth) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
@@ -37,7 +37,7 @@ test('a conversation is summarised once, though its first target fails to answer
 })
 
 for (const stream of [false, true])
-  test(`the next target summarises when the first cannot, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`the next target summarizes when the first cannot, ${stream ? 'streamed' : 'whole'}`, async () => {
     const { world, up } = await open(
       (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
       { combos: { chain: [models.chat, models.messages] } },
@@ -47,7 +47,7 @@ for (const stream of [false, true])
     assert.equal(up.providers, ['chat', 'messages', 'messages'])
   })
 
-test('the error of a provider that will not summarise reaches the client in its format', async () => {
+test('the error of a provider that will not summarize reaches the client in its format', async () => {
   const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
   const { world } = await open(() => json(error, 400))
   const response = await world.post(PATH, { model: models.messages, ...managed(40) })
@@ -55,7 +55,7 @@ test('the error of a provider that will not summarise reaches the client in its 
   assert.is((await response.json()).error.code, 'context_length_exceeded')
 })
 
-test('an answer without a summary is a failure of a whole answer, and an error in a stream', async () => {
+test('a response without a summary is a failure of a whole response, and an error in a stream', async () => {
   const { world } = await open((call) => answerWith(call, ' '))
   const whole = await world.post(PATH, { model: models.chat, ...triggered })
   assert.is(whole.status, 502)
@@ -64,7 +64,7 @@ test('an answer without a summary is a failure of a whole answer, and an error i
   assert.not.match(text, /response\.completed/)
 })
 
-test('an empty summary is a failure of the target, and never the answer to the client', async () => {
+test('an empty summary is a failure of the target, and never the response to the client', async () => {
   for (const text of ['', ' ']) {
     const { world } = await open((call) => answerWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...managed(40) })
@@ -73,7 +73,7 @@ test('an empty summary is a failure of the target, and never the answer to the c
   }
 })
 
-test('an option that the target refuses is left out of both calls', async () => {
+test('an option that the target rejects is dropped of both calls', async () => {
   const { world, up, sent } = await open((call, nth) =>
     call.body.includes('"metadata"')
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
@@ -114,7 +114,7 @@ test('a provider that answers a stream in one piece still gives a compaction', a
   }
 })
 
-test('a provider that streams an answer which was to be whole still gives a summary', async () => {
+test('a provider that streams a response which was to be whole still gives a summary', async () => {
   const { world } = await open((call, nth) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
   )
@@ -127,7 +127,7 @@ for (const [phase, answer] of Object.entries({
   'in the body of the summary': () =>
     new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
 }))
-  test(`a client that leaves ${phase} ends the call, and no other is made`, async () => {
+  test(`a client that disconnects ${phase} ends the call, and no other is made`, async () => {
     const { world, up } = await open(answer)
     const abort = new AbortController()
     const init = { signal: abort.signal }
@@ -144,7 +144,7 @@ for (const [phase, answer] of Object.entries({
     assert.is(world.clock.pending(), 0)
   })
 
-test('a client that leaves during the second call ends that one', async () => {
+test('a client that disconnects during the second call ends that one', async () => {
   const { world, up } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: abort.signal })
@@ -154,7 +154,7 @@ test('a client that leaves during the second call ends that one', async () => {
   assert.is(up.open, 0)
 })
 
-test('each call of an attempt has the time of one, and a summary that takes too long is a time-out', async () => {
+test('each call of an attempt has the time of one, and a summary that takes too long is a timeout', async () => {
   const { world, up } = await open(never, { limits: { maxAttempts: 1 } })
   const coming = world.post(PATH, { model: models.messages, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)
@@ -163,7 +163,7 @@ test('each call of an attempt has the time of one, and a summary that takes too 
   assert.is(up.open, 0)
 })
 
-test('a stream has keep-alives while the conversation is summarised', async () => {
+test('a stream has keep-alives while the conversation is summarized', async () => {
   const { world, up } = await open(never)
   const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)

@@ -81,7 +81,7 @@ test('the conversation goes on from a compaction in mid conversation, without wh
   assert.not.match(request, /I look at the pond|pond_0815|signalbox-1/)
 })
 
-test('a conversation that is compacted again keeps the last summary alone', async () => {
+test('a conversation that is compacted again keeps only the last summary', async () => {
   const { world, sent } = await open((call, nth) =>
     answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${nth}.` : '3 more'),
   )
@@ -136,7 +136,7 @@ test('a stream has the events of a compaction, and one compacting event for each
   )
 })
 
-test('the official client streams a compaction and an answer', async () => {
+test('the official client streams a compaction and a response', async () => {
   const { world } = await open()
   const client = new OpenAI({
     apiKey: 'k',
@@ -197,7 +197,7 @@ test('without a threshold, a conversation is compacted at 80 % of a window that 
 })
 
 for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
-  test(`a provider that compacts itself gets the request as it is: ${name}`, async () => {
+  test(`a provider with its own compaction gets the request unchanged: ${name}`, async () => {
     const { world, up } = await open((call) => answerWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
     await outputOf(await world.post(PATH, text))
@@ -219,7 +219,7 @@ test('context_management of another kind is dropped with a warning', async () =>
   assert.equal(typesOf(await outputOf(response)), ['message'])
 })
 
-test('a compaction_trigger before other items is refused by its path', async () => {
+test('a compaction_trigger before other items is rejected by its path', async () => {
   const { world, up } = await open()
   const input = [{ type: 'compaction_trigger' }, ...conversation]
   const response = await world.post(PATH, { model: models.chat, input })
@@ -232,7 +232,7 @@ test('a compaction_trigger before other items is refused by its path', async () 
 
 const foreign = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA_of_OpenAI' }
 
-test('a compaction of OpenAI is refused for other formats, with what it is', async () => {
+test('a compaction of OpenAI is rejected for other formats, with what it is', async () => {
   const { world, up } = await open()
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   for (const model of [models.chat, models.messages, models.gemini, models.bedrock]) {
@@ -245,7 +245,7 @@ test('a compaction of OpenAI is refused for other formats, with what it is', asy
   assert.is(up.calls.length, 0)
 })
 
-test('a combo passes over targets that cannot read a compaction of OpenAI', async () => {
+test('a combo skips targets that cannot read a compaction of OpenAI', async () => {
   const { world, up, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   await outputOf(await world.post(PATH, { model: 'chain', input }))

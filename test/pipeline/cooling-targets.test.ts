@@ -16,7 +16,7 @@ async function cooling(options: Parameters<typeof failing>[0] = {}) {
   return opened
 }
 
-test('a cooling target gets the remaining attempt when the other target fails', async () => {
+test('a target in cooldown gets the remaining attempt when the other target fails', async () => {
   const { down, ask } = await cooling()
   delete down.one
   down.two = refused(500)
@@ -24,13 +24,13 @@ test('a cooling target gets the remaining attempt when the other target fails', 
   assert.is(await ask('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
 })
 
-test('a cooling target gets no attempt beyond the limit of the request', async () => {
+test('a target in cooldown gets no attempt beyond the limit of the request', async () => {
   const { down, ask } = await cooling({ limits: { maxAttempts: 1 } })
   down.two = refused(500)
   assert.is(await ask(), '500 one/m=skipped:server, two/m=500:server')
 })
 
-test('of several cooling targets the one that recovers first gets the attempt that is left', async () => {
+test('the first of several targets in cooldown to recover gets the remaining attempt', async () => {
   const { down, ask, pass } = await cooling({
     combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
   })
@@ -42,7 +42,7 @@ test('of several cooling targets the one that recovers first gets the attempt th
   assert.is(await ask('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
-test('a wait that the provider asked for is kept when the other target fails', async () => {
+test('a wait that the provider requested is respected if the other target fails', async () => {
   const { down, ask, pass } = await failing()
   down.one = refused(429, { 'retry-after': '20' })
   down.two = refused(500)
@@ -54,7 +54,7 @@ test('a wait that the provider asked for is kept when the other target fails', a
 })
 
 for (const status of [401, 404])
-  test(`a target that was refused with ${status} gets no attempt when the other target fails, since none would help`, async () => {
+  test(`a target that failed with ${status} gets no attempt if the other target fails, since none would help`, async () => {
     const { down, ask } = await failing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await ask()
@@ -72,7 +72,7 @@ test('a lone target that fails by chance is called by every request, and none wa
   assert.match(await ask('one/m'), /^200 /)
 })
 
-test('a connection that is refused once is passed over at once, and called again when the other target fails', async () => {
+test('a connection that is rejected once is skipped immediately, and called again if the other target fails', async () => {
   const { down, ask } = await failing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })

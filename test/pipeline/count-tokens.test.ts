@@ -113,7 +113,7 @@ test('a request to count has only the fields that the provider accepts for it', 
   assert.equal(await asked('google'), ['generateContentRequest'])
 })
 
-test('when a provider refuses to count a request, the tokens are not estimated', async () => {
+test('when a provider rejects to count a request, the tokens are not estimated', async () => {
   const { response, body } = await count('google', 'claude/m', () =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
   )
@@ -121,7 +121,7 @@ test('when a provider refuses to count a request, the tokens are not estimated',
   assert.match(body.error.message, /at least one/)
 })
 
-test('an answer without a count is a failure of its target', async () => {
+test('a response without a count is a failure of its target', async () => {
   const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

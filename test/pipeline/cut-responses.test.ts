@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { said } from '../formats/cases/answers.ts'
-import { ask, dataOf, eventsOf } from '../formats/cases/support.ts'
+import { ask, getData, getEvents } from '../formats/cases/support.ts'
 import { createValidator } from '../formats/openai-responses/support/schema.ts'
 import { heardBy } from '../formats/openai-responses/support/streams.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -12,7 +12,7 @@ const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, 
 
 /** A stream as OpenAI sends it: numbered, and with its response in the first two events. */
 const words = Array.from({ length: 2_000 }, (_, at) => `word ${at} `)
-const numbered = eventsOf(
+const numbered = getEvents(
   'openai-responses',
   said['openai-responses'](...words).map((event, sequence_number): JsonObject => {
     const begun = sequence_number === 0 && { response: { ...created, output: [] } }
@@ -23,7 +23,7 @@ const numbered = eventsOf(
 async function cut(events: readonly string[], end: End = 'close') {
   const client = 'openai-responses'
   const { response, world } = await ask({ client, model: 'responses/m', stream: true, answer: () => sse(events, end) })
-  const told = await dataOf(response.clone())
+  const told = await getData(response.clone())
   return { told, text: await response.text(), record: world.told.requests[0] }
 }
 
@@ -32,7 +32,7 @@ for (const [how, end] of [
   ['is reset', 'error'],
 ] as const)
   for (const at of [4, 5, 1_500])
-    test(`the failure goes on where the stream ${how}, behind ${at} events`, async () => {
+    test(`the failure goes on where the stream ${how}, after ${at} events`, async () => {
       const { told, text, record } = await cut(numbered.slice(0, at), end)
       const [error, failed] = told.slice(-2)
       assert.equal(
@@ -43,7 +43,7 @@ for (const [how, end] of [
       const { id, created_at, model, status } = (failed?.response ?? {}) as JsonObject
       assert.equal([id, created_at, model, status], ['resp_up', created.created_at, 'm-2026', 'failed'])
       const heard = await heardBy(text.split(/(?<=\n\n)/)).catch((thrown: Error) => thrown)
-      assert.ok(heard instanceof Error && /too early|before its answer was complete/.test(heard.message), String(heard))
+      assert.ok(heard instanceof Error && /early|before the response was complete/.test(heard.message), String(heard))
     })
 
 test('the failure is a whole response by the schema', async () => {
@@ -54,7 +54,7 @@ test('the failure is a whole response by the schema', async () => {
 
 test('a failure that the provider reports in its own way is completed in the same numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
-  const { told } = await cut([...numbered.slice(0, 4), ...eventsOf('openai-responses', [error])])
+  const { told } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = told.slice(-1)
   assert.is(failed?.type, 'response.failed')
   assert.equal(JSON.stringify(failed?.response).includes('"id":"resp_up"'), true)

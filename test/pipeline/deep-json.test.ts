@@ -47,7 +47,7 @@ const parsing = ['claude/m', 'google/m', 'bedrock/m', 'vertex/m', 'vertex/claude
 
 for (const [format, conversation] of Object.entries(conversations)) {
   for (const model of parsing) {
-    test(`JSON that nests too deep in the arguments of a call is a 400 for a client of ${format} with ${model}`, async () => {
+    test(`JSON that nests too deep in the arguments of a call fails with a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const leaf of LEAVES) {
@@ -70,7 +70,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
   }
 
   for (const model of ['google/m', 'vertex/m']) {
-    test(`JSON that nests too deep in the result of a call is a 400 for a client of ${format} with ${model}`, async () => {
+    test(`JSON that nests too deep in the result of a call fails with a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
@@ -86,7 +86,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     })
   }
 
-  test(`JSON that nests too deep goes on to another target for a client of ${format}`, async () => {
+  test(`JSON that nests too deep falls back to another target for a client of ${format}`, async () => {
     const up = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: up, catalog, connections, combos })
@@ -100,7 +100,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
 for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
-    test(`JSON that nests too deep in a whole answer of ${said} is a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
+    test(`JSON that nests too deep in a whole response of ${said} fails with a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
@@ -142,7 +142,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON that nests too deep in an answer that is to be a list is a 502, whole and streamed', async () => {
+test('JSON that nests too deep in a response that is to be a list fails with a 502, whole and streamed', async () => {
   const deep = `{"answer":${nested(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }

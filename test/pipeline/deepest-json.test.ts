@@ -37,7 +37,7 @@ for (const [said, answer] of Object.entries(answers)) {
       })
     }
 
-    test(`JSON of 9,900 levels in an answer of ${said} is still read for a client of ${client}`, async () => {
+    test(`JSON of 9,900 levels in a response of ${said} is still read for a client of ${client}`, async () => {
       const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(said, client, false) ? 502 : 200)
@@ -47,7 +47,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON of 800,000 levels alone is no answer, and costs little time', async () => {
+test('JSON of 800,000 levels alone is not a response, and costs little time', async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {
@@ -57,7 +57,7 @@ test('JSON of 800,000 levels alone is no answer, and costs little time', async (
       const ms = busyMs() - before
       assert.is(response.status, 502)
       const text = await response.text()
-      assert.match(text, /JSON that nests deeper than 10000 levels/)
+      assert.match(text, /JSON nested deeper than 10000 levels/)
       return ms
     })
     assert.ok(Math.min(...costs) <= LITTLE_MS, `${costs}`)

@@ -164,7 +164,7 @@ test('an error event of Responses has no envelope, and gets one', async () => {
   })
 })
 
-test('an error that is nothing but a text is reported in the envelope of the client', async () => {
+test("an error that is only a string is reported in the client's envelope", async () => {
   const { status, body } = await (await open('chat'))('chat', {
     answer: () => sse('data: {"error":"Overloaded"}\n\n'),
     stream: true,

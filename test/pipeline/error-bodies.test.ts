@@ -13,7 +13,7 @@ test('an error body that arrives slowly is awaited for five seconds, and then re
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
   const up = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, clock, limits: { silenceTimeoutMs: 200 }, combos })
+  const world = await openWorld({ fetch: up, clock, limits: { idleTimeoutMs: 200 }, combos })
   const asked = world.chat({ model: 'chain' })
   while (up.calls.length === 0) await clock.advance(0)
   await clock.advance(4_999)
@@ -39,13 +39,13 @@ test('a large error body is read up to 64 kB', async () => {
 })
 
 for (const body of ['{}', '[]', 'null', '""']) {
-  test(`one without words, ${body}, is reported by its status, to clients of its own format as to others`, async () => {
+  test(`an error body without a message, ${body}, is reported by its status, to clients of any format`, async () => {
     for (const ask of ['chat', 'messages'] as const) {
       for (const model of ['one/m', 'claude/c']) {
         const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })
         const response = await world[ask]({ model })
         assert.is(response.status, 400)
-        assert.match((await response.json()).error.message, /^The provider (".+" )?answered with status 400\.$/)
+        assert.match((await response.json()).error.message, /^The provider (".+" )?returned status 400\.$/)
       }
     }
   })

@@ -78,6 +78,42 @@ const streams: ReadonlyArray<readonly [name: string, path: string, body: object,
   ],
 ]
 
+const item = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: said }] }
+const call = { id: 'f', type: 'function_call', name: 'tell', call_id: 'f', arguments: JSON.stringify({ said }) }
+const itemDone = (of: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item: of })
+const completed = (output: object[]) => ({
+  type: 'response.completed',
+  response: { id: 'r', status: 'completed', output },
+})
+
+for (const [how, sent, tokens] of [
+  ['in a whole item', [itemDone(item), completed([])], 200],
+  ['in the whole response', [completed([item])], 200],
+  ['in both', [itemDone(item), completed([item])], 200],
+  ['in items', [itemDone(item), itemDone(call, 1), completed([])], 400],
+  ['in an item of a stream that breaks off', [itemDone(item), { type: 'response.in_progress', response: {} }], 200],
+] as const)
+  for (const ask of ['passed through', 'unasked', 'translated'])
+    test(`is estimated where Responses sends no deltas, but its text ${how}: ${ask}`, async () => {
+      const isCut = how.includes('breaks off')
+      if (isCut && ask !== 'passed through') return
+      const events = [{ type: 'response.created', response: { id: 'r', output: [] } }, ...sent].map(
+        (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
+      )
+      const world = await openWorld({
+        fetch: fakeUpstream(() => sse(events)),
+        catalog: { one: { ...catalog.one, format: 'openai-responses' } },
+        connections: ['one'],
+      })
+      const model = 'one/m'
+      if (ask === 'translated')
+        await (await world.post('/v1/chat/completions', { model, messages, stream: true })).text()
+      else await (await world.post('/v1/responses', { model, input: question, stream: ask !== 'unasked' })).text()
+      const { source, usage } = attemptOf(world)
+      assert.is(source, 'estimated')
+      isNear(usage?.outputTokens, tokens, 'output')
+    })
+
 for (const [name, path, body, events] of streams) {
   const isClaude = events[0]?.includes('message_start') ?? false
   const send = (world: World) =>
@@ -100,7 +136,7 @@ for (const [name, path, body, events] of streams) {
       assert.ok(Math.abs((costUsd ?? 0) - ((usage?.outputTokens ?? 0) * 10 + (usage?.inputTokens ?? 0)) / 1e6) < 1e-5)
   })
 
-  test(`is estimated where the client leaves: ${name}`, async () => {
+  test(`is estimated where the client disconnects: ${name}`, async () => {
     const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(events.slice(0, -3), 'hang')),
@@ -127,7 +163,7 @@ test('is estimated where a stream is complete, and its provider reports nothing'
   )
 })
 
-test('is estimated of whole answers, with their tool calls and their reasoning', async () => {
+test('is estimated of whole responses, with their tool calls and their reasoning', async () => {
   const { usage: _, ...answer } = chatAnswer(said)
   const world = await open(() => json(answer))
   await (await world.chat({ model: 'one/m', messages })).text()
@@ -152,7 +188,7 @@ test('is estimated of streams of any length by parts of them', async () => {
   }
 })
 
-test('is that of the input where the client leaves before the answer, as the provider has it', async () => {
+test('is that of the input where the client disconnects before the response, as the provider has it', async () => {
   let tellOfCall = () => {}
   const world = await open((_, nth) => {
     tellOfCall()

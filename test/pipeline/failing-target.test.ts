@@ -83,7 +83,7 @@ for (const stream of [false, true]) {
     })
   }
 
-  test(`a target that often fails under load but never cools costs no more than the budget: ${how}`, async () => {
+  test(`a target that often fails under load but never goes into cooldown costs no more than the budget: ${how}`, async () => {
     const isFailing = (nth: number) => nth % 3 === 2
     const { calls, failed, answered } = await load({ seconds: 10, model: () => 'one/m', isFailing, stream, atOnce: 1 })
     assert.ok(failed > 300, `${failed} failures`)

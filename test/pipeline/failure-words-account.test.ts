@@ -29,7 +29,7 @@ for (const [who, status, body] of noCredit)
   test(`${status} of ${who}: it is out of credit`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
-    assert.match(failure.message, /out of credit: top it up/)
+    assert.match(failure.message, /out of credit\. Top it up/)
   })
 
 const barred: Refusal[] = [
@@ -42,12 +42,12 @@ for (const [who, status, body] of barred)
   test(`${status} of ${who}: it is barred`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
-    assert.match(failure.message, /check both at the provider/)
+    assert.match(failure.message, /Check both at the provider/)
   })
 
 test('400 of Google: its key has expired', () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
-  assert.match(told(400, body).message, /give the connection another one/)
+  assert.match(told(400, body).message, /Give the connection a new one/)
 })
 
 const ofClient: Refusal[] = [

@@ -200,7 +200,7 @@ for (const [who, status, body] of ofAddress)
   test(`${status} of ${who}: the address does not exist`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'content')
-    assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)
+    assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
 test('404 for another field than the model is the client’s, in whatever words', () => {

@@ -239,25 +239,25 @@ for (const words of [
 ])
   test(`403 that says only "${words}": the client's`, () => assert.is(told(403, openai(words)).class, 'client'))
 
-test('a 402 of OpenRouter about requests under way is a rate limit, and one about a too expensive request concerns that request', () => {
+test('a 402 of OpenRouter about in-flight requests is a rate limit, and one about a too expensive request concerns that request', () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
   assert.is(told(402, { error: { code: 402, message: 'Too dear', metadata: tooDear } }).class, 'over-budget')
 })
 
-test('an account without credit is reported as such, whatever the status', () => {
+test('an account without credit is reported as such with any status', () => {
   for (const [status, body] of [
     [429, openai('x', { code: 'insufficient_quota' })],
     [400, anthropic('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')],
     [402, ''],
   ] as const)
-    assert.match(told(status, body).message, /out of credit: top it up/)
+    assert.match(told(status, body).message, /out of credit\. Top it up/)
   const elsewhere = google(400, 'FAILED_PRECONDITION', 'User location is not supported for the API use.')
-  assert.match(told(400, elsewhere).message, /may not call from here/)
+  assert.match(told(400, elsewhere).message, /not allowed to call from this location/)
 })
 
-test('an account is not out of credit when its router has no credit at the provider behind it', () => {
+test('an account is not out of credit when its router has no credit at the provider after it', () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is(told(429, body).class, 'rate-limit')
@@ -275,4 +275,4 @@ test('a limit that is called a quota does not mean that credit is used up', () =
 for (const status of [500, 502, 503, 504, 529])
   test(`${status} is the server's`, () => assert.is(told(status, '').class, 'server'))
 
-test('408 is a time-out', () => assert.is(told(408, '').class, 'timeout'))
+test('408 is a timeout', () => assert.is(told(408, '').class, 'timeout'))

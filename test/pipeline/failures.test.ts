@@ -22,7 +22,7 @@ const answers = async (world: World, up: FakeUpstream, body: object) => {
 }
 
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
-  test(`${status} is the client's: answered at once and unchanged`, async () => {
+  test(`${status} is the client's error: returned immediately and unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
     const { up, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {
@@ -39,7 +39,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
 }
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
-  test(`${status} goes to the next target`, async () => {
+  test(`${status} falls back to the next target`, async () => {
     const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
@@ -48,7 +48,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
   })
 }
 
-test('a model that a provider does not have is looked for at the next', async () => {
+test('a model that a provider lacks is tried at the next', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
   const { up, world } = await failing(() => json(missing, 404))
   assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
@@ -79,7 +79,7 @@ const unusable: Record<string, () => Response> = {
   },
 }
 for (const [what, first] of Object.entries(unusable)) {
-  test(`${what} goes to the next target`, async () => {
+  test(`${what} falls back to the next target`, async () => {
     const { up, world } = await failing(first)
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
     assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
@@ -106,14 +106,14 @@ const empty: Record<string, () => Response> = {
   'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),
 }
 for (const [what, first] of Object.entries(empty)) {
-  test(`${what} goes to the next target`, async () => {
+  test(`${what} falls back to the next target`, async () => {
     const { up, world } = await failing(first)
     assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two')
     assert.is(up.open, 0)
   })
 }
 
-test('an error as first event in the format of messages goes to the next target, and has its own status when there is none', async () => {
+test('a Messages error as the first event falls back to the next target, and keeps its status if there is none', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const up = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
   const world = await openWorld({ fetch: up, combos: { pair: ['claude/c', 'claude/d'] } })
@@ -125,7 +125,7 @@ test('an error as first event in the format of messages goes to the next target,
   assert.is(body.error.message, 'Overloaded')
 })
 
-test('an error as first event that is the fault of the client is answered at once', async () => {
+test('a client error as the first event is returned immediately', async () => {
   const { up, world } = await failing(() =>
     sse('data: {"error":{"message":"Too long","type":"invalid_request_error","code":400}}\n\n'),
   )
@@ -135,7 +135,7 @@ test('an error as first event that is the fault of the client is answered at onc
   assert.equal(up.providers, ['one'])
 })
 
-test('the header with the attempts shows the status of a response that was no answer', async () => {
+test('the header with the attempts shows the status of an unusable response', async () => {
   for (const [answer, told] of [
     [html(200), '200:content'],
     [html(404), '404:content'],

@@ -13,14 +13,14 @@ const asking = (signal: AbortSignal, stream = false) => ({
   body: JSON.stringify({ model: 'one/m', stream, messages: [{ role: 'user', content: 'Hi' }] }),
 })
 
-test('a client that has left before it asks gets the reason of its signal, and no provider is called', async () => {
+test('a client whose signal is aborted before the request gets its reason, and no provider is called', async () => {
   const up = fakeUpstream(never)
   const { gateway } = await openWorld({ fetch: up })
   const thrown = await gateway.fetch(at, asking(AbortSignal.abort(REASON))).catch((error: unknown) => error)
   assert.equal([thrown, up.calls.length], [REASON, 0])
 })
 
-test('a client that leaves before the answer begins gets the reason of its signal, and the call to the provider ends', async () => {
+test('a client that disconnects before the response begins gets the reason of its signal, and the call to the provider ends', async () => {
   const leave = new AbortController()
   const up = fakeUpstream(() => {
     queueMicrotask(() => leave.abort(REASON))
@@ -31,7 +31,7 @@ test('a client that leaves before the answer begins gets the reason of its signa
   assert.equal([thrown, up.calls.length, up.open], [REASON, 1, 0])
 })
 
-test('a client that leaves in mid stream gets the reason of its signal, and no end', async () => {
+test('a client that disconnects mid-stream gets the reason of its signal, and no end', async () => {
   const leave = new AbortController()
   const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
   const { gateway } = await openWorld({ fetch: up })
@@ -47,7 +47,7 @@ test('a client that leaves in mid stream gets the reason of its signal, and no e
   assert.is(up.open, 0)
 })
 
-test('a server that passes on the request of a client that has left gets a response', async () => {
+test('a server that passes on the request of a disconnected client gets a response', async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
   const response = await gateway.fetch(new Request(at, asking(AbortSignal.abort(REASON))))
   assert.is(response.status, 499)

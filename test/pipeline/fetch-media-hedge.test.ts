@@ -47,7 +47,7 @@ async function fetching() {
   }
 }
 
-test('the answer of the first attempt does not wait for downloads of the second, and ends them', async () => {
+test('the response of the first attempt does not wait for downloads of the second, and ends them', async () => {
   const { up, clock, response, answer } = await fetching()
   answer()
   assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')

@@ -74,7 +74,7 @@ async function ask(kind: keyof typeof asks, model: string, uri: string, { mimeTy
 
 const bytesOf = (name: string) => btoa(files[name]?.[0] ?? '')
 
-test('sounds, videos and documents by address reach Gemini as their bytes', async () => {
+test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
   for (const [kind, name, mimeType] of [
     ['audio', 'a.mp3', 'audio/mpeg'],
     ['video', 'a.mp4', 'video/mp4'],
@@ -90,7 +90,7 @@ test('sounds, videos and documents by address reach Gemini as their bytes', asyn
   }
 })
 
-test('sounds, videos and documents by address reach other targets as their bytes where these take them so', async () => {
+test('audio, videos, and documents by URL reach other targets as bytes if the targets accept bytes', async () => {
   const heard = async (name: string, mimeType: string) => {
     const { status, message, sent } = await ask('google', 'plain/m', at(name), { mimeType })
     assert.is(status, 200, message)
@@ -109,7 +109,7 @@ test('sounds, videos and documents by address reach other targets as their bytes
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
-test('sounds, videos and documents by address are each what the client says where nothing else shows it, also those of the same address', async () => {
+test('audio, videos, and documents by URL have the type that the client declares if nothing else shows it, also with the same URL', async () => {
   const { world, sent } = await openMedia(answer)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
@@ -121,7 +121,7 @@ test('sounds, videos and documents by address are each what the client says wher
   )
 })
 
-test('sounds, videos and documents by address are fetched, too, where the model has made them', async () => {
+test('audio, videos, and documents by URL are also downloaded if the model made them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
   const picture = { type: 'image_url', image_url: { url: at('drawn') } }
   const messages = [
@@ -137,7 +137,7 @@ test('sounds, videos and documents by address are fetched, too, where the model 
   assert.equal(fetched, [at('drawn'), at('drawn')])
 })
 
-test('sounds, videos and documents by address stay addresses where the target takes these', async () => {
+test('audio, videos, and documents by URL stay URLs if the target accepts those', async () => {
   const video = await ask('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
   assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
   const youtube = await ask('video', 'google/g', 'https://youtu.be/a')
@@ -146,46 +146,46 @@ test('sounds, videos and documents by address stay addresses where the target ta
 })
 
 for (const [what, kind, model, uri, why] of [
-  ['a sound as Ogg', 'google', 'plain/m', at('a.ogg'), /takes audio as WAV or MP3 data only\.$/],
+  ['a sound as Ogg', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
   [
     'a page for a sound',
     'google',
     'plain/m',
     at('page.mp3'),
-    /this audio from "media\.example\.com": it is of another media type\. Send it as base64\.$/,
+    /this audio from "media\.example\.com": its media type is not supported\. Send it as base64\.$/,
   ],
-  ['what nobody says to be a video', 'video', 'google/g', at('data.bin'), /it is no video\. Send it as base64\.$/],
+  ['what nobody says to be a video', 'video', 'google/g', at('data.bin'), /it is not a video\. Send it as base64\.$/],
   [
     'a sound for a document',
     'document',
     'google/g',
     at('a.mp3'),
-    /it is no PDF, office document or plain text\. Send it as base64\.$/,
+    /it is not a PDF, an Office document, or a text file\. Send it as base64\.$/,
   ],
-  ['a video that is not there', 'video', 'google/g', at('none.mp4'), /has the status 404\. Send it as base64\.$/],
+  ['a video that is not there', 'video', 'google/g', at('none.mp4'), /returned status 404\. Send it as base64\.$/],
   [
     'a video for a model that takes none',
     'video',
     'claude/c',
     at('a.mp4'),
-    /cannot take video\. Leave it out, or use a model that takes it\.$/,
+    /does not support video\. Remove it, or use a model that supports it\.$/,
   ],
   [
     'a video by http',
     'video',
     'google/g',
     'http://media.example.com/a.mp4',
-    /only https is fetched\. Send it as base64\.$/,
+    /only https URLs are fetched\. Send it as base64\.$/,
   ],
   [
     'a video inside',
     'video',
     'google/g',
     'https://10.0.0.1/a.mp4',
-    /only public host names are fetched from\. Send it as base64\.$/,
+    /only URLs with a public host name are fetched\. Send it as base64\.$/,
   ],
 ] as const)
-  test(`${what} is refused with what to do`, async () => {
+  test(`${what} is rejected with what to do`, async () => {
     const mimeType = kind === 'google' ? (uri.endsWith('.ogg') ? 'audio/ogg' : 'audio/mpeg') : ''
     const { status, message, sent, up } = await ask(kind, model, uri, { mimeType })
     assert.equal([status, sent()], [400, null], message)
@@ -194,16 +194,16 @@ for (const [what, kind, model, uri, why] of [
     assert.is(up.open, 0)
   })
 
-test('sounds, videos and documents by address are not fetched when the host does not want it', async () => {
+test('audio, videos, and documents by URL are not downloaded if the host app disables it', async () => {
   for (const [kind, model, name, what] of [
-    ['video', 'google/g', 'a.mp4', 'video by its address'],
-    ['google', 'plain/m', 'a.mp3', 'sound by its address'],
-    ['document', 'google/g', 'a.docx', 'files by their address'],
+    ['video', 'google/g', 'a.mp4', 'video by URL'],
+    ['google', 'plain/m', 'a.mp3', 'audio by URL'],
+    ['document', 'google/g', 'a.docx', 'files by URL'],
   ] as const) {
     const mimeType = kind === 'google' ? 'audio/mpeg' : ''
     const { status, message, fetched } = await ask(kind, model, at(name), { mimeType, fetchMedia: false })
     assert.is(status, 400)
-    assert.match(message, `the target cannot take ${what}. Send the bytes as base64.`)
+    assert.match(message, `the target does not support ${what}. Send the bytes as base64.`)
     assert.equal(fetched, [])
   }
 })
@@ -237,7 +237,7 @@ test("Google's own files mean nothing elsewhere, and the client is told what to 
     ] as const) {
       const { status, message, param = 'none', fetched, sent } = await ask(kind, model, uri, { mimeType: 'image/png' })
       assert.equal([status, sent(), fetched], [400, null, []])
-      assert.match(message, /the id of a file at one vendor means nothing to another\. Send its bytes as base64\.$/)
+      assert.match(message, /a file ID is only valid with its own vendor\. Send the file as base64\.$/)
       assert.match(param, params[format])
     }
 })

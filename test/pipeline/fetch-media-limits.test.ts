@@ -31,23 +31,23 @@ function* large() {
 
 const BLANK = new Uint8Array(MIB)
 
-test('images that are too large together are refused', async () => {
+test('images that are too large together are rejected', async () => {
   const { world, up } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
   const response = await world.chat(asked('google/g', ...images))
   assert.is(response.status, 400)
-  assert.match((await response.json()).error.message, 'all together are larger than 50 MiB')
+  assert.match((await response.json()).error.message, 'the files together are larger than 50 MiB')
   assert.is(up.open, 0)
 })
 
-test('an address counts each time that it is named', async () => {
+test('a URL counts each time that it occurs', async () => {
   const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const response = await world.chat(asked('google/g', image(), image(), image()))
-  assert.match((await response.json()).error.message, 'all together are too large')
+  assert.match((await response.json()).error.message, 'the files together are too large')
   assert.equal(fetched, [ADDRESS])
 })
 
-test('more than 20 media of a request are refused', async () => {
+test('more than 20 media in a request are rejected', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
     Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
@@ -57,7 +57,7 @@ test('more than 20 media of a request are refused', async () => {
   assert.match(error.message, 'more than 20')
 })
 
-test('at most 4 media are downloaded at once', async () => {
+test('at most 4 media are downloaded at a time', async () => {
   const answers: (() => void)[] = []
   let most = 0
   let open_ = 0
@@ -81,7 +81,7 @@ for (const [phase, files] of Object.entries<Answering>({
   headers: never,
   body: () => media(bodyOf([PNG], 'hang') as BodyInit, 'image/png'),
 })) {
-  test(`an image whose ${phase} do not come within 10 s is given up`, async () => {
+  test(`an image whose ${phase} do not arrive within 10 s is abandoned`, async () => {
     const { up, world } = await openMedia(files)
     const response = world.chat(asked('google/g', image()))
     while (up.calls.length === 0) await world.clock.advance(0)
@@ -108,7 +108,7 @@ for (const [phase, files] of Object.entries<Answering>({
     assert.equal(world.told.errors, [])
   })
 
-  test(`a client's time-out before the ${phase} ends the download`, async () => {
+  test(`a client's timeout before the ${phase} ends the download`, async () => {
     const { up, world } = await openMedia(files)
     const response = world.chat(asked('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
     while (up.calls.length === 0) await world.clock.advance(0)

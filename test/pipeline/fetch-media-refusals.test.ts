@@ -28,19 +28,19 @@ test('at most 3 redirects are followed', async () => {
   assert.is(fetched.length, 4)
 })
 
-test('an image at an address of the private network is not requested', async () => {
+test('an image at a private network address is not requested', async () => {
   const { message, fetched } = await refusal(png, image('https://user@127.1/a?token=s3cret'))
-  assert.match(message, '"127.0.0.1": addresses with a user or a password are not fetched. Send it as base64.')
+  assert.match(message, '"127.0.0.1": URLs with a username or password are not fetched. Send it as base64.')
   assert.not.match(message, 's3cret')
   assert.equal(fetched, [])
 })
 
-test('a failure names the host alone, and nothing of the answer', async () => {
+test('a failure names only the host, and nothing from the response', async () => {
   const { message } = await refusal(
     () => new Response('secret words', { status: 403, statusText: 'Secret' }),
     image('https://images.example.com/path?sig=s3cret'),
   )
-  assert.match(message, '"images.example.com": the answer has the status 403. Send it as base64.')
+  assert.match(message, '"images.example.com": the server returned status 403. Send it as base64.')
   assert.not.match(message, /secret|s3cret|path/i)
 })
 
@@ -48,7 +48,7 @@ test('a host that cannot be reached is reported without its error', async () => 
   const { message } = await refusal(() => {
     throw new TypeError('fetch failed: connect 10.1.2.3:443')
   })
-  assert.match(message, 'it cannot be reached')
+  assert.match(message, 'the server could not be reached')
   assert.not.match(message, '10.1.2.3')
 })
 
@@ -62,24 +62,24 @@ const wrong: Record<string, Response> = {
   'text where an image should be': media('Hi', 'text/plain'),
 }
 for (const [what, answer] of Object.entries(wrong)) {
-  test(`${what} is no image`, async () => {
+  test(`${what} is not an image`, async () => {
     const { message } = await refusal(() => answer)
-    assert.match(message, /it is no image|of another media type/)
+    assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)
   })
 }
 
-test('a page of YouTube is no image', async () => {
+test('a YouTube page is not an image', async () => {
   const { world, sent, fetched } = await openMedia(png)
   const response = await world.chat(asked('google/g', image('https://youtu.be/a')))
-  assert.match((await response.json()).error.message, 'the target cannot take images by their address.')
+  assert.match((await response.json()).error.message, 'the target does not support images by URL.')
   assert.is(sent(), null)
   assert.equal(fetched, [])
 })
 
-test('media are not downloaded when the host has turned that off', async () => {
+test('media are not downloaded if the host app disables it', async () => {
   const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
-  assert.match(message, 'the target cannot take images by their address.')
+  assert.match(message, 'the target does not support images by URL.')
   assert.equal(fetched, [])
 })
 

@@ -22,7 +22,7 @@ const test = suite('media by address for targets that take bytes')
 
 const WEBP = new TextEncoder().encode('RIFF\x10\0\0\0WEBPVP8 ')
 
-test('an image reaches Gemini as its bytes', async () => {
+test('an image reaches Gemini as bytes', async () => {
   const { world, sent, up } = await openMedia(png)
   const response = await world.chat(asked('google/g', { type: 'text', text: 'What?' }, image()), {
     headers: { 'user-agent': 'mine', cookie: 'a=b', authorization: 'Bearer key', 'x-title': 'Mine' },
@@ -39,7 +39,7 @@ test('an image reaches Gemini as its bytes', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('an image reaches Bedrock and Ollama as its bytes', async () => {
+test('an image reaches Bedrock and Ollama as bytes', async () => {
   const { world, sent } = await openMedia(png)
   assert.is((await world.chat(asked('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', image()))).status, 200)
   assert.equal(sent().messages[0].content[0], { image: { format: 'png', source: { bytes: base64 } } })
@@ -48,7 +48,7 @@ test('an image reaches Bedrock and Ollama as its bytes', async () => {
   assert.is(sent().messages[0].content[0].image_url.url, `data:image/png;base64,${base64}`)
 })
 
-test('targets that take addresses get them', async () => {
+test('targets that accept URLs get them', async () => {
   const { world, sent, fetched } = await openMedia(png)
   await world.chat(asked('claude/c', image()))
   assert.equal(sent().messages[0].content[0].source, { type: 'url', url: ADDRESS })
@@ -58,7 +58,7 @@ test('targets that take addresses get them', async () => {
   assert.equal(fetched, [])
 })
 
-test('the same address is downloaded once, and the other fields of its parts are kept', async () => {
+test('a URL is downloaded once, and the other fields of its parts are kept', async () => {
   const { world, sent, fetched } = await openMedia(png)
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'Look' }, image(), image(`${ADDRESS}#top`)] },
@@ -88,7 +88,7 @@ test('two targets of a combo download once', async () => {
   assert.equal(fetched, [ADDRESS, ADDRESS], 'but each request asks again')
 })
 
-test('a request whose media cannot be downloaded goes to a target that accepts addresses', async () => {
+test('a request whose media cannot be downloaded goes to a target that accepts URLs', async () => {
   const combos = { both: ['google/g', 'plain/m'] }
   const { world, sent } = await openMedia(() => new Response('no', { status: 404 }), { combos })
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
@@ -97,7 +97,7 @@ test('a request whose media cannot be downloaded goes to a target that accepts a
   assert.is(sent().messages[0].content[0].image_url.url, ADDRESS)
 })
 
-test('documents are fetched: a PDF as bytes, plain text as text', async () => {
+test('documents are downloaded: a PDF as bytes, plain text as text', async () => {
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname.endsWith('.pdf') ? media(PDF, 'application/pdf') : media('Grüße', 'text/plain; charset=utf-8'),
   )
@@ -108,7 +108,7 @@ test('documents are fetched: a PDF as bytes, plain text as text', async () => {
   assert.match(text.text ?? text.inlineData.data, /Grüße|R3LDvMOfZQ/)
 })
 
-test("an image in a tool's result is fetched", async () => {
+test("an image in a tool's result is downloaded", async () => {
   const { world, sent } = await openMedia(png)
   const messages = [
     { role: 'user', content: 'Draw' },
@@ -138,11 +138,11 @@ test('a request to count tokens downloads media in the same way', async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('an explanation downloads nothing, and shows what would be refused', async () => {
+test('an explanation downloads nothing, and shows what would be rejected', async () => {
   const { world, fetched } = await openMedia(png)
   const explained = async (url: string) => world.api.explain({ model: 'google/g', body: asked('google/g', image(url)) })
   assert.is((await explained(ADDRESS)).targets[0]?.use, 'first')
-  assert.match((await explained('https://127.0.0.1/')).targets[0]?.why ?? '', /public host names/)
+  assert.match((await explained('https://127.0.0.1/')).targets[0]?.why ?? '', /public host name/)
   assert.equal(fetched, [])
 })
 
@@ -156,7 +156,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   })
 }
 
-test('the first bytes show what it is where the type is wrong or missing', async () => {
+test('the first bytes determine the type if it is wrong or missing', async () => {
   const { world, sent } = await openMedia(({ url }) =>
     url.pathname === '/1' ? media(WEBP, 'image/jpeg') : media(PNG, url.pathname === '/2' ? 'binary/octet-stream' : ''),
   )

@@ -17,7 +17,7 @@ async function chained(answers: Answers, options: { limits?: { maxAttempts: numb
 
 const page = (status: number) => () => new Response('<html>', { status, headers: { 'content-type': 'text/html' } })
 
-test('after three attempts the error names each of them with its message', async () => {
+test('the error after three attempts names each of them with its message', async () => {
   const { up, world } = await chained({
     one: fault(500, 'one broke'),
     two: fault(429, 'two is full'),
@@ -36,29 +36,29 @@ test('after three attempts the error names each of them with its message', async
     response.headers.get('x-signalbox-attempts'),
     'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server, stopped=max-attempts',
   )
-  assert.match(error.message, /No other target was tried: .* \(limits\.maxAttempts\)\.$/)
+  assert.match(error.message, /No other target was tried because .* \(limits\.maxAttempts\)\.$/)
   assert.equal(world.told.errors, [], 'a failing provider is no trouble of the gateway')
 })
 
 for (const status of [429, 500, 503, 529]) {
-  test(`the error that remains when no target answers is ${status} when all of them failed with it, message and all`, async () => {
+  test(`the error after all targets failed with ${status} has that status and its message`, async () => {
     const { world } = await chained({ one: fault(status, 'A'), two: fault(status, 'B'), three: fault(status, 'C') })
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()
     assert.is(response.status, status)
-    assert.match(error.message, /None of the 3 targets answered\. one\/m: A\. two\/m: B\. three\/m: C\. No other/)
+    assert.match(error.message, /All 3 targets failed\. one\/m: A\. two\/m: B\. three\/m: C\. No other/)
     assert.is(error.type, status === 429 ? 'rate_limit_error' : 'server_error')
     assert.equal(world.told.errors, [])
   })
 }
 
-test('a lone failure without a body of its own is reported in the format of the caller, with its status', async () => {
+test('a lone failure without a body of its own is reported in the format of the client, with its status', async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
     const { error }: ErrorAnswer = await response.json()
     assert.is(response.status, status)
-    assert.match(error.message, new RegExp(`^The provider "one" answered with status ${status}[.:]`))
+    assert.match(error.message, new RegExp(`^The provider "one" returned status ${status}[.:]`))
     assert.is(response.headers.get('x-signalbox-attempts')?.startsWith(`one/m=${status}:`), true)
     assert.equal(world.told.errors, [])
   }
@@ -90,7 +90,7 @@ test("a lone failure with a JSON body is the provider's own, with the gateway's 
   }
 })
 
-test("a client's error is as the provider sent it, but for the advice to try it again", async () => {
+test("a client's error is passed on unchanged, except for the retry advice", async () => {
   for (const status of [400, 404, 409, 413, 422]) {
     const text = `{"error": {"message":"no","n":1.0}}`
     const { world } = await chained({
@@ -123,7 +123,7 @@ test('an error of the gateway itself has the sign not to retry as well', async (
   assert.is(closed.headers.get('x-should-retry'), null, 'another instance may answer')
 })
 
-test('a status that no response may have becomes 502', async () => {
+test('a status that no response can have becomes 502', async () => {
   const error = '{"error":{"message":"odd"}}'
   for (const [status, expected, body] of [
     [999, 502, error],
@@ -148,7 +148,7 @@ test("a provider's refusal of our credentials is never the client's own 401, and
     assert.is(response.status, 502)
     assert.is(response.headers.get('x-should-retry'), 'false')
     const text = await response.text()
-    assert.match(text, new RegExp(`refused the credentials of the connection \\(status ${status}\\)`))
+    assert.match(text, new RegExp(`rejected the connection's credentials \\(status ${status}\\)`))
     assert.not.match(text + JSON.stringify(world.told), /Incorrect|\*\*\*/)
   }
 })
@@ -205,7 +205,7 @@ test('an error in the envelope of another format, or in none, is reported in the
   }
 })
 
-test('the message of a single failed provider is passed on in the format of the caller', async () => {
+test('the message of a single failed provider is passed on in the format of the client', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json({ message: 'busy' }, 503)) })
   const response = await world.chat({})
   assert.is(response.status, 503)

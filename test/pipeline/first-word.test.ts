@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the time to the first word')
 
-const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 200, totalTimeoutMs: 30_000 }
+const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
 
 /** A combo whose first target goes on so every 100 ms; what became of a request after so many ms. */
 async function after(ms: number, answer: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
@@ -33,7 +33,7 @@ for (const [what, line] of [
   ['blank lines', '\n'],
   ['chunks that only name the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${what} are not the first content: the next target is tried when the time-out for headers is over`, async () => {
+  test(`${what} are not the first content: the next target is tried when the timeout for headers is over`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
     assert.equal(up.providers, ['one'])
@@ -51,12 +51,12 @@ test('pings are not the first content of a translated stream', async () => {
   const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
   await asked
   assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
-  assert.is(world.told.attempts[0]?.message, 'The provider "claude" sent no answer within 1 s.')
+  assert.is(world.told.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
   await answer()?.text()
   assert.is(clock.pending(), 0)
 })
 
-test('a stream that has begun in time goes on for as long as it likes', async () => {
+test('a stream that has begun in time can take any time', async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
   const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
   await asked
@@ -66,7 +66,7 @@ test('a stream that has begun in time goes on for as long as it likes', async ()
   assert.is(clock.pending(), 0)
 })
 
-test('a whole answer where a stream was asked for has the time of whole answers', async () => {
+test('a whole response instead of a stream has the time limit of whole responses', async () => {
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
   const drip = (clock: ReturnType<typeof fakeClock>) =>
     new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })

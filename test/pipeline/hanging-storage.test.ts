@@ -41,7 +41,7 @@ for (const [what, which] of Object.entries({
   'the connections do': (_: Operation, key: string) => key.startsWith('connections'),
   'the credentials do': (_: Operation, key: string) => key === 'vault',
 })) {
-  test(`when ${what}, the deadline of the client holds`, async () => {
+  test(`if ${what}, the client's deadline applies`, async () => {
     const { world, clock, hang, up } = await open()
     hang(which)
     let response: Response | undefined

@@ -42,7 +42,7 @@ for (const [what, wait, headers, body] of [
   ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
-  test(`a rate limit is waited for as the provider says: ${what}`, async () => {
+  test(`a rate limit lasts as long as the provider says: ${what}`, async () => {
     const { down, ask, pass } = await failing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await ask()
@@ -71,7 +71,7 @@ for (const [what, refusal, reason] of [
   })
 }
 
-test('a refused request of a client does not affect the health of the connection, whatever the status', async () => {
+test('a rejected request of a client does not affect the health of the connection, whatever the status', async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await ask(), '403 one/m=403:client')
@@ -80,7 +80,7 @@ test('a refused request of a client does not affect the health of the connection
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('the error for a refused model has no status that the client could take for a fault of its own', async () => {
+test('the error for a rejected model has no status that the client could take for a fault of its own', async () => {
   const { down, world } = await failing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -89,11 +89,11 @@ test('the error for a refused model has no status that the client could take for
 })
 
 for (const [status, advice] of [
-  [401, 'give the connection another one'],
-  [402, 'top it up'],
+  [401, 'Give the connection a new one'],
+  [402, 'Top it up'],
   [403, 'lacks a permission'],
 ] as const) {
-  test(`${status}: the operator reads what to do`, async () => {
+  test(`${status}: the operator gets advice`, async () => {
     const { down, ask, world } = await failing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
     await ask()
@@ -104,7 +104,7 @@ for (const [status, advice] of [
   })
 }
 
-test('a proxy that wants credentials is no fault of the client or of the key', async () => {
+test('a proxy that requires credentials does not count as an error of the client or the key', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(407)
   assert.is(await ask(), '200 one/m=407:network, two/m=200')
@@ -137,7 +137,7 @@ for (const [what, error, attempt] of errorIn200) {
   }
 }
 
-test('a request that is too long goes on only to a larger context window, and comes back as it is', async () => {
+test('a request that is too long falls back only to a larger context window, and its error is passed on unchanged', async () => {
   const sized = { ...catalog }
   for (const [provider, contextWindow] of [
     ['one', 8_000],
@@ -187,7 +187,7 @@ for (const [what, end, reason] of [
   })
 }
 
-test('a stream that the client ends, or that refuses the request, does not affect the health of its target', async () => {
+test('a stream that the client ends, or that rejects the request, does not affect the health of its target', async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
   const { world } = await failing({ fetch: up })
@@ -199,7 +199,7 @@ test('a stream that the client ends, or that refuses the request, does not affec
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('an account without credit is left alone as a refused key is, and says what to do', async () => {
+test('an account without credit goes into cooldown like a rejected key, with advice', async () => {
   const { down, ask, pass, world } = await failing()
   const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
   down.one = () => json(quota, 429)
@@ -210,7 +210,7 @@ test('an account without credit is left alone as a refused key is, and says what
   assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
 })
 
-test('a request that is refused for its content is answered at once and does not affect the key', async () => {
+test('a request that is rejected for its content fails immediately and does not affect the key', async () => {
   const { down, ask, up } = await failing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
   for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -273,7 +273,7 @@ async function withKeys() {
   }
 }
 
-test('a 403 that does not say why goes to the next target, and is held against the key when three clients get it in a row', async () => {
+test('a 403 without a reason falls back to the next target, and counts against the key if three clients in a row get it', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (const client of ['a', 'b', 'a', 'c']) assert.is(await askAs(client), '200 one/m=403:forbidden, two/m=200')
@@ -283,7 +283,7 @@ test('a 403 that does not say why goes to the next target, and is held against t
   assert.match(entry?.message ?? '', 'no 403')
 })
 
-test('a 403 that does not say why is not held against the key when one client gets it again and again, or others are answered', async () => {
+test('a 403 without a reason does not count against the key if only one client gets it, or others succeed', async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (let times = 0; times < 4; times++) await askAs('a')
@@ -302,7 +302,7 @@ for (const [what, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
   ['of OpenRouter’s requests under way', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
-  test(`a 402 ${what} cools like a 429 and is not held against the key`, async () => {
+  test(`a 402 ${what} starts a cooldown like a 429 and does not count against the key`, async () => {
     const { down, ask, pass } = await failing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
     assert.is(await ask(), '200 one/m=402:rate-limit, two/m=200')
@@ -312,7 +312,7 @@ for (const [what, headers, metadata, waitMs] of [
     assert.is(await ask(), '200 one/m=200')
   })
 
-test('a request that alone exceeds the budget of the account goes to the next target, without a failure for this one', async () => {
+test('a request that alone exceeds the budget of the account falls back to the next target, without a failure for this one', async () => {
   const { down, ask, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }
@@ -332,7 +332,7 @@ for (const [how, answer] of [
   ['a 200', () => json({ error: { message: afford, code: 402 } })],
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
-  test(`more credit asked for than there is, told by ${how}: the next target serves, and nothing is held against this one`, async () => {
+  test(`a request for more credit than is left, reported by ${how}: the next target serves it, and it does not count against this one`, async () => {
     const { down, ask, world } = await failing()
     down.one = answer
     for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
@@ -344,7 +344,7 @@ for (const [how, answer] of [
     }
   })
 
-test('more credit asked for than there is, told at the beginning of a stream', async () => {
+test('a request for more credit than is left, reported at the beginning of a stream', async () => {
   const { down, world } = await failing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())
@@ -363,7 +363,7 @@ for (const [what, status, answer] of [
     () => new Response('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
   ],
 ] as const)
-  test(`${what} goes to the next target`, async () => {
+  test(`${what} falls back to the next target`, async () => {
     const { down, ask, world } = await failing()
     down.one = answer
     assert.is(await ask(), `200 one/m=${status}:content, two/m=200`)

@@ -40,7 +40,7 @@ for (const [when, waitMs] of [
   ['is cooling', 1_000],
   ['may be probed', 6_000],
 ] as const) {
-  test(`of many requests for the one target, which ${when}, one calls it, and its answer lets the others through`, async () => {
+  test(`of many requests for the one target, which ${when}, one calls it, and its response lets the others through`, async () => {
     const { up, release, answers } = await burst(waitMs, () => json(chatAnswer()))
     assert.is(up.calls.length, 2)
     release()
@@ -56,7 +56,7 @@ for (const [when, waitMs] of [
     for (const { status, wait, text } of others) {
       assert.is(status, 429)
       assert.ok(Number(wait) >= 30 && Number(wait) <= 33, `${wait}`)
-      assert.match(text, 'Another request has just tried one/m')
+      assert.match(text, 'Another request just tried one/m')
       assert.not.match(text, 'no 429', 'what was said to another client')
     }
     assert.is(up.calls.length, 2)
@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a request ends at once when its client disconnects while another one tries the only target, and delays no other', async () => {
+test('a request ends immediately when its client disconnects while another one tries the only target, and delays no other', async () => {
   const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
   const waiting = clock.pending()

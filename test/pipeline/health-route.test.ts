@@ -34,7 +34,7 @@ async function open(options: { basePath?: string; allowedOrigins?: string[] } = 
   }
 }
 
-test('the version in an answer is that of package.json', async () => {
+test('the version in a response is that of package.json', async () => {
   const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.is(VERSION, manifest.version)
 })
@@ -65,7 +65,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('other methods are refused, and no answer carries a CORS header', async () => {
+test('other methods are rejected, and no answer carries a CORS header', async () => {
   const origin = 'https://app.example'
   const { ask } = await open({ allowedOrigins: [origin] })
   for (const [method, status] of [
@@ -154,7 +154,7 @@ test('a storage that hangs counts as one that cannot be read, after two seconds'
   assert.is(clock.pending(), 0)
 })
 
-test('many requests at once read the storage once', async () => {
+test('many concurrent requests read the storage once', async () => {
   const { ask, readBy, reads, memory } = await open()
   readBy(memory.get)
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))

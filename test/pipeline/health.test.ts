@@ -6,7 +6,7 @@ import { token } from './support/world.ts'
 
 const test = suite('targets that fail')
 
-test('a target that fails again and again is skipped, and one request finds out that it has recovered', async () => {
+test('a target that keeps failing is skipped, and one request notices that it has recovered', async () => {
   const { down, ask, pass, up } = await failing()
   down.one = refused(503)
   for (let at = 0; at < 5; at++) assert.is(await ask(), '200 one/m=503:server, two/m=200')
@@ -23,7 +23,7 @@ test('a target that fails again and again is skipped, and one request finds out 
 })
 
 for (const stop of ['answers', 'fails']) {
-  test(`of many requests at once exactly one probes, which ${stop}, and the others go on`, async () => {
+  test(`exactly one of many concurrent requests probes, which ${stop}, and the others continue`, async () => {
     const { down, ask, pass, up } = await failing()
     down.one = refused(503)
     for (let at = 0; at < 5; at++) await ask()
@@ -64,7 +64,7 @@ test('a probe that cannot even be written is made by the next request', async ()
   assert.is(entry?.state, 'half-open')
 })
 
-test('a connection with a refused credential is skipped at once, and the operator sees the reason', async () => {
+test('a connection with a rejected credential is skipped immediately, and the operator sees the reason', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(401)
   assert.is(await ask(), '200 one/m=401:credentials, two/m=200')
@@ -72,14 +72,14 @@ test('a connection with a refused credential is skipped at once, and the operato
   const { connections } = await world.api.connections.list()
   const [one, two] = connections
   assert.is(one?.health?.[0]?.reason, 'credentials')
-  assert.match(one?.health?.[0]?.message ?? '', 'refused the credentials')
+  assert.match(one?.health?.[0]?.message ?? '', "rejected the connection's credentials")
   assert.is(two?.health, undefined)
   await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
   delete down.one
   assert.is(await ask(), '200 one/m=200', 'a new credential is tried at once')
 })
 
-test('a refused credential does not affect other accounts of the provider', async () => {
+test('a rejected credential does not affect other accounts of the provider', async () => {
   const up = fakeUpstream(({ headers }) =>
     headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
   )
@@ -94,7 +94,7 @@ test('a refused credential does not affect other accounts of the provider', asyn
   assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
-test('when all are cooling the one that recovers first is tried rather than none', async () => {
+test('when all are in cooldown the one that recovers first is tried rather than none', async () => {
   const { down, ask } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -104,7 +104,7 @@ test('when all are cooling the one that recovers first is tried rather than none
   assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
 })
 
-test('a target that is just being probed comes before those that are cooling', async () => {
+test('a target that is just being probed comes before those in cooldown', async () => {
   const { down, ask, pass, up } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -131,7 +131,7 @@ test('however many model names clients invent, the health of a connection shows 
   assert.is((await world.api.health.list()).health.length, 41)
 })
 
-test('over HTTP health is read and reset', async () => {
+test('health can be read and reset over HTTP', async () => {
   const { down, ask, world } = await failing()
   const call = async (method: string, path: string) => {
     const response = await world.gateway.fetch(
@@ -161,7 +161,7 @@ test('over HTTP health is read and reset', async () => {
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('a client that leaves while it probes gives the probe back', async () => {
+test('a client that disconnects while it probes gives the probe back', async () => {
   const { down, ask, pass, world } = await failing({ combos: {} })
   down.one = refused(401)
   await ask('one/m')
@@ -176,7 +176,7 @@ test('a client that leaves while it probes gives the probe back', async () => {
   assert.is(await ask('one/m'), '200 one/m=200')
 })
 
-test('the last attempt is kept for another provider, where one has refused the keys of all before', async () => {
+test('the last attempt is kept for another provider, where one has rejected the keys of all before', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
   const setting = { fetch: up, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }

@@ -1,8 +1,9 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createGatewayWith, NO_STEPS } from '../../src/gateway.ts'
+import { createGateway } from '../../src/gateway.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
+import { toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('a hedge that the gateway fails to prepare')
@@ -23,24 +24,21 @@ async function failing() {
   const catalog = Object.fromEntries(
     ['one', 'two', 'three'].map((name) => [name, { baseUrl: `http://${name}.test/v1`, models: [{ id: 'm' }] }]),
   )
-  const { gateway } = createGatewayWith(
-    {
-      ...{ storage: memoryStorage(), clock, fetch: up, catalog, logger: false },
-      hooks: { onError: (error) => void errors.push(error) },
-    },
-    {
-      ...NO_STEPS,
+  const gateway = createGateway({
+    ...{ storage: memoryStorage(), clock, fetch: up, catalog, logger: false },
+    hooks: { onError: (error) => void errors.push(error) },
+    extend: toFeatures({
       aroundRequest: [
         (request, next) => {
-          request.log.targetRule = (_, { provider }) => {
+          request.log.targetRules.push((_, { provider }) => {
             if (isWarm && provider === 'two') throw new RangeError('too odd')
             return undefined
-          }
+          })
           return next()
         },
       ],
-    },
-  )
+    }),
+  })
   for (const provider of Object.keys(catalog)) await gateway.api.connections.create({ provider, apiKey: 'k' })
   await gateway.api.combos.create({ name: 'all', models: ['one/m', 'two/m', 'three/m'], hedge: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
@@ -66,7 +64,7 @@ async function failing() {
   return { clock, up, errors, reply, answer: (response: Response) => slow.resolve(response) }
 }
 
-test('the first attempt goes on, and its answer is that of the request', async () => {
+test('the first attempt goes on, and its response is that of the request', async () => {
   const { up, errors, reply, answer } = await failing()
   answer(json(chatAnswer()))
   const response = await reply
@@ -75,7 +73,7 @@ test('the first attempt goes on, and its answer is that of the request', async (
   assert.equal([up.open, errors.map(String)], [0, ['RangeError: too odd']])
 })
 
-test('where the first attempt fails, the request goes on to the targets that are left', async () => {
+test('if the first attempt fails, the request falls back to the remaining targets', async () => {
   const { clock, up, reply, answer } = await failing()
   answer(json({ error: { message: 'Down' } }, 503))
   for (let turn = 0; turn < 50 && up.calls.length < 27; turn++) await clock.advance(0)

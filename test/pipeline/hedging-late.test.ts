@@ -1,6 +1,6 @@
-import type { PendingAnswer, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
+import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
 import { startCall } from '../../src/lib/fetch-call.ts'
-import type { AttemptRecord } from '../../src/pipeline/records.ts'
+import type { AttemptRecord } from '../../src/request/hook-records.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answer, hedging } from './support/hedging.ts'
 
@@ -8,11 +8,11 @@ const test = suite('two attempts whose calls end late')
 
 /** A `fetch` whose calls end some turns of the event loop after they are cancelled. */
 function endingLate(fetch: UpstreamFetch): UpstreamFetch {
-  const raw = (call: UpstreamCall): PendingAnswer => {
+  const raw = (call: UpstreamCall): PendingResponse => {
     const pending = startCall(fetch, call)
     return {
       ...pending,
-      answer: pending.answer.catch(async (reason: unknown) => {
+      response: pending.response.catch(async (reason: unknown) => {
         for (let turn = 0; turn < lateBy(call); turn++) await turnEnd()
         throw reason
       }),
@@ -26,7 +26,7 @@ const lateBy = ({ url }: UpstreamCall) => (url.includes('one.test') ? 1 : 3)
 const turnEnd = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
-  test(`two attempts whose calls end late are both reported before the request when the client leaves: ${stream ? 'streams' : 'whole answers'}`, async () => {
+  test(`two attempts whose calls end late are both reported before the request when the client disconnects: ${stream ? 'streams' : 'whole answers'}`, async () => {
     const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
     const abort = new AbortController()
     const asked = ask({ signal: abort.signal })
@@ -43,7 +43,7 @@ for (const stream of [false, true])
     assert.is(world.told.attempts.length, 2, 'once each')
   })
 
-test('two attempts whose calls end late are reported once each when the client leaves in the moment in which one has won', async () => {
+test('two attempts whose calls end late are reported once each when the client disconnects in the moment in which one has won', async () => {
   const abort = new AbortController()
   const told: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

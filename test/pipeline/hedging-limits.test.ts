@@ -119,7 +119,7 @@ test('when both fail the next target is tried, and attempts are counted together
   }
 })
 
-test('a target that is cooling is no second attempt', async () => {
+test('a target that is in cooldown is no second attempt', async () => {
   const { told, ask, warm } = await timed()
   await warm(40)
   told.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)

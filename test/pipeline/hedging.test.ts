@@ -43,7 +43,10 @@ for (const stream of [false, true]) {
 }
 
 test('a second attempt beside a slow one is asked for the usage of its stream as the first one is, whose client gets none of either', async () => {
-  const { up, world, ask, untilBoth } = await hedging({ two: () => answer(true) }, { stream: true, askForUsage: true })
+  const { up, world, ask, untilBoth } = await hedging(
+    { two: () => answer(true) },
+    { stream: true, includeStreamUsage: true },
+  )
   const asked = ask()
   await untilBoth()
   const text = await (await asked).text()
@@ -58,7 +61,7 @@ test('a second attempt beside a slow one is asked for the usage of its stream as
   assert.equal([world.told.usages.at(-1)?.provider, world.told.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
-test('a second attempt beside a slow one takes the place of the first when that one fails meanwhile', async () => {
+test('a second attempt beside a slow one takes the place of the first when that one fails in the meantime', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {
     fail = resolve
@@ -112,6 +115,9 @@ for (const [what, one, status] of [
 /** So many credentials are opened ahead of their use. */
 const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
 
+/** In microtasks: the answer of the first is being read when the second attempt begins, and has been when its credential is open. */
+const HEAD_START = 10
+
 test('a second attempt beside a slow one is never made when the first answers while the credential for it is opened', async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
@@ -120,6 +126,7 @@ test('a second attempt beside a slow one is never made when the first answers wh
     async sleep(ms: number, signal?: AbortSignal) {
       await base.sleep(ms, signal)
       bring()
+      for (let tick = 0; tick < HEAD_START; tick++) await undefined
     },
   }
   const { up, world, ask } = await hedging(
@@ -141,7 +148,7 @@ test('a second attempt beside a slow one is never made when the first answers wh
   assert.is(world.told.attempts.length, 1)
 })
 
-test('a second attempt beside a slow one does not affect the first when its own credential cannot be opened', async () => {
+test('a second attempt beside a slow one does not affect the first when its own credential cannot be decrypted', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => answer(false))
@@ -183,7 +190,7 @@ for (const [what, first, status, failures] of [
     )
   })
 
-test('a second attempt beside a slow one counts once when both answer at the same moment, and is under way no more', async () => {
+test('a second attempt beside a slow one counts once when both answer at the same moment, and is in flight no more', async () => {
   let bring: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     bring = resolve

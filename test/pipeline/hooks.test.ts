@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('hooks get the losses of a translation, as the headers of the answer name them', async () => {
+test('hooks get the losses of a translation, as the headers of the response name them', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()
@@ -68,6 +68,7 @@ test('hooks get each attempt, each usage and each request once, with its facts',
       path: '/v1/chat/completions',
       ...times,
       status: 200,
+      servedBy: 'provider',
       streamed: stream,
       attempts: [attempts[0], { ...attempts[1], usage, ...cost }],
       keyId,

@@ -63,8 +63,8 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
       const response = await world.gateway.fetch(request)
       assert.is(response.status, 500)
       const { error } = await response.json()
-      assert.match(typeof error === 'string' ? error : error.message, 'Call the gateway before whatever reads it')
-      assert.match(String(world.told.errors[0]), 'was read before it came to the gateway')
+      assert.match(typeof error === 'string' ? error : error.message, 'Mount the gateway before any body parser')
+      assert.match(String(world.told.errors[0]), 'was read before it reached the gateway')
     },
   )
 }

@@ -74,7 +74,7 @@ async function refusal(response: Response) {
   return error
 }
 
-test('a reference to an item that is not remembered is a 400 that names it and store: false', async () => {
+test('a reference to an item that is not remembered fails with a 400 that names it and store: false', async () => {
   const { respond } = await open()
   const { message, param } = await refusal(
     await respond({ model: 'chat/m', input: [question, { type: 'item_reference', id: 'msg_gone' }] }),
@@ -103,6 +103,28 @@ test('an item is not found under the key of another client', async () => {
   assert.is((await ask(mine)).status, 200)
 })
 
+for (const stream of [false, true])
+  test(`an item that a Responses provider has made for another client is rejected, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const opened = await open()
+    const { respond, world, up } = opened
+    const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
+    const ask = (input: JsonObject[], key: string | undefined) =>
+      respond({ model: 'responses/m', input, stream }, key ? { 'x-api-key': key } : {})
+    const items = await outputOf(await ask([question], mine))
+    assert.ok(items.length > 1)
+    const asked = up.calls.length
+    const forms = ({ id }: JsonObject) => [{ type: 'item_reference', id }, { id }, { type: null, id }]
+    for (const reference of items.flatMap(forms))
+      for (const key of [other, undefined]) {
+        const { message, param } = await refusal(await ask([question, reference], key))
+        assert.is(param, 'input')
+        assert.match(message, String(reference.id))
+      }
+    assert.is(up.calls.length, asked)
+    await outputOf(await ask([question, ...referencesTo(items), ...resultsOf(items)], mine))
+    assert.match(JSON.stringify(sentTo(opened, -1)), 'item_reference')
+  })
+
 const keyOf = async (world: World, name: string) => (await world.api.keys.create({ name })).key
 
 test('a request with references passes through to a Responses provider unchanged, whose items they are', async () => {
@@ -119,6 +141,16 @@ test('a Responses provider gets the items themselves that another one has made',
   await outputOf(await opened.respond({ model: 'responses/m', input }))
   assert.not.match(JSON.stringify(sentTo(opened, 1)), 'item_reference')
   assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
+})
+
+test('a reference needs no type', async () => {
+  const opened = await open()
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
+  const input = [question, ...items.map(({ id }) => ({ id })), ...resultsOf(items)]
+  for (const model of ['responses/m', 'chat/m']) {
+    await outputOf(await opened.respond({ model, input }))
+    assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')
+  }
 })
 
 test('the tokens of a request with references are counted with the items', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createKeyFinder } from '../../src/codec/secrets.ts'
+import { createKeyFinder } from '../../src/request/codec/secrets.ts'
 import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -49,13 +49,13 @@ async function open(status: number, path = '/v1/chat/completions') {
   return { api: gateway.api, ask, asked }
 }
 
-test('a kind that is asked elsewhere is named behind the words of the provider that refuses the model in chat', async () => {
+test("the error of a provider that rejects a model in chat is followed by the model's kind", async () => {
   for (const status of [400, 403, 404])
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       const { ask } = await open(status, path)
       assert.is(
         await ask('google/gemini-image'),
-        `${status} This is not a chat model. "google/gemini-image" is a model for images, which is asked at POST /v1/images/generations.`,
+        `${status} This is not a chat model. "google/gemini-image" is a model for images. Use POST /v1/images/generations.`,
       )
       assert.is(await ask('oa/gpt-5'), `${status} This is not a chat model`)
     }
@@ -66,85 +66,88 @@ for (const [model, purpose, endpoint] of [
   ['tts-1', 'speech', '/v1/audio/speech'],
   ['whisper-1', 'transcription', '/v1/audio/transcriptions'],
 ] as const)
-  test(`a model for ${purpose} is refused in chat, and no provider is asked`, async () => {
+  test(`a model for ${purpose} is rejected in chat, and no provider is called`, async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       const { ask, asked } = await open(200, path)
       assert.is(
         await ask(`oa/${model}`),
-        `400 "openai/${model}" is a model for ${purpose}, which is asked at POST ${endpoint}, and not at POST ${path}.`,
+        `400 POST ${path} does not serve "openai/${model}", a model for ${purpose}. Use POST ${endpoint}.`,
       )
       assert.equal(asked, [])
     }
   })
 
-test('a model at the endpoint of another kind is refused with the name of the right one, and no provider is asked', async () => {
+test('a model at the endpoint of another kind is rejected with the name of the right one, and no provider is called', async () => {
   const { ask, asked, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses'])
       assert.is(
         await ask(`openai/${model}`, path),
-        `400 "openai/${model}" is a model for embeddings, which is asked at POST /v1/embeddings, and not at POST ${path}.`,
+        `400 POST ${path} does not serve "openai/${model}", a model for embeddings. Use POST /v1/embeddings.`,
       )
   assert.is(
     await ask('oa/gpt-5', '/v1/embeddings'),
-    '400 "openai/gpt-5" is a model for chat, which is asked at POST /v1/chat/completions, and not at POST /v1/embeddings.',
+    '400 POST /v1/embeddings does not serve "openai/gpt-5", a model for chat. Use POST /v1/chat/completions.',
   )
   assert.equal(asked, [])
 })
 
-test('a combo of another kind is refused with the name of the right endpoint', async () => {
+test('a combo of another kind is rejected with the name of the right endpoint', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
   await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })
   assert.is(
     await ask('vectors'),
-    '400 The combo "vectors" is of the kind "embedding", which is asked at POST /v1/embeddings, and not at POST /v1/chat/completions, which serves combos of the kind "llm".',
+    '400 POST /v1/chat/completions does not serve the combo "vectors" of kind "embedding". Use POST /v1/embeddings.',
   )
   assert.match(
     await ask('talk', '/v1/embeddings'),
-    /^400 The combo "talk" is of the kind "llm", which is asked at POST/,
+    /^400 POST \S+ does not serve the combo "talk" of kind "llm"\. Use POST/,
   )
   assert.equal(asked, [])
 })
 
-test('a model or a combo for speech or images is refused at the endpoints of other kinds than chat', async () => {
+test('a model or a combo for speech or images is rejected at the endpoints of other kinds than chat', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
     assert.is(
       await ask('openai/tts-1', path),
-      `400 "openai/tts-1" is a model for speech, which is asked at POST /v1/audio/speech, and not at POST ${path}.`,
+      `400 POST ${path} does not serve "openai/tts-1", a model for speech. Use POST /v1/audio/speech.`,
     )
-    assert.match(await ask('pictures', path), /^400 The combo "pictures" is of the kind "image", which/)
+    assert.match(
+      await ask('pictures', path),
+      /^400 POST \S+ does not serve the combo "pictures" of kind "image"\. Use POST/,
+    )
   }
   assert.equal(asked, [])
 })
 
-test('an entry of another kind in a combo is passed over', async () => {
+test('an entry of another kind in a combo is skipped', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'mixed', models: ['openai/text-embedding-3-small', 'openai/gpt-5'] })
   await ask('mixed')
   assert.equal([...new Set(asked)], ['http://openai.test/v1/chat/completions'])
 })
 
-test('models that read images, and models of Google that make them, are asked in chat', async () => {
+test('models that read images, and Google models that generate them, are called in chat', async () => {
   const { ask, asked, api } = await open(400)
   await api.combos.create({ name: 'seeing', models: ['openai/seer'], kind: 'imageToText' })
   assert.match(await ask('openai/seer'), /^400 This is not a chat model/)
   assert.match(await ask('seeing'), /^400 This is not a chat model/)
   assert.match(await ask('google/gemini-image'), /^400 This is not a chat model/)
   assert.is(asked.length, 3)
-  assert.match(await ask('google/gemini-embedding-001'), /asked at POST \/v1\/embeddings/)
+  assert.match(await ask('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
 test('the kind is named when a combo leads to its model', async () => {
   const { api, ask } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
-  assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images,/)
+  assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images\./)
 })
 
-test('the kind is not spoken of when the provider has failed for another reason', async () => {
+test('the kind is not mentioned if the provider has failed for another reason', async () => {
   for (const status of [401, 429, 500]) {
     const { ask } = await open(status)
     assert.not.match(await ask('google/gemini-image'), /model for images/)
@@ -155,14 +158,17 @@ test('the kind is named when the provider is not connected, or not named', async
   const { ask } = await open(200)
   assert.match(
     await ask('groq/whisper'),
-    /^404 .*no active connection .* "groq\/whisper" is a model for transcription, which/,
+    /^404 .*no active connection .* "groq\/whisper" is a model for transcription\. Use POST/,
   )
-  assert.match(await ask('tts-1'), /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech, which/)
+  assert.match(
+    await ask('tts-1'),
+    /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech\. Use POST/,
+  )
   assert.not.match(await ask('gpt-5'), /is a model for/)
-  assert.match(await ask('tts-1', '/v1/embeddings'), /"tts-1" is a model for speech, which is asked at/)
+  assert.match(await ask('tts-1', '/v1/embeddings'), /"tts-1" is a model for speech\. Use POST/)
   assert.match(
     await ask('text-embedding-3-small', '/v1/embeddings'),
-    /lists all of them\.$/,
+    /lists the available models\.$/,
     'it was asked where it is asked',
   )
 })

@@ -1,4 +1,4 @@
-import { addressProblem } from '../../src/codec/download.ts'
+import { findUrlProblem } from '../../src/request/codec/download.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('addresses that the gateway fetches from')
@@ -27,14 +27,14 @@ const refused: Record<string, readonly string[]> = {
     'blob:https://example.com/1',
     'javascript:alert(1)',
   ],
-  'user or a password': [
+  'username or password': [
     'https://user@example.com/a.png',
     'https://user:secret@example.com/a.png',
     'https://:secret@example.com/a.png',
     'https://example.com@127.0.0.1/',
   ],
   'default port': ['https://example.com:8443/a.png', 'https://example.com:80/', 'https://127.0.0.1:6379/'],
-  'public host names': [
+  'public host name': [
     'https://127.0.0.1/',
     'https://127.1/',
     'https://0x7f.0.0.1/',
@@ -104,12 +104,12 @@ const refused: Record<string, readonly string[]> = {
 }
 
 for (const address of fetched)
-  test(`the gateway fetches ${address}`, () => {
-    assert.is(addressProblem(new URL(address)), undefined)
+  test(`the gateway downloads ${address}`, () => {
+    assert.is(findUrlProblem(new URL(address)), undefined)
   })
 
 for (const [reason, addresses] of Object.entries(refused))
   for (const address of addresses)
-    test(`the gateway does not fetch ${address.slice(0, 60)}: ${reason}`, () => {
-      assert.match(addressProblem(new URL(address)) ?? 'it does', reason)
+    test(`the gateway does not download ${address.slice(0, 60)}: ${reason}`, () => {
+      assert.match(findUrlProblem(new URL(address)) ?? 'it does', reason)
     })

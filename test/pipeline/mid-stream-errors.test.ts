@@ -100,7 +100,7 @@ async function ask(name: Name, chunks: readonly string[], how: 'end' | 'stall' |
 }
 
 for (const [name, sent, isKnown, status] of errors) {
-  test(`an error in mid stream ends it, and no good end follows: ${name}, ${sent.trim()}`, async () => {
+  test(`an error mid-stream ends it, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
     const { begin, end, told } = formats[name]
     const isArray = name === 'gemini'
     for (const [how, ...chunks] of [
@@ -124,14 +124,14 @@ for (const [name, sent, isKnown, status] of errors) {
   })
 }
 
-test('an error in mid stream counts also where its event lacks the blank line', async () => {
+test('an error mid-stream counts also where its event lacks the blank line', async () => {
   const { begin, told } = formats.chat
   const { text } = await ask('chat', [begin, finishedSo({}).trimEnd()])
   assert.ok(text.startsWith(begin + finishedSo({})), text)
   assert.match(text, told)
 })
 
-test('an answer whose text mentions errors is no error in mid stream', async () => {
+test('a response whose text mentions errors is no error mid-stream', async () => {
   const quoting = [
     chatChunk({ content: 'data: {"error":{"message":"x"}}\n\nevent: error\n' }),
     data({ error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] }),
@@ -147,7 +147,7 @@ test('an answer whose text mentions errors is no error in mid stream', async () 
   assert.is(whole.text, begin + end)
 })
 
-test('an error in mid stream does not show the credential, however the provider spells it', async () => {
+test('an error mid-stream does not show the credential, however the provider spells it', async () => {
   const { begin } = formats.chat
   const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [begin, spelt])

@@ -52,7 +52,7 @@ test('events that begin with an error, or say nothing, go to the next target as 
 
 test('events have as long to begin as those of any stream', async () => {
   const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
-  const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, silenceTimeoutMs: 5_000 })
+  const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
   const answering = world.chat({ model: 'chain', messages, stream: true })
   await clock.advance(2_000)
   const response = await answering
@@ -60,7 +60,7 @@ test('events have as long to begin as those of any stream', async () => {
 })
 
 for (const type of [undefined, 'text/event-stream', 'text/plain']) {
-  test(`a whole answer with the content type ${type ?? 'nothing at all'} is read as a stream`, async () => {
+  test(`a whole response with the content type ${type ?? 'nothing at all'} is read as a stream`, async () => {
     const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
@@ -77,7 +77,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   })
 }
 
-test('a page is no answer with any content type', async () => {
+test('a web page is not a response with any content type', async () => {
   for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
     const { world } = await open(() => labelled(type, ['<html>', 'down']))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -92,26 +92,26 @@ test('streams of messages are recognized by their events as well', async () => {
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
 
-test('a page in place of an answer is reported as a sign of a wrong base URL', async () => {
+test('a page in place of a response is reported as a sign of a wrong base URL', async () => {
   const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(page) })
     const response = await world.chat({ model: 'one/m', messages, stream })
     assert.is(response.status, 502)
     const { error }: ErrorAnswer = await response.json()
-    assert.match(error.message, /"one" sent a page instead of an answer\. Check the base URL of the connection\.$/)
+    assert.match(error.message, /"one" returned a web page\. Check the base URL of the connection\.$/)
   }
 })
 
-test('endless blanks are an answer that is too large, and are not awaited', async () => {
+test('endless blanks are a response that is too large, and are not awaited', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
-  const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxAnswerBytes: 100_000 })
+  const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
   assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
 })
 
-test('events behind many blanks, or a byte order mark, are a stream', async () => {
+test('events after many blanks, or a byte order mark, are a stream', async () => {
   for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
     const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
     const response = await world.chat({ model: 'chain', messages, stream: true })

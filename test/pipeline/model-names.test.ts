@@ -237,7 +237,7 @@ for (const [title, place] of Object.entries(places)) {
           const mayNotStandThere = isRefused && address.includes('{}')
           if (mayNotStandThere) {
             assert.equal([response.status, urls.length], [400, 0], `${kind} ${model}: ${text}`)
-            assert.match(JSON.parse(text).error.message, /cannot stand in the path of an address/)
+            assert.match(JSON.parse(text).error.message, /cannot be used in a URL path/)
           } else if (kind !== 'count') assert.is(urls.length, 1, `${kind} ${model}: ${text}`)
         }
       }

@@ -11,7 +11,7 @@ async function post(path: string) {
 
 const test = suite('what is not served')
 
-test("a method of a model that is not served is a 404 in Google's format", async () => {
+test("a method of a model that is not served fails with a 404 in Google's format", async () => {
   const { status, body } = await post('/v1beta/models/x:embedContent')
   assert.is(status, 404)
   assert.match(body, /"status":"NOT_FOUND"/)
@@ -23,14 +23,21 @@ test("Google's methods are Google's, even where the model's name looks like a pa
   assert.match(body, /"status":"NOT_FOUND"/)
 })
 
-test('a POST to a model whose name has a colon is refused', async () => {
+test('a POST to a model whose name has a colon is rejected', async () => {
   const { status, body } = await post('/v1/models/llama3:8b-instruct')
   assert.is(status, 405)
-  assert.match(body, /POST is not allowed here; allowed: GET, HEAD\./)
+  assert.match(body, /POST is not allowed here\. Allowed: GET, HEAD\./)
 })
+
+for (const path of ['/v1/images/variations', '/v1/images/variations/'])
+  test(`${path}, which OpenAI has retired, fails with a 404 that names edits`, async () => {
+    const { status, body } = await post(path)
+    assert.is(status, 404)
+    assert.match(body, /POST \/v1\/images\/edits/)
+  })
 
 test('an Anthropic client with /v1 in its base URL gets an error in its own format that says so', async () => {
   const { status, body } = await post('/v1/v1/messages')
   assert.is(status, 404)
-  assert.match(body, /^\{"type":"error".*Leave \/v1 out of the base URL/)
+  assert.match(body, /^\{"type":"error".*Remove \/v1 from this client's base URL/)
 })

@@ -1,35 +1,35 @@
+import { createHooks, createReportError, type Hooks } from '../../src/features/observe/hooks.ts'
 import { createBackground } from '../../src/lib/promises.ts'
-import { createObserver, type Hooks } from '../../src/pipeline/hooks.ts'
+import type { RequestListener } from '../../src/request/request-events.ts'
+import type { RequestLog } from '../../src/request/request-log.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the observer')
+const test = suite('hooks as listeners of requests')
 
-function observe(hooks: Hooks) {
+function listen(hooks: Hooks) {
   const lines: unknown[][] = []
   const log = (...line: unknown[]) => void lines.push(line)
-  return { lines, observer: createObserver(hooks, { warn: log, error: log }, createBackground(log)) }
+  const terms = [hooks, { warn: log, error: log }, createBackground(log)] as const
+  return { lines, events: createHooks(...terms).events as RequestListener, reportError: createReportError(...terms) }
 }
 
-test('the observer makes a record only when a hook gets it', () => {
-  const { observer, lines } = observe({ onError() {} })
-  let records = 0
-  const record = (): never => {
-    records++
-    throw new Error('made')
-  }
-  observer.onRequest(record)
-  observer.onAttempt(record)
-  observer.onUsage(record)
-  assert.is(records, 0)
-  assert.equal(lines, [])
+test('hooks listen only to the events that they need', () => {
+  assert.equal(Object.keys(listen({ onError() {} }).events), [])
+  assert.equal(Object.keys(listen({ onAttempt() {} }).events), ['responded'])
+  assert.equal(Object.keys(listen({ onUsage() {} }).events), ['ended'])
 })
 
-test('logs what goes wrong with a record as a failure of its hook', () => {
-  let calls = 0
-  const { observer, lines } = observe({ onUsage: () => calls++ })
-  observer.onUsage(() => {
-    throw new Error('The price cannot be read.')
+test('a hook that fails is logged, and not passed to the hook for errors', () => {
+  const errors: unknown[] = []
+  const { events, lines, reportError } = listen({
+    onError: (error) => errors.push(error),
+    onRequest() {
+      throw new Error('The price cannot be read.')
+    },
   })
-  assert.equal(lines, [['A hook of the host failed.', { error: 'Error: The price cannot be read.' }]])
-  assert.is(calls, 0)
+  events.ended?.({ record: {} } as RequestLog)
+  assert.equal(lines, [['A hook failed.', { error: 'Error: The price cannot be read.' }]])
+  assert.equal(errors, [])
+  reportError(new Error('Something else.'))
+  assert.equal(errors.length, 1)
 })

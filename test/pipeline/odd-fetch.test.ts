@@ -1,4 +1,4 @@
-import type { UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../src/lib/exchange.ts'
+import type { UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -10,12 +10,12 @@ const test = suite("a host's own fetch")
 const combos = { chain: ['one/m', 'two/m'] }
 const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
 
-function rawFetch(answer: (call: UpstreamCall) => UpstreamAnswer): UpstreamFetch {
-  const raw = (call: UpstreamCall) => ({ answer: Promise.resolve(answer(call)), cancel() {} })
+function rawFetch(answer: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
+  const raw = (call: UpstreamCall) => ({ response: Promise.resolve(answer(call)), cancel() {} })
   return Object.assign(async () => json(chatAnswer()), { raw })
 }
 
-const answered = (): UpstreamAnswer => ({
+const answered = (): UpstreamResponse => ({
   status: 200,
   header: (name) => (name === 'content-type' ? 'application/json' : undefined),
   headers: () => [['content-type', 'application/json']],
@@ -25,7 +25,7 @@ const answered = (): UpstreamAnswer => ({
 test("a host's own fetch that throws at once is a fault of its attempt, and the next target is tried", async () => {
   const raw = (call: UpstreamCall) => {
     if (call.url.includes('one.test')) throw new TypeError('it cannot')
-    return { answer: Promise.resolve(answered()), cancel() {} }
+    return { response: Promise.resolve(answered()), cancel() {} }
   }
   const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), combos })
   const response = await world.chat({ model: 'chain' })
@@ -39,9 +39,9 @@ test("a host's own fetch that throws at once does not keep its target from being
   let calls = 0
   const raw = () => {
     calls++
-    if (calls === 1) return { answer: Promise.resolve({ ...answered(), status: 401 }), cancel() {} }
+    if (calls === 1) return { response: Promise.resolve({ ...answered(), status: 401 }), cancel() {} }
     if (calls === 2) throw new TypeError('it cannot')
-    return { answer: Promise.resolve(answered()), cancel() {} }
+    return { response: Promise.resolve(answered()), cancel() {} }
   }
   const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), connections: ['one'] })
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
@@ -75,7 +75,7 @@ test("a host's own fetch may answer with more than the limit, whatever length it
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
     const world = await openWorld({
       fetch: async () => new Response(text, { headers }),
-      limits: { maxAnswerBytes: 1_000 },
+      limits: { maxResponseBytes: 1_000 },
     })
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
     assert.match(world.told.attempts[0]?.message ?? '', /larger than 1000 bytes/)

@@ -49,7 +49,7 @@ async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, 
   }
 }
 
-test('the official clients take the gateway for their fetch', async () => {
+test('the official clients accept the gateway as their fetch', async () => {
   const answers = { one: chatAnswer(), claude: messageAnswer() }
   const up = fakeUpstream(({ provider }) => json(answers[provider as keyof typeof answers]))
   const { fetch } = (await openWorld({ fetch: up })).gateway
@@ -91,7 +91,7 @@ test('the official clients see an error and no doubled text when the stream is c
   }
 })
 
-test('the official clients read an error in mid stream as an error of the API, with its message', async () => {
+test('the official clients read an error mid-stream as an error of the API, with its message', async () => {
   const all = await clients()
   const encode = (events: string[]) => new TextEncoder().encode(events.join(''))
   all.send(
@@ -112,7 +112,7 @@ test('the official clients read an error in mid stream as an error of the API, w
   assert.is(all.up.calls.length, 2, 'nothing else is tried')
 })
 
-test('the official clients read errors before the first word with their status and message', async () => {
+test('the official clients read errors before the first content with their status and message', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529)
@@ -131,7 +131,7 @@ test('the official clients read errors before the first word with their status a
   assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
 })
 
-test('the official clients leave a stream by break: the provider is told', async () => {
+test("the official clients leave a stream by break: the provider's call is cancelled", async () => {
   const up = fakeUpstream(
     () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )

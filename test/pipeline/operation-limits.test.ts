@@ -1,4 +1,4 @@
-import { operations } from '../../src/formats/operations.ts'
+import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'

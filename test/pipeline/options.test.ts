@@ -7,14 +7,14 @@ const make = (options: unknown) => Reflect.apply(createGateway, undefined, [opti
 const storage = memoryStorage()
 
 const refused: Array<[options: unknown, says: RegExp]> = [
-  [undefined, /takes an object of options/],
+  [undefined, /takes an options object/],
   [{}, /storage is missing.*memoryStorage/],
-  [{ storage: { get() {}, set() {}, list() {} } }, /storage must have get\(\), set\(\), delete\(\) and list\(\)/],
+  [{ storage: { get() {}, set() {}, list() {} } }, /storage must have get\(\), set\(\), delete\(\), and list\(\)/],
   [{ storage, basepath: '/x' }, /basepath is not an option.*basePath/],
-  [{ storage, basePath: 5 }, /basePath must be text/],
+  [{ storage, basePath: 5 }, /basePath must be a string/],
   [{ storage, basePath: 'a b' }, /basePath must look like/],
-  [{ storage, allowedOrigins: 'https://app.example' }, /allowedOrigins must be a list of origins/],
-  [{ storage, allowedOrigins: ['*'] }, /allowedOrigins: "\*" is not an origin\. Name each page's own/],
+  [{ storage, allowedOrigins: 'https://app.example' }, /allowedOrigins must be an array of origins/],
+  [{ storage, allowedOrigins: ['*'] }, /allowedOrigins: "\*" is not an origin\. List each page's origin/],
   [{ storage, allowedOrigins: ['https://app.example/'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['https://app.example:443'] }, /is not an origin/],
   [{ storage, allowedOrigins: ['https://App.example'] }, /is not an origin/],
@@ -24,34 +24,37 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, allowedOrigins: ['null'] }, /is not an origin/],
   [{ storage, allowedOrigins: [undefined] }, /allowedOrigins: undefined is not an origin/],
   [{ storage, fetchMedia: 'no' }, /fetchMedia must be true or false/],
-  [{ storage, askForUsage: 1 }, /askForUsage must be true or false/],
+  [{ storage, includeStreamUsage: 1 }, /includeStreamUsage must be true or false/],
   [{ storage, strict: 'yes' }, /strict must be true or false/],
   [{ storage, sharedState: null }, /sharedState must be true or false/],
   [{ storage, catalog: null }, /catalog must be an object/],
   [{ storage, catalog: [] }, /catalog must be an object/],
   [{ storage, catalog: { mine: null } }, /catalog\.mine must be an object/],
-  [{ storage, catalog: { mine: { baseURL: 'http://x' } } }, /catalog\.mine\.baseURL is no field.*"baseUrl"/],
+  [
+    { storage, catalog: { mine: { baseURL: 'http://x' } } },
+    /catalog\.mine\.baseURL is not a provider field.*"baseUrl"/,
+  ],
   [{ storage, catalog: { mine: { models: ['m'] } } }, /catalog\.mine\.models\[0\] must be an object/],
-  [{ storage, secret: '' }, /secret must be text that is not empty/],
-  [{ storage, secret: [] }, /secret must be text/],
-  [{ storage, secret: 5 }, /secret must be text/],
+  [{ storage, secret: '' }, /secret must be a non-empty string/],
+  [{ storage, secret: [] }, /secret must be a non-empty string/],
+  [{ storage, secret: 5 }, /secret must be a non-empty string/],
   [
     { storage, secret: 'x'.repeat(31) },
-    /32 characters or more, such as .*; this one has 31\. Data sealed with it opens with/,
+    /at least 32 characters, such as .* This one has 31\. To keep reading data encrypted with it, pass/,
   ],
-  [{ storage, secret: [{ version: 1, value: 'short' }] }, /32 characters or more, such as .*; this one has 5\.$/],
-  [{ storage, secret: [{ version: 1, value: '' }] }, /secret must be text/],
-  [{ storage, secret: [{ version: 2, value: 'x'.repeat(32) }, {}] }, /secret must be text/],
-  [{ storage, cloud: 'x' }, /cloud must be an object of options: enrolment, allowHttp/],
-  [{ storage, cloud: { enrollment: 'x'.repeat(32) } }, /cloud\.enrollment is not an option.*enrolment/],
+  [{ storage, secret: [{ version: 1, value: 'short' }] }, /at least 32 characters, such as .* This one has 5\.$/],
+  [{ storage, secret: [{ version: 1, value: '' }] }, /secret must be a non-empty string/],
+  [{ storage, secret: [{ version: 2, value: 'x'.repeat(32) }, {}] }, /secret must be a non-empty string/],
+  [{ storage, cloud: 'x' }, /cloud must be an object with the options enrollmentToken and allowHttp/],
+  [{ storage, cloud: { enrollment: 'x'.repeat(32) } }, /cloud\.enrollment is not an option.*enrollmentToken/],
   [
-    { storage, cloud: { enrolment: 'x'.repeat(31) } },
-    /cloud\.enrolment must be the enrolment credential.*32 characters/,
+    { storage, cloud: { enrollmentToken: 'x'.repeat(31) } },
+    /cloud\.enrollmentToken must be the enrollment token.*32 characters/,
   ],
-  [{ storage, cloud: { enrolment: 5 } }, /cloud\.enrolment must be the enrolment credential/],
+  [{ storage, cloud: { enrollmentToken: 5 } }, /cloud\.enrollmentToken must be the enrollment token/],
   [{ storage, cloud: { allowHttp: 'yes' } }, /cloud\.allowHttp must be true or false/],
-  [{ storage, logger: true }, /logger must have/],
-  [{ storage, logger: {} }, /logger must have/],
+  [{ storage, logger: true }, /logger must be false or have/],
+  [{ storage, logger: {} }, /logger must be false or have/],
   [{ storage, clock: { now: Date.now } }, /clock must have/],
   [{ storage, fetch: 'x' }, /fetch must be a function/],
   [{ storage, hooks: { onRequests() {} } }, /hooks.onRequests is not an option.*onRequest/],
@@ -65,14 +68,22 @@ const refused: Array<[options: unknown, says: RegExp]> = [
   [{ storage, limits: { maxAttempts: Number.NaN } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
   [{ storage, limits: { maxAttempts: '3' } }, /^limits\.maxAttempts must be a whole number above 0\.$/],
   [{ storage, limits: { maxBodyBytes: 0.5 } }, /^limits\.maxBodyBytes must be a whole number above 0\.$/],
-  [{ storage, limits: { silenceTimeoutMs: Number.NaN } }, /^limits\.silenceTimeoutMs must be a number above 0\.$/],
+  [{ storage, limits: { idleTimeoutMs: Number.NaN } }, /^limits\.idleTimeoutMs must be a number above 0\.$/],
   [{ storage, management: {} }, /exactly one of/],
+]
+
+const renamed: Array<[options: object, oldName: string, newName: string]> = [
+  [{ limits: { maxConcurrent: 5 } }, 'limits.maxConcurrent', 'limits.maxParallelRequests'],
+  [{ limits: { silenceTimeoutMs: 5 } }, 'limits.silenceTimeoutMs', 'limits.idleTimeoutMs'],
+  [{ limits: { maxAnswerBytes: 5 } }, 'limits.maxAnswerBytes', 'limits.maxResponseBytes'],
+  [{ askForUsage: false }, 'askForUsage', 'includeStreamUsage'],
+  [{ cloud: { enrolment: 'x'.repeat(32) } }, 'cloud.enrolment', 'cloud.enrollmentToken'],
 ]
 
 const test = suite('options')
 
 for (const [options, says] of refused) {
-  test(`${JSON.stringify(options)?.slice(0, 60)} is refused at once with what to pass: ${says.source}`, () => {
+  test(`${JSON.stringify(options)?.slice(0, 60)} is rejected immediately with advice: ${says.source}`, () => {
     assert.throws(
       () => make(options),
       (error: unknown) => error instanceof TypeError && says.test(error.message),
@@ -80,7 +91,16 @@ for (const [options, says] of refused) {
   })
 }
 
-test('a secret of 32 characters seals, and a shorter one may stand behind it to open what it has sealed', () => {
+for (const [options, oldName, newName] of renamed) {
+  test(`rejects ${oldName} and names ${newName}`, () => {
+    assert.throws(
+      () => make({ storage, ...options }),
+      (error: unknown) => error instanceof TypeError && error.message === `${oldName} was renamed. Use ${newName}.`,
+    )
+  })
+}
+
+test('a secret of 32 characters seals, and a shorter one may stand after it to open what it has sealed', () => {
   make({ storage, secret: 'x'.repeat(32) })
   make({
     storage,
@@ -91,7 +111,7 @@ test('a secret of 32 characters seals, and a shorter one may stand behind it to 
   })
 })
 
-test('what is given explicitly as undefined counts as absent', () => {
+test('explicitly undefined options count as absent', () => {
   make({
     storage,
     clock: undefined,

@@ -1,5 +1,5 @@
 import { gatewayError } from '../../src/errors.ts'
-import type { AttemptStep } from '../../src/pipeline/steps.ts'
+import type { AttemptStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents } from './support/answers.ts'
 import { openWith } from './support/steps.ts'
@@ -34,13 +34,13 @@ async function asking(most: number, { first = 20, more = 20, model = 'two/m' } =
 
 const chat = '/v1/chat/completions'
 
-test('goes on untouched while it stays within what it may have', async () => {
+test('a response continues unchanged while it stays within its allowance', async () => {
   const { answer, asked } = await asking(0, { first: 10_000 })
   assert.is(await answer(chat), chatEvents(text).join(''))
   assert.equal(asked, [])
 })
 
-test('asks each time it is about to have more, and goes on when it may', async () => {
+test('a response requests more each time it needs it, and continues if it is granted', async () => {
   const { answer, asked } = await asking(Number.POSITIVE_INFINITY)
   assert.is(await answer(chat), chatEvents(text).join(''))
   assert.ok(asked.length > 2, `${asked}`)
@@ -50,7 +50,7 @@ test('asks each time it is about to have more, and goes on when it may', async (
   }, 20)
 })
 
-test('hands nothing on while it waits for the answer', async () => {
+test('a response sends nothing while it waits for the decision', async () => {
   let goOn: (tokens: number) => void = () => {}
   const step: AttemptStep = (attempt, next) => {
     attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (goOn = resolve)) })

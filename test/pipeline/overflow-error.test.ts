@@ -43,13 +43,13 @@ test('a prompt that was too long keeps its words and code, and the failures of t
     assert.is(response.headers.get('x-signalbox-attempts'), attempts)
     assert.is(response.headers.get('retry-after'), '7')
     assert.equal(await response.json(), {
-      error: { ...tooLong, message: `${tooLong.message}. No other target answered. ${others}` },
+      error: { ...tooLong, message: `${tooLong.message}. All other targets failed. ${others}` },
     })
     await world.api.health.reset()
     const messages = await world.messages({ model: 'pair', messages: [{ role: 'user', content: 'Hi' }] })
     assert.is(messages.status, 400)
     const { error }: ErrorAnswer = await messages.json()
-    assert.match(error.message, /^prompt is too long: .* No other target answered\. /)
+    assert.match(error.message, /^prompt is too long: .* All other targets failed\. /)
     assert.ok(error.message.endsWith(others), error.message)
   }
 })

@@ -1,8 +1,8 @@
-import { relayStream, type StreamEnd } from '../../src/codec/relay.ts'
-import { answersOf, newStreamProgress } from '../../src/formats/format.ts'
-import { openaiChat } from '../../src/formats/openai-chat/format.ts'
-import { operations } from '../../src/formats/operations.ts'
-import * as estimates from '../../src/usage/estimates.ts'
+import * as estimates from '../../src/pricing/estimates.ts'
+import { getAnswerReader, newStreamProgress } from '../../src/protocols/formats/format.ts'
+import { operations } from '../../src/protocols/formats/model-operations.ts'
+import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
+import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -11,7 +11,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('faults of the gateway itself')
 
-test('an internal failure while an answer is read goes to onError once, and the next target is tried', async () => {
+test('an internal failure while a response is read goes to onError once, and the next target is tried', async () => {
   for (const stream of [false, true]) {
     const start = (controller: ReadableStreamDefaultController) => {
       controller.enqueue('no bytes')
@@ -61,7 +61,7 @@ test('an internal failure at the end of a stream that is passed through goes to 
     const ends: StreamEnd[] = []
     const terms = {
       format: openaiChat,
-      answers: answersOf(openaiChat, operations.generate),
+      answers: getAnswerReader(openaiChat, operations.generate),
       secrets: [],
       maxStreamBytes: 1_000,
       knownKeys: async () => [],
@@ -73,7 +73,10 @@ test('an internal failure at the end of a stream that is passed through goes to 
     if (leaves) relayed.cancel()
     else assert.match(await textOf(relayed.next()), 'Internal server error')
     assert.is(await relayed.next(), undefined)
-    assert.equal([ends.length, ends[0]?.cancelled, String(ends[0]?.fault)], [1, leaves, 'RangeError: too odd'])
+    assert.equal(
+      [ends.length, ends[0]?.isCancelled, String(ends[0]?.internalError)],
+      [1, leaves, 'RangeError: too odd'],
+    )
   }
 })
 

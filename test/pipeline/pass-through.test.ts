@@ -56,7 +56,7 @@ test('every JSON object is passed through', async () => {
   )
 })
 
-test('the bytes of the answer, its own headers and its status are passed through', async () => {
+test('the bytes of the response, its own headers and its status are passed through', async () => {
   const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
@@ -107,7 +107,7 @@ test('the bytes of the answer, its own headers and its status are passed through
   }
 })
 
-test('an answer of another type is sent as the JSON that it is', async () => {
+test('a response of another type is sent as the JSON that it is', async () => {
   for (const type of ['text/html', 'application/octet-stream', '']) {
     const fetch = fakeUpstream(
       () => new Response(bodyOf(['{"choices":[{}]}']), { headers: type ? { 'content-type': type } : {} }),
@@ -192,7 +192,7 @@ test('messages have a version whether or not the client names one, and ?beta=tru
   }
 })
 
-test('an upstream header that no server could send is left out, and repeated ones are joined', async () => {
+test('an upstream header that no server could send is dropped, and repeated ones are joined', async () => {
   const head: Array<[string, string]> = [
     ['content-type', 'application/json'],
     ['x-note', '“quoted”'],
@@ -203,7 +203,7 @@ test('an upstream header that no server could send is left out, and repeated one
     ['set-cookie', 'b=2'],
   ]
   const raw = () => ({
-    answer: Promise.resolve({
+    response: Promise.resolve({
       status: 200,
       header: (name: string) => head.find(([known]) => known === name)?.[1],
       headers: () => head,

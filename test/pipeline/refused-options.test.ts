@@ -87,7 +87,7 @@ const wordings: Record<string, Refusal> = {
 }
 
 for (const [name, refusal] of Object.entries(wordings)) {
-  test(`a field that ${name} refuses is left out, named, and not sent again`, async () => {
+  test(`a field that ${name} rejects is dropped, named, and not sent again`, async () => {
     const up = strictServer(['top_k'], refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
     const first = await messages(asked)
@@ -105,7 +105,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
   })
 }
 
-test('a request for a stream is sent again without the refused option as well', async () => {
+test('a request for a stream is sent again without the rejected option as well', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -133,7 +133,7 @@ test('a field within another is known by its own name', async () => {
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('several fields are left out one after the other', async () => {
+test('several fields are dropped one after the other', async () => {
   const up = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
@@ -146,7 +146,7 @@ test('several fields are left out one after the other', async () => {
   assert.is(up.calls.length, 4)
 })
 
-test('one attempt leaves out fields three times, and the next request goes on from there', async () => {
+test('one attempt drops fields up to three times, and the next request continues from there', async () => {
   const up = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const body = { ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
@@ -156,7 +156,7 @@ test('one attempt leaves out fields three times, and the next request goes on fr
   assert.equal([second.status, up.calls.length], [200, 6])
 })
 
-test('the option that requests the usage of a stream is left out where it is refused', async () => {
+test('the option that requests the usage of a stream is dropped where it is rejected', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -165,7 +165,7 @@ test('the option that requests the usage of a stream is left out where it is ref
   assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
 })
 
-test('an option that one connection has refused is sent to another', async () => {
+test('an option that one connection has rejected is sent to another', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
   await messages(asked)
@@ -181,7 +181,7 @@ test('an option that one connection has refused is sent to another', async () =>
   )
 })
 
-test('an option that was refused is sent again after a day', async () => {
+test('an option that was rejected is sent again after a day', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages, clock } = await openWorld({ fetch: up, connections: ['one'] })
   await messages(asked)
@@ -216,7 +216,7 @@ const kept: Record<string, [fields: string[], refusal: Refusal, status: number]>
 }
 
 for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
-  test(`a refusal of ${name} is the client’s to read`, async () => {
+  test(`the client gets a rejection by ${name}`, async () => {
     const up = strictServer(fields, refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await messages(asked)
@@ -232,7 +232,7 @@ test('a strict request gets the provider’s refusal', async () => {
   assert.match(await response.text(), /unknown field/)
 })
 
-test('a provider that refuses an option which is no longer sent is not asked a third time', async () => {
+test('a provider that rejects an option that is no longer sent is not called a third time', async () => {
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])
@@ -240,7 +240,7 @@ test('a provider that refuses an option which is no longer sent is not asked a t
   assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
 })
 
-test('a field of the client that is passed through is never left out', async () => {
+test('a passed-through field of the client is never dropped', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { chat } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await chat({ ...asked })).status, up.calls.length], [400, 1])

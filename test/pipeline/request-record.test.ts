@@ -91,7 +91,7 @@ test('listings, probes, preflights and unknown paths have neither an id nor a re
 })
 
 test('a request that one too many is, and one of a gateway that has closed, have a record each', async () => {
-  const world = await openWorld({ fetch: answering(), limits: { maxConcurrent: 1 } })
+  const world = await openWorld({ fetch: answering(), limits: { maxParallelRequests: 1 } })
   const streaming = await world.chat({ stream: true })
   const busy = await world.chat({})
   await streaming.text()
@@ -108,7 +108,7 @@ test('a request that one too many is, and one of a gateway that has closed, have
   )
 })
 
-test('a stream that breaks off ends its record as cut, one that the client leaves as aborted, with what was reported until then', async () => {
+test('a stream that breaks off ends its record as cut, one that the client disconnects as aborted, with what was reported until then', async () => {
   const cut = [...chatEvents().slice(0, 3)]
   const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
   await (await world.chat({ stream: true })).text()

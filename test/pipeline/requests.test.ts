@@ -27,12 +27,12 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
   ['a blank model', '{"model":" "}', /"model" is required/],
   ['a model that is no text', '{"model":{"a":1}}', /"model" is required/],
   ['a last model that is no text', '{"model":"one/m","model":7}', /"model" is required/],
-  ['a model with half a character', '{"model":"one/\\ud800"}', /"model" holds half/],
+  ['a model with half a character', '{"model":"one/\\ud800"}', /"model" contains an unpaired surrogate/],
   ['a model name of a megabyte', JSON.stringify({ model: `one/${'m'.repeat(1_000_000)}` }), /"model" is longer than/],
 ]
 
 for (const [what, body, message] of refused) {
-  test(`${what}: 400 with a sentence that says so, in the format of the caller`, async () => {
+  test(`${what}: 400 with a sentence that says so, in the format of the client`, async () => {
     const { up, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
@@ -48,7 +48,7 @@ for (const [what, body, message] of refused) {
   })
 }
 
-test('a request without any body is told that it is empty', async () => {
+test('a request without a body gets an error that says so', async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', { method: 'POST' }))
   assert.is(response.status, 400)
@@ -63,12 +63,12 @@ test('64 levels are accepted, and brackets in texts do not count', async () => {
   assert.is(up.calls.length, 2)
 })
 
-test('a byte order mark is no harm', async () => {
+test('a byte order mark is accepted', async () => {
   const { world } = await open()
   assert.is((await world.post('/v1/chat/completions', '\ufeff{"model":"one/m"}')).status, 200)
 })
 
-test('a body over the limit is 413, by its declared length before it is read', async () => {
+test('a body over the limit returns 413, by its declared length before it is read', async () => {
   const { up, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(900) })
   assert.is((await world.post('/v1/chat/completions', body)).status, 200)
@@ -83,7 +83,7 @@ test('a body over the limit is 413, by its declared length before it is read', a
   assert.is(up.calls.length, 1)
 })
 
-test('a body that is longer than it says is 413', async () => {
+test('a body that is longer than it says returns 413', async () => {
   const { up, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(1_000) })
   const response = await world.post('/v1/chat/completions', body, { headers: { 'content-length': '10' } })
@@ -150,7 +150,7 @@ test('bodies with another declared charset than UTF-8 are 415', async () => {
   for (const type of types) {
     const response = await world.chat({}, { headers: { 'content-type': type } })
     assert.is(response.status, 415, type)
-    assert.match(await response.text(), /Send the JSON in UTF-8, not in /)
+    assert.match(await response.text(), /Send the JSON in UTF-8; the content-type says /)
   }
   assert.is(up.calls.length, 0)
   for (const charset of ['utf-8', '"UTF-8"', 'utf8', 'us-ascii', 'ascii', ''])

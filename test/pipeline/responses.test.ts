@@ -48,7 +48,7 @@ test('a Responses client cannot refer to state that a provider stores, whatever 
   assert.is(up.calls.length, 1)
 })
 
-test('a Responses client is passed through where the vendor speaks both, unless the connection says another address or format', async () => {
+test('a Responses client is passed through if the vendor supports it, unless the connection sets another URL or format', async () => {
   const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
   const elsewhere = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
   const told = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const

@@ -39,14 +39,14 @@ test('the retry-after of the error that remains says when the first of the faile
   assert.match(String(waits[4]), /^[56]$/)
 })
 
-test('a refused key and an account without credit give no retry-after, since waiting does not help', async () => {
+test('a rejected key and an account without credit give no retry-after, since waiting does not help', async () => {
   for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
     const { world } = await chained({ one: answer })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
   }
 })
 
-test('refused keys that cool, and missing models, give no retry-after either', async () => {
+test('rejected keys that cool, and missing models, give no retry-after either', async () => {
   const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
   for (const one of [fault(401, 'A'), missing]) {
     const { world } = await chained({ one, two: fault(500, 'B'), three: fault(429, 'C', { 'retry-after': '70' }) })
@@ -65,7 +65,7 @@ test('there is no retry-after when another request has just tried the only key i
   await world.chat({ model: 'one/m' })
   const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])
   const texts = await Promise.all(answers.map((answer) => answer.text()))
-  assert.match(texts[1] ?? '', 'Another request has just tried one/m')
+  assert.match(texts[1] ?? '', 'Another request just tried one/m')
   assert.equal(
     answers.map(({ headers }) => headers.get('retry-after')),
     [null, null],
@@ -78,7 +78,7 @@ test("an error of the client's own names no wait for the targets before it", asy
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
 })
 
-test('a target that is cooling and recovers sooner counts as well', async () => {
+test('a target that is in cooldown and recovers sooner counts as well', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
   await world.api.combos.create(chain)
@@ -101,7 +101,7 @@ test('the retry-after of the error that remains is a second where the next reque
   assert.is((await world.chat({ model: 'chain' })).status, 200)
 })
 
-test('the retry-after of the error that remains is the time until that one recovers where it is cooling as well, and nothing where those that have failed are not', async () => {
+test('the retry-after of the error that remains is the time until that one recovers where it is in cooldown as well, and nothing where those that have failed are not', async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
   const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer()))
   const chain = ['one/m', 'two/m', 'three/m']

@@ -40,7 +40,7 @@ test('at one request a second each is tried three times', async () => {
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('when it is used up the first failure is the answer, which says so and when to ask again', async () => {
+test('if the budget is used up, the first failure is the response, which says so and when to retry', async () => {
   const { world, up } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()
@@ -53,7 +53,7 @@ test('when it is used up the first failure is the answer, which says so and when
   assert.is(response.headers.get('x-should-retry'), 'false')
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server;via=chain:fallback, stopped=retry-budget')
   assert.is(response.headers.get('retry-after'), '1', 'then there is a budget again')
-  const message = 'down. No further attempt was made: the retry budget of the gateway is used up.'
+  const message = "down. No further attempt was made because the gateway's retry budget is used up."
   assert.equal(await response.json(), { error: { message } })
 })
 

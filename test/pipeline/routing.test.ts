@@ -8,7 +8,7 @@ const test = suite('routing')
 
 const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
 
-test('a model is asked for by any of the three names of its provider', async () => {
+test('a model can be requested by any of the three names of its provider', async () => {
   const catalog = {
     vendor: { baseUrl: 'http://vendor.test/v1', alias: 'v', catalogAlias: 'filed' },
     plain: { baseUrl: 'http://plain.test/v1' },
@@ -81,12 +81,12 @@ test('an alias leads to a model, to another alias, to a combo', async () => {
   assert.is(await asked('one/m2'), 'three/x', 'an alias goes before a provider')
 })
 
-test('a combo goes before an alias of its name', async () => {
+test('a combo takes precedence over an alias of the same name', async () => {
   const { asked } = await routing({ aliases: { both: 'one/m' }, combos: { both: ['two/m'] } })
   assert.is(await asked('both'), 'two/m')
 })
 
-test('names of any characters stand in the headers, percent-encoded', async () => {
+test('names with any characters appear in the headers, percent-encoded', async () => {
   const { world } = await routing({
     connections: [{ provider: 'one', providerSpecificData: at('one', { prefix: 'größe, x' }) }],
   })
@@ -95,14 +95,14 @@ test('names of any characters stand in the headers, percent-encoded', async () =
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/%E6%A8%A1%20%E5%9E%8B=1=200')
 })
 
-test('names without end are cut short in the headers', async () => {
+test('very long names are truncated in the headers', async () => {
   const { world } = await routing()
   const response = await world.chat({ model: `one/${'模'.repeat(990)}` })
   assert.is(response.status, 200)
   assert.ok([...response.headers].join('').length < 8_000)
 })
 
-test('each attempt stands in the headers, in order, and who answered', async () => {
+test('the headers list each attempt in order, and the target that answered', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),
   )

@@ -42,7 +42,7 @@ const unsent = (code: string) => () => {
 }
 
 for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']) {
-  test(`the same target again is tried at once when nothing was sent (${code})`, async () => {
+  test(`the same target is retried immediately if nothing was sent (${code})`, async () => {
     const { up, world } = await lone([unsent(code), well])
     const response = await world.chat({})
     assert.is(response.status, 200)
@@ -51,7 +51,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test('the same target again is tried at once when nothing was sent by the words of Deno, which has no codes', async () => {
+test('the same target is retried immediately if nothing was sent according to the message of Deno, which has no codes', async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
@@ -66,21 +66,21 @@ test('the same target again is tried at once when nothing was sent by the words 
     assert.is(up.calls.length, 2)
     assert.match(
       await response.text(),
-      `cannot be reached (${code}). Check the base URL of its connection, and whether the gateway gets there:`,
+      `is unreachable (${code}). Check the base URL of its connection, and DNS, proxy, and firewall settings.`,
     )
   }
 })
 
-test('the same target again is tried once more when nothing was sent, without any wait', async () => {
+test('the same target is retried once more if nothing was sent, without any wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
   assert.is(up.calls.length, 2)
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:network, one/m=502:network')
-  assert.match(await response.text(), /The provider \\"one\\" cannot be reached \(ECONNREFUSED\)/)
+  assert.match(await response.text(), /The provider \\"one\\" is unreachable \(ECONNREFUSED\)/)
 })
 
-test('the same target again is tried no more often than a request has attempts', async () => {
+test('the same target is retried no more often than a request has attempts', async () => {
   const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
   const { status, attempts, tookMs } = await asked(world, up)
   assert.is(status, 503)
@@ -89,7 +89,7 @@ test('the same target again is tried no more often than a request has attempts',
   assert.ok(tookMs <= 250 + 500 + 20, `${tookMs}`)
 })
 
-test('the same target again is not tried when the request may have been read', async () => {
+test('the same target is not retried if the request may have been read', async () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'CERT_HAS_EXPIRED']) {
     const { up, world } = await lone([unsent(code), well])
     assert.is((await world.chat({})).status, 502)
@@ -97,7 +97,7 @@ test('the same target again is not tried when the request may have been read', a
   }
 })
 
-test('the same target again is not tried when the answer does not ask for it', async () => {
+test('the same target is not retried if the response does not suggest it', async () => {
   for (const [status, headers] of [
     [500, {}],
     [503, {}],
@@ -121,7 +121,7 @@ test('the same target again is not tried when the answer does not ask for it', a
   }
 })
 
-test('the same target again is tried after the wait that the answer asks for', async () => {
+test('the same target is retried after the wait that the response requests', async () => {
   for (const [status, headers, fromMs, toMs] of [
     [429, { 'retry-after': '0' }, 0, 0],
     [503, { 'retry-after': '0' }, 0, 0],
@@ -152,14 +152,14 @@ test('a target whose last answer is a failure, too, is reported in its own words
   assert.is(header('x-should-retry'), 'false')
 })
 
-test('the same target again waits no longer than the client does', async () => {
+test('the retry of the same target waits no longer than the client does', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
   assert.is(up.calls.length, 1)
 })
 
-test('the wait for the same target again ends when the client disconnects', async () => {
+test('the wait for a retry of the same target ends when the client disconnects', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const leave = new AbortController()
   const asking = world.chat({}, { signal: leave.signal })
@@ -172,7 +172,7 @@ test('the wait for the same target again ends when the client disconnects', asyn
   assert.is(world.told.requests.at(-1)?.status, 499)
 })
 
-test('the same target again comes after all other targets, and only if none of them answers', async () => {
+test('the same target is retried after all other targets, and only if none of them answers', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
@@ -185,14 +185,14 @@ test('the same target again comes after all other targets, and only if none of t
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
-test('the same target again is named once among those that did not answer', async () => {
+test('the same target is named once among the targets that failed', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
   const { text } = await asked(world, up, 'chain')
-  assert.match(text, /None of the 2 targets answered/)
+  assert.match(text, /All 2 targets failed/)
 })
 
-test('the same target again takes its attempts out of the retry budget', async () => {
+test('retries of the same target use the retry budget', async () => {
   const { up, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
   let last = new Response()
   for (let request = 0; request < 20; request++) {
@@ -203,10 +203,10 @@ test('the same target again takes its attempts out of the retry budget', async (
   await world.api.health.reset()
   last = await world.chat({})
   assert.is(last.headers.get('x-signalbox-attempts'), 'one/m=502:network, stopped=retry-budget')
-  assert.match(await last.text(), /No further attempt was made: the retry budget/)
+  assert.match(await last.text(), /No further attempt was made because the gateway's retry budget/)
 })
 
-test('the same target again that a combo names twice is tried once', async () => {
+test('the same target is retried once if a combo names it twice', async () => {
   const { up, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

@@ -8,7 +8,7 @@ const test = suite('SDKs that leave')
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
-    test(`${name} ends the call to a provider of ${format}, while it waits and in mid stream`, async () => {
+    test(`${name} ends the call to a provider of ${format}, while it waits and mid-stream`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       for (const stream of [false, true]) {

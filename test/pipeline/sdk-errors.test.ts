@@ -117,7 +117,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       assert.is(heard, 'It is 21 °C in Paris')
     })
 
-    test(`${name} gets an error when a provider of ${format} fails in mid stream and then ends normally`, async () => {
+    test(`${name} gets an error when a provider of ${format} fails mid-stream and then ends normally`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(

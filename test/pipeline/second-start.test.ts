@@ -142,7 +142,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       assert.is(read.map(({ delta }) => delta?.text ?? '').join(''), expected)
       assert.equal(read.at(-1)?.error, {
         type: 'api_error',
-        message: 'The provider began its answer anew before it was complete.',
+        message: 'The provider restarted its response before it was complete.',
       })
       assert.equal(
         read.filter(({ type }) => ['message_start', 'message_delta', 'message_stop', 'error'].includes(type)).length,
@@ -159,7 +159,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       })
       const stream = helperOf(gateway)
       const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
-      assert.match(String(error), /began its answer anew/)
+      assert.match(String(error), /restarted its response/)
     })
 
     for (const format of wireFormats) {
@@ -173,7 +173,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
         const response = await world.post(...streamRequests[format]('anthropic-messages/m'))
         assert.is(response.status, 200)
         const told = await response.text()
-        assert.match(told, /began its answer anew/)
+        assert.match(told, /restarted its response/)
         assert.match(told, expected)
         assert.not.match(
           told,
@@ -188,7 +188,7 @@ for (const [name, events] of Object.entries({
   'of another message, directly after the first': [start(), start({}, 'm2'), ...text(0, 'again'), ...finish],
   'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
 }))
-  test(`${name}: the next target serves the request, as nothing of an answer has been sent`, async () => {
+  test(`${name}: the next target serves the request, as nothing of a response has been sent`, async () => {
     const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
     const { messages, chat } = await openWorld({
       fetch: up,
@@ -204,7 +204,7 @@ for (const [name, events] of Object.entries({
     }
   })
 
-test('a response that begins anew before its first content: the next target serves the request', async () => {
+test('a response that begins again before its first content: the next target serves the request', async () => {
   const created = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
   const events = [
     ...[created('r1'), { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } }],
@@ -227,7 +227,7 @@ test('a response that begins anew before its first content: the next target serv
   }
 })
 
-test('events that no client has asked for make no answer when they begin anew', async () => {
+test('events that no client has asked for make no answer when they begin again', async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
   const { messages } = await openWorld({

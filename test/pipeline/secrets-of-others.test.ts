@@ -119,7 +119,7 @@ function assertHidden(text: string, secret: string) {
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
   for (const format of wireFormats) {
-    test(`the keys of other connections stay out of an error in mid stream of ${provider} for a client of ${format}`, async () => {
+    test(`the keys of other connections stay out of an error mid-stream of ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const frames: (string | Uint8Array)[] = [error(`Bad key: ${secret}, sorry`)]
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
@@ -147,7 +147,7 @@ for (const [provider, error] of Object.entries({
   claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
 })) {
   for (const format of wireFormats) {
-    test(`the keys of other connections stay out of the code of an error in mid stream of ${provider} for a client of ${format}`, async () => {
+    test(`the keys of other connections stay out of the code of an error mid-stream of ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
         const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
@@ -161,7 +161,7 @@ for (const [provider, error] of Object.entries({
 }
 
 for (const stream of [false, true]) {
-  test(`the keys of other connections stay out of the headers of a good answer, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
+  test(`the keys of other connections stay out of the headers of a good response, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
@@ -209,7 +209,7 @@ test('the keys of other connections stay out of headers as soon as they are know
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })
 
-test('the key of the call itself is not in the headers of a good answer', async () => {
+test('the key of the call itself is not in the headers of a good response', async () => {
   const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: up, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)

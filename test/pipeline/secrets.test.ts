@@ -132,7 +132,7 @@ test('a quoted credential of another connection, which is not used, is replaced'
   }
 })
 
-test('the names of accounts are removed from the headers of answers and errors', async () => {
+test('account names are removed from the headers of responses and errors', async () => {
   const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
   for (const status of [200, 400, 500]) {
     const body = status === 200 ? chatAnswer() : { error: { message: 'no' } }
@@ -143,13 +143,13 @@ test('the names of accounts are removed from the headers of answers and errors',
   }
 })
 
-test('the body of a good answer is passed on unchanged', async () => {
+test('the body of a good response is passed on unchanged', async () => {
   const answer = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
   const { world } = await open(() => json(answer))
   assert.equal(await (await world.chat({})).json(), answer)
 })
 
-test('a quoted credential in an error in mid stream: what looks like one', async () => {
+test('a quoted credential in an error mid-stream: what looks like one', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
   for (const ask of ['chat', 'messages'] as const) {
@@ -163,7 +163,7 @@ test('a quoted credential in an error in mid stream: what looks like one', async
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`
 const messageError = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: `Bad: ${SECRET}` } })}\n\n`
 
-test('a quoted credential in an error in mid stream: another error stands in its place', async () => {
+test('a quoted credential in an error mid-stream: another error replaces it', async () => {
   for (const rest of ['', 'data: [DONE]\n\n', 'data: [DONE]']) {
     for (const glued of [false, true]) {
       const events = [...chatEvents().slice(0, 3), chatError + rest]
@@ -172,22 +172,28 @@ test('a quoted credential in an error in mid stream: another error stands in its
       assert.is(text.includes('Hello '), !glued, 'what came with it is lost')
       assert.match(
         text,
-        /data: \{"error":\{"message":"The provider quoted the credential of the connection\."[^\n]*\n\n\[/,
+        /data: \{"error":\{"message":"The provider's response contained the connection's credential\."[^\n]*\n\n\[/,
       )
       assert.is(world.told.requests[0]?.status, 502)
     }
   }
   const said = [...messageEvents().slice(0, 5), messageError]
   const { world, assertKept } = await open(() => sse(said))
-  assert.match(await assertKept(await world.messages({ stream: true }), 'messages'), /event: error\ndata: [^\n]*quoted/)
+  assert.match(
+    await assertKept(await world.messages({ stream: true }), 'messages'),
+    /event: error\ndata: [^\n]*contained the connection's credential/,
+  )
 })
 
-test('a quoted credential in an error in mid stream that lacks its blank line', async () => {
+test('a quoted credential in an error mid-stream that lacks its blank line', async () => {
   const { world, assertKept } = await open(() => sse([...chatEvents().slice(0, 3), chatError.trimEnd()]))
-  assert.match(await assertKept(await world.chat({ stream: true }), 'no blank line'), /quoted the credential/)
+  assert.match(
+    await assertKept(await world.chat({ stream: true }), 'no blank line'),
+    /contained the connection's credential/,
+  )
 })
 
-test('a quoted credential in an error in mid stream that is translated, and in one before the first word', async () => {
+test('a quoted credential in an error mid-stream that is translated, and in one before the first content', async () => {
   const begun = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
   const translated = await begun.assertKept(await begun.world.messages({ model: 'one/m', stream: true }), 'translated')
   assert.match(translated, /event: error\ndata: [^\n]*Bad: \[credential\]/)

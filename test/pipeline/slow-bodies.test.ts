@@ -23,7 +23,7 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
 
 for (const [path, messageIn] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
-    test(`a request body that stops coming is a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
+    test(`a request body that stops coming fails with a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
       const up = fakeUpstream(() => json(chatAnswer()))
       const world = await openWorld({ fetch: up })
       let response: Response | undefined
@@ -50,7 +50,7 @@ test('a request body that stops coming has the time that the limit gives it', as
   assert.match((await (await asked).json()).error.message, /within 1\.5 s/)
 })
 
-test('a request body that stops coming leaves no timer when it has come, is too large, or its client has left', async () => {
+test('a request body that stops coming leaves no timer when it has come, is too large, or its client has disconnected', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)

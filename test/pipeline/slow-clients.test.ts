@@ -22,7 +22,7 @@ async function openEndless({ translated }: { translated: boolean }) {
       yield translated ? `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n` : chatChunk({ content: text })
   }
   const up = fakeUpstream(() => sse(endless()))
-  const world = await openWorld({ fetch: up, limits: { headersTimeoutMs: 1e9, silenceTimeoutMs: 1e9 } })
+  const world = await openWorld({ fetch: up, limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9 } })
   const ask = async (signal: AbortSignal) => {
     const response = await world.chat({ model: translated ? 'claude/c' : 'one/m', stream: true }, { signal })
     assert.is(response.status, 200)

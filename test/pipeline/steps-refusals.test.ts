@@ -1,5 +1,5 @@
 import { type ErrorCode, gatewayError } from '../../src/errors.ts'
-import type { RequestStep } from '../../src/pipeline/steps.ts'
+import type { RequestStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
 import { managed } from './support/compaction.ts'
 import { openWith, shown } from './support/steps.ts'
@@ -14,7 +14,7 @@ const preparing =
     return next()
   }
 
-test('a step around an attempt refuses the whole request, for which no other target is tried or listed', async () => {
+test('a step around an attempt rejects the whole request, for which no other target is tried or listed', async () => {
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     let attempts = 0
     const { post, up, requests } = await openWith({
@@ -36,7 +36,7 @@ test('a step around an attempt refuses the whole request, for which no other tar
   }
 })
 
-test('the refusal of the whole request comes before that of a target which was refused alone', async () => {
+test('the refusal of the whole request comes before that of a target which was rejected alone', async () => {
   const { chat } = await openWith({
     aroundAttempt: [
       async (attempt) => {
@@ -69,14 +69,15 @@ test('a step around a request adds steps around its attempts alone', async () =>
   assert.equal(seen, ['one server', 'two answered'])
 })
 
-test('a target that the request may not use is passed over, and the error is read where it may use none', async () => {
+test('a target that the request may not use is skipped, and the client gets the error if it may use none', async () => {
   const { chat, post, up } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
-        log.targetRule = ({ call }, { provider }) =>
+        log.targetRules.push(({ call }, { provider }) =>
           provider.endsWith('one') || call.model.startsWith('two')
             ? gatewayError('MODEL_NOT_ALLOWED', { message: `Not ${provider}.` })
-            : undefined
+            : undefined,
+        )
       }),
     ],
   })
@@ -98,7 +99,9 @@ test('a target that the request may not use does not count as one that was left 
   const { chat, requests } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
-        log.targetRule = (_, { provider }) => (provider.endsWith('two') ? gatewayError('MODEL_NOT_ALLOWED') : undefined)
+        log.targetRules.push((_, { provider }) =>
+          provider.endsWith('two') ? gatewayError('MODEL_NOT_ALLOWED') : undefined,
+        )
       }),
     ],
   })

@@ -1,35 +1,15 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { createGatewayWith, NO_STEPS, type Steps } from '../../src/gateway.ts'
-import type { RequestStep } from '../../src/pipeline/steps.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { RequestStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageAnswer } from './support/answers.ts'
-import { openWith, settling } from './support/steps.ts'
+import { openWith, type Steps, settling, toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('steps that stand between the parts of the gateway')
 
-test('a step after the key refuses a request before its route, in the format of the client', async () => {
-  const seen: Array<string | undefined> = []
-  const { chat, up, keyId } = await openWith({
-    afterKey: [
-      async ({ key }, next) => {
-        seen.push(key?.id)
-        if (seen.length > 1) throw gatewayError('TOO_BUSY', { message: 'One request is enough.' })
-        return next()
-      },
-    ],
-  })
-  assert.is((await chat({})).status, 200)
-  const calls = up.calls.length
-  const refused = await chat({})
-  assert.is(refused.status, 503)
-  assert.is((await refused.json()).error.message, 'One request is enough.')
-  assert.is(up.calls.length, calls)
-  assert.equal(seen, [keyId, keyId])
-})
-
-test('a step around requests refuses with any status in the format of each client, before a provider is called', async () => {
+test('a step around requests rejects with any status in the format of each client, before a provider is called', async () => {
   const { post, up, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
@@ -66,8 +46,8 @@ test('steps around requests see model requests alone, and may add headers to the
   const seen: string[] = []
   const { gateway, chat } = await openWith({
     aroundRequest: [
-      async ({ endpoint, key, log }, next) => {
-        seen.push(`${endpoint.operation.name} ${key?.name} ${log.id.length}`)
+      async ({ route, key, log }, next) => {
+        seen.push(`${route.operation.name} ${key?.name} ${log.id.length}`)
         const reply = await next()
         reply.headers['x-remaining'] = '9'
         return reply
@@ -104,7 +84,7 @@ test('a step around attempts reserves before each one, and settles when its last
   assert.is(events.at(-1), 'two answered 3')
 })
 
-test('an attempt settles once when its stream breaks off, and when its client leaves amid the stream or before it', async () => {
+test('an attempt settles once when its stream breaks off, and when its client disconnects amid the stream or before it', async () => {
   const events: string[] = []
   const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
@@ -125,7 +105,7 @@ test('an attempt settles once when its stream breaks off, and when its client le
   )
 })
 
-test('a target that a step refuses is passed over, and the steps around it learn that it was not called', async () => {
+test('a target that a step rejects is skipped, and the steps around it learn that it was not called', async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
   const { chat, up } = await openWith({
@@ -146,7 +126,7 @@ test('a target that a step refuses is passed over, and the steps around it learn
   assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
 })
 
-test('the client reads the first refusal when all targets are refused, and the failure of a target that was called', async () => {
+test('the client reads the first refusal when all targets are rejected, and the failure of a target that was called', async () => {
   const refusing = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -162,7 +142,7 @@ test('the client reads the first refusal when all targets are refused, and the f
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
-test('a step that fails by itself is reported, refuses its target before the attempt, and changes nothing after it', async () => {
+test('a step that fails by itself is reported, rejects its target before the attempt, and changes nothing after it', async () => {
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
@@ -220,7 +200,7 @@ test('a step that ends a request after its stream has begun leaves no call open'
   }
 })
 
-test('a client that leaves while a step waits ends its request, and the step still learns what became of the attempt', async () => {
+test('a client that disconnects while a step waits ends its request, and the step still learns what became of the attempt', async () => {
   const events: string[] = []
   let goOn = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -251,7 +231,7 @@ test('a client that leaves while a step waits ends its request, and the step sti
   assert.is(up.calls.length, 0)
 })
 
-test('a refused target costs nothing of the retry budget', async () => {
+test('a rejected target costs nothing of the retry budget', async () => {
   const { gateway, chat, up } = await openWith({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -315,18 +295,17 @@ for (const [path, format, body, sent, warning] of limits)
   for (const strict of [false, true])
     test(`a step limits what ${format} answers to ${path} with ${JSON.stringify(body)}${strict ? ', strictly' : ''}`, async () => {
       const up = fakeUpstream(() => json(answers[format]))
-      const { gateway } = createGatewayWith(
-        { storage: memoryStorage(), fetch: up, logger: false, strict },
-        {
-          ...NO_STEPS,
+      const gateway = createGateway({
+        ...{ storage: memoryStorage(), fetch: up, logger: false, strict },
+        extend: toFeatures({
           aroundAttempt: [
             (attempt, next) => {
               attempt.limitOutput(50)
               return next()
             },
           ],
-        },
-      )
+        }),
+      })
       await gateway.api.connections.create({
         provider: 'one',
         apiKey: 'k',
@@ -356,10 +335,10 @@ test('an attempt whose answer cannot be read, or is empty, settles with the usag
     [{ ...chatAnswer(), choices: ['none'] }, 502],
   ] as const) {
     const events: string[] = []
-    const { gateway } = createGatewayWith(
-      { storage: memoryStorage(), fetch: fakeUpstream(() => json(answer)), logger: false },
-      { ...NO_STEPS, ...settling(events) },
-    )
+    const gateway = createGateway({
+      ...{ storage: memoryStorage(), fetch: fakeUpstream(() => json(answer)), logger: false },
+      extend: toFeatures(settling(events)),
+    })
     await gateway.api.connections.create({
       provider: 'openai-compatible-one',
       apiKey: 'k',

@@ -75,7 +75,7 @@ const busy = suite('the limit of requests at once')
 
 for (const format of wireFormats)
   busy(
-    `the limit of requests at once answers another one with 503, unread, in the format of a client of ${format}`,
+    `the limit of concurrent requests answers another one with 503, unread, in the format of a client of ${format}`,
     async () => {
       const up = fakeUpstream(() => never())
       const provider = 'openai-chat'
@@ -83,7 +83,7 @@ for (const format of wireFormats)
         fetch: up,
         catalog: streamCatalog,
         connections: [provider],
-        limits: { maxConcurrent: 2 },
+        limits: { maxParallelRequests: 2 },
       })
       const leave = new AbortController()
       const [path, body] = streamRequests[format](`${provider}/m`)
@@ -107,7 +107,7 @@ for (const format of wireFormats)
       assert.is(response.status, 503)
       assert.is(response.headers.get('retry-after'), '1')
       assert.is(response.headers.get('x-should-retry'), null)
-      assert.match(await response.text(), /already has the most requests under way that it allows/)
+      assert.match(await response.text(), /Too many concurrent requests/)
       assert.is(isRead, false)
       leave.abort()
       for (const one of waiting) assert.is((await one).status, 499)
@@ -118,20 +118,23 @@ for (const format of wireFormats)
     },
   )
 
-busy('the limit of requests at once lets the next one in when a stream has come to its end, not before', async () => {
-  const chunk = says['openai-chat'].event('a')
-  const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
-  const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
-  const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
-  const stream = await world.chat({ stream: true })
-  assert.is((await world.chat({})).status, 503)
-  await stream.text()
-  assert.is((await world.chat({})).status, 200)
-})
+busy(
+  'the limit of concurrent requests lets the next one in when a stream has come to its end, not before',
+  async () => {
+    const chunk = says['openai-chat'].event('a')
+    const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
+    const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
+    const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
+    const stream = await world.chat({ stream: true })
+    assert.is((await world.chat({})).status, 503)
+    await stream.text()
+    assert.is((await world.chat({})).status, 200)
+  },
+)
 
 busy('the limit of simultaneous requests holds for model requests only', async () => {
   const up = fakeUpstream(() => never())
-  const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
+  const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
   const leave = new AbortController()
   const waiting = world.chat({}, { signal: leave.signal })
   while (up.calls.length < 1) await world.clock.advance(1)

@@ -38,7 +38,7 @@ test('streams are sent as what they are, not to be stored or held back', async (
   assert.is(headers.get('x-accel-buffering'), 'no')
 })
 
-test('the end needs no blank line, and no end mark behind a finish reason', async () => {
+test('the end needs no blank line, and no end mark after a finish reason', async () => {
   const events = chatEvents()
   for (const [sent, received] of [
     [events.join('').trimEnd(), events.join('')],
@@ -81,7 +81,7 @@ test('an event that lacks only its blank line is complete: it is sent before the
   }
 })
 
-test('an error in mid stream is the end: it is passed on once, nothing else is tried', async () => {
+test('an error mid-stream is the end: it is passed on once, nothing else is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
@@ -119,7 +119,7 @@ test('an event named error before the first content is a failure of the attempt'
   await response.text()
 })
 
-test('a cut in mid stream is reported in the format of the caller', async () => {
+test('a cut mid-stream is reported in the format of the client', async () => {
   const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
   assert.match(
     chat.text,
@@ -144,7 +144,7 @@ test('a connection error after the last event has no effect', async () => {
   }
 })
 
-test('pings and comments go through, and do not count as an answer', async () => {
+test('pings and comments go through, and do not count as a response', async () => {
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
   const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
@@ -162,7 +162,7 @@ test('the start of a tool call is content, and the start of an empty text is not
   }
 })
 
-test('usage is found in the finish chunk, behind it, and beside large last chunks', async () => {
+test('usage is found in the finish chunk, after it, and beside large last chunks', async () => {
   const usage = { prompt_tokens: 5, completion_tokens: 4 }
   const finish = chatChunk({}, 'stop')
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
@@ -192,7 +192,7 @@ test('a stream without content is given up after some megabytes', async () => {
   assert.is(cancelled, true)
 })
 
-test('an event of more than 16 MiB is refused, before the first word and behind it', async () => {
+test('an event of more than 16 MiB is rejected, before the first content and after it', async () => {
   function* endless() {
     for (let sent = 0; sent < 17; sent++) yield 'x'.repeat(1024 * 1024)
   }

@@ -26,7 +26,7 @@ const startOf = (input: number) =>
     },
   })
 
-test('is what the providers have reported, to the token, over failures, fallbacks, empty answers and cuts', async () => {
+test('is what the providers have reported, to the token, over failures, fallbacks, empty responses and cuts', async () => {
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 
@@ -72,7 +72,7 @@ test('is what the providers have reported, to the token, over failures, fallback
   const world = await openWorld({
     fetch: fakeUpstream(({ provider, body }) => answer(provider, Boolean(JSON.parse(body).stream))),
     combos: { all: ['one/m', 'claude/c', 'two/m', 'three/m'], some: ['two/m', 'one/m'] },
-    askForUsage: true,
+    includeStreamUsage: true,
   })
   for (let at = 0; at < ROUNDS; at++) {
     const stream = random.below(2) === 0

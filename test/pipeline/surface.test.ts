@@ -1,7 +1,8 @@
-import { modelsRoutes } from '../../src/http/listing-routes.ts'
-import { managementRoutes } from '../../src/http/management.ts'
-import { modelRoutes } from '../../src/http/model-routes.ts'
-import type { HttpRoute } from '../../src/http/router.ts'
+import { accountRoutes } from '../../src/features/limits/account-routes.ts'
+import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
+import { managementRoutes } from '../../src/management/management-api.ts'
+import { modelRoutes } from '../../src/request/door/model-routes.ts'
+import type { HttpRoute } from '../../src/request/door/router.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
@@ -25,7 +26,8 @@ const never = (): never => {
   throw new Error('only the tables are read')
 }
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
-  ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]),
+  ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
+  ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]),
   ...modelRoutes(never),
   ...managementRoutes(emptyManagement()),
 ]
@@ -44,7 +46,7 @@ const gates = {
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
 } as const
 
-test('every route × method × credential is accepted or refused as the tables say', async () => {
+test('every route × method × credential is accepted or rejected as the tables say', async () => {
   const { world, key, paused } = await open()
   const credentials = { none: undefined, wrong: 'wrong', client: key, paused, admin: token }
   const paths = new Set(routes.map(({ path }) => path))
@@ -82,7 +84,7 @@ test('every route × method × credential is accepted or refused as the tables s
 })
 
 for (const basePath of ['', '/ai']) {
-  test(`the path that is authorised is the path that is routed, in ${spellings.length} spellings below "${basePath}"`, async () => {
+  test(`the path that is authorized is the path that is routed, in ${spellings.length} spellings below "${basePath}"`, async () => {
     const { world, key } = await open({ basePath })
     for (const [spelling, area] of spellings) {
       if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or begin outside it
@@ -111,14 +113,14 @@ test('the 404 of an unknown path suggests the nearest one', async () => {
   for (const [request, hint] of [
     [
       'GET /v1',
-      / here\. It is the base URL of OpenAI clients, which add the rest\. GET \/v1\/models lists the models\.$/,
+      / here\. This is the base URL for OpenAI clients, which append the rest\. GET \/v1\/models lists the models\.$/,
     ],
-    ['GET /v1/', /It is the base URL of OpenAI clients/],
-    ['POST /v1/v1/chat/completions', /Leave \/v1 out of the base URL of this client\.$/],
-    ['POST /v1/v1/messages', /Leave \/v1 out/],
-    ['POST /v1/v1beta/models/m:generateContent', /Leave \/v1 out/],
-    ['POST /v1beta/v1beta/models/m:generateContent', /Leave \/v1beta out/],
-    ['POST /v1beta/v1/models/m:generateContent', /Leave \/v1beta out/],
+    ['GET /v1/', /This is the base URL for OpenAI clients/],
+    ['POST /v1/v1/chat/completions', /Remove \/v1 from this client's base URL\.$/],
+    ['POST /v1/v1/messages', /Remove \/v1 from/],
+    ['POST /v1/v1beta/models/m:generateContent', /Remove \/v1 from/],
+    ['POST /v1beta/v1beta/models/m:generateContent', /Remove \/v1beta from/],
+    ['POST /v1beta/v1/models/m:generateContent', /Remove \/v1beta from/],
     ['POST /v1//chat/completions', /Did you mean "\/v1\/chat\/completions"\?$/],
     ['POST /v1/chat/completions/chat/completions', /Did you mean "\/v1\/chat\/completions"\?/],
     ['POST /v1beta/chat/completions', /Did you mean "\/v1\/chat\/completions"\?/],
@@ -127,10 +129,10 @@ test('the 404 of an unknown path suggests the nearest one', async () => {
     ['POST /v1/chat/completion', /Did you mean "\/v1\/chat\/completions"\?/],
     ['POST /v1/chat', /Did you mean "\/v1\/chat\/completions"\?/],
     ['GET /api/key', /Did you mean "\/api\/keys"\?/],
-    ['GET /v1/files', /^There is no GET \/v1\/files here\.$/],
-    ['GET /v1/responses/resp_1', /^There is no GET \/v1\/responses\/resp_1 here\.$/],
-    ['POST /v1/models/m:predict', /^There is no POST \/v1\/models\/m:predict here\.$/],
-    ['POST /v1/messages/batches', /^There is no POST \/v1\/messages\/batches here\.$/],
+    ['GET /v1/files', /^GET \/v1\/files does not exist here\.$/],
+    ['GET /v1/responses/resp_1', /^GET \/v1\/responses\/resp_1 does not exist here\.$/],
+    ['POST /v1/models/m:predict', /^POST \/v1\/models\/m:predict does not exist here\.$/],
+    ['POST /v1/messages/batches', /^POST \/v1\/messages\/batches does not exist here\.$/],
   ] as const) {
     const [method = '', path = ''] = request.split(' ')
     const headers = path.startsWith('/api') ? { authorization: `Bearer ${token}` } : {}
@@ -153,10 +155,10 @@ test('a host name in the request changes nothing', async () => {
     )
 })
 
-test('a Host that is no host name is refused, for some runtimes build the URL from it', async () => {
+test('a Host that is no host name is rejected, for some runtimes build the URL from it', async () => {
   const { world } = await open()
   const { gateway } = world
-  const refused = '{"error":"The Host header is not a host name."}'
+  const refused = '{"error":"The Host header is not a valid host name."}'
   /** As Deno and Bun hand it over: what `new Request` does not make. */
   const asked = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {

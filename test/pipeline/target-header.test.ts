@@ -1,4 +1,4 @@
-import type { NewConnection } from '../../src/management/connections.ts'
+import type { NewConnection } from '../../src/admin/connections.ts'
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'

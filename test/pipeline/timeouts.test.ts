@@ -32,7 +32,7 @@ test('headers: at their millisecond the attempt fails, not one before', async ()
     assert.is(answer(), undefined)
     assert.is(up.calls[0]?.signal.aborted, false)
     await world.clock.advance(1)
-    assert.is(await textOf(answer()), '504 The provider "one" sent no answer within 1 s.')
+    assert.is(await textOf(answer()), '504 The provider "one" did not respond within 1 s.')
     assert.is(up.calls[0]?.signal.aborted, true)
     assert.is(world.told.requests[0]?.durationMs, 1_000)
     assert.is(world.clock.pending(), 0)
@@ -47,12 +47,12 @@ for (const [what, where, error] of [
   ['whole calls, as a signal has', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
   ['whole calls, as a signal has, amid a body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`a time-out of the HTTP client itself for ${what} counts against the model and not its connection`, async () => {
+  test(`a timeout of the HTTP client itself for ${what} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, answer, asked } = await asking(first, {})
     await asked
-    assert.is(await textOf(answer()), '504 The provider "one" was slower than the HTTP client of the gateway allows.')
+    assert.is(await textOf(answer()), `504 The provider "one" took longer than the gateway's HTTP client allows.`)
     const { health } = await world.api.health.list()
     assert.equal(
       health.map(({ level, reason }) => `${level} ${reason}`),
@@ -60,8 +60,8 @@ for (const [what, where, error] of [
     )
   })
 
-test('a time-out beyond the longest timer is no time-out', async () => {
-  const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, silenceTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
+test('a timeout beyond the longest timer is no timeout', async () => {
+  const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, answer } = await asking(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
   await world.clock.advance(2 ** 32)
@@ -87,7 +87,7 @@ test('silence: counts from the last chunk, for answers that do not stream', asyn
   await world.clock.advance(199 * 3 + 199)
   assert.is(answer(), undefined)
   await world.clock.advance(1)
-  assert.is(await textOf(answer()), '504 The provider "one" was silent for 0.2 s.')
+  assert.is(await textOf(answer()), '504 The provider "one" sent nothing for 0.2 s.')
   assert.is(up.open, 0)
   assert.is(world.clock.pending(), 0)
 })
@@ -106,7 +106,7 @@ test('silence: before a stream has said anything the next target is tried', asyn
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('silence: in mid stream it ends the stream with an error, at its millisecond', async () => {
+test('silence: mid-stream it ends the stream with an error, at its millisecond', async () => {
   const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -124,7 +124,7 @@ test('silence: in mid stream it ends the stream with an error, at its millisecon
   await reading
   assert.is(
     last,
-    'data: {"error":{"message":"The provider was silent for 0.2 s.","type":"server_error","param":null,"code":"upstream_timeout"}}\n\n',
+    'data: {"error":{"message":"The provider sent nothing for 0.2 s.","type":"server_error","param":null,"code":"upstream_timeout"}}\n\n',
   )
   assert.is((await reader?.read())?.done, true)
   assert.is(up.open, 0)
@@ -155,7 +155,7 @@ test('silence: a silent error body does not hide the status', async () => {
 
 const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
-  test(`total: limits an answer that arrives slowly, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
+  test(`total: limits a response that arrives slowly, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
     const { up, world, answer } = await asking(
       (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },
@@ -163,7 +163,7 @@ for (const stream of [false, true]) {
     await world.clock.advance(2_999)
     assert.is(answer(), undefined)
     await world.clock.advance(1)
-    assert.is(await textOf(answer()), '504 The provider "one" did not finish its answer within 3 s.')
+    assert.is(await textOf(answer()), '504 The provider "one" did not finish its response within 3 s.')
     assert.is(up.open, 0)
     assert.is(world.clock.pending(), 0)
   })

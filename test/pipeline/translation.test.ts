@@ -72,9 +72,9 @@ test('an event that cannot be read never ends in a clean end', async () => {
       : sse([...messages.slice(0, 4), broken.messages, ...messages.slice(4)]),
   )
   const asMessages = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
-  assert.match(asMessages, /event: error\ndata: [^\n]*cannot be read[^\n]*\n\n$/)
+  assert.match(asMessages, /event: error\ndata: [^\n]*malformed[^\n]*\n\n$/)
   const asChat = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
-  assert.match(asChat, /data: \{"error":\{"message":"[^"]*cannot be read[^\n]*\n\n$/)
+  assert.match(asChat, /data: \{"error":\{"message":"[^"]*malformed[^\n]*\n\n$/)
   assert.equal(
     world.told.requests.map(({ status }) => status),
     [502, 502],
@@ -122,7 +122,7 @@ test('an error of the provider is written in the format of the client', async ()
   assert.match(error.message, /prompt is too long/)
 })
 
-test('what is lost is named in a header, and refused in strict mode, by header or by option', async () => {
+test('what is lost is named in a header, and rejected in strict mode, by header or by option', async () => {
   const { up, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
@@ -158,7 +158,7 @@ test('a translated stream that is cut ends with an error event, never with its e
   assert.is(up.open, 0)
 })
 
-test('the client of a translated stream that leaves ends the call to the provider', async () => {
+test('the client of a translated stream that disconnects ends the call to the provider', async () => {
   const { world, up } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -182,7 +182,7 @@ test('a silent provider is covered by keep-alives in the format of the client', 
   await reader?.cancel()
 })
 
-test('tokens that a provider of another format would have to count are estimated, and the answer says so', async () => {
+test('tokens that a provider of another format would have to count are estimated, and the response says so', async () => {
   const { up, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)
@@ -191,7 +191,7 @@ test('tokens that a provider of another format would have to count are estimated
   assert.is(up.calls.length, 0)
 })
 
-test('a connection whose credential cannot be opened is passed over, and the operator is told', async () => {
+test('a connection whose credential cannot be decrypted is skipped, and the operator is notified', async () => {
   const storage = memoryStorage()
   const { up, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
   const [stored] = (await storage.list('connections/')).filter(({ value }) => value.includes('"provider":"one"'))

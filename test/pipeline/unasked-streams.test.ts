@@ -51,7 +51,7 @@ async function openAll(answer: (format: ProviderFormat) => Response) {
 
 for (const from of providerFormats)
   for (const to of wireFormats)
-    test(`a stream that nobody has asked for of ${from} is a whole answer for a client of ${to}`, async () => {
+    test(`an unrequested stream of ${from} is a whole response for a client of ${to}`, async () => {
       const { up, world } = await openAll(streamOf)
       const response = await world.post(...questions[to](`${providers[from]}/m`, false))
       assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))
@@ -63,7 +63,7 @@ for (const from of providerFormats)
       assert.equal([up.calls.length, up.open], [1, 0])
     })
 
-test('a stream that nobody has asked for is over with its end mark, though the connection is not, or breaks behind it', async () => {
+test('an unrequested stream is over with its end mark, though the connection is not, or breaks after it', async () => {
   for (const end of ['hang', 'error'] as const) {
     const { up, world } = await openAll((format) => streamOf(format, end))
     for (const [format, provider] of Object.entries(providers)) {
@@ -75,7 +75,7 @@ test('a stream that nobody has asked for is over with its end mark, though the c
   }
 })
 
-test('a stream that nobody has asked for keeps all that its last event holds, where it is passed through', async () => {
+test('an unrequested stream keeps all that its last event holds, where it is passed through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
   const [last = ''] = looking['openai-responses'].slice(-1).map(String)
   const told = last.replace(
@@ -87,7 +87,7 @@ test('a stream that nobody has asked for keeps all that its last event holds, wh
   assert.is(await answer.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
 })
 
-test('a stream that nobody has asked for is put together where its last event leaves out what was said', async () => {
+test('an unrequested stream is put together where its last event leaves out what was said', async () => {
   const bare = { type: 'response.completed', response: { ...wholeResponse, output: [] } }
   const { world } = await openAll(() =>
     sse([...looking['openai-responses'].slice(0, -1).map(String), `data: ${JSON.stringify(bare)}\n\n`]),
@@ -98,13 +98,13 @@ test('a stream that nobody has asked for is put together where its last event le
   }
 })
 
-test('a stream that nobody has asked for keeps the name that the provider gives its model, where it is passed through', async () => {
+test('an unrequested stream keeps the name that the provider gives its model, where it is passed through', async () => {
   const { world } = await openAll(streamOf)
   const chat = await (await world.post(...questions['openai-chat']('chat/m', false))).json()
   assert.equal([chat.object, chat.model, chat.choices.length], ['chat.completion', 'm-1', 1])
 })
 
-test('a stream that nobody has asked for is known by its events under any content type', async () => {
+test('an unrequested stream is known by its events under any content type', async () => {
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
     const { ask } = await openChain(() => typed(type, chatEvents('Hello there')))
     const response = await ask()
@@ -113,13 +113,13 @@ test('a stream that nobody has asked for is known by its events under any conten
   }
 })
 
-test('a stream that nobody has asked for is none where a whole answer has its content type', async () => {
+test('an unrequested stream is none where a whole response has its content type', async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
   const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await ask()).text(), `\n${text}`)
 })
 
-test('a stream that nobody has asked for names what the format of its answer has no words for', async () => {
+test('an unrequested stream names what the format of its response has no words for', async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
   const told = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
@@ -129,7 +129,7 @@ test('a stream that nobody has asked for names what the format of its answer has
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)
 })
 
-test('a stream that nobody has asked for is put together also where sealed state in the request keeps it from being passed through', async () => {
+test('an unrequested stream is put together also where sealed state in the request keeps it from being passed through', async () => {
   const up = fakeUpstream(() => sse(messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const thought = { type: 'thinking', thinking: '', signature: 'signalbox-1:gemini:thought-signature:x::y' }
@@ -138,14 +138,14 @@ test('a stream that nobody has asked for is put together also where sealed state
   assert.equal([answer.type, answer.content[0].text], ['message', 'Hello'])
 })
 
-test('a stream that nobody has asked for cannot be put together for a client whose request cannot be read, which is its fault', async () => {
+test('an unrequested stream cannot be put together for a client whose request cannot be read, which is its fault', async () => {
   const { ask } = await openChain(() => sse(chatEvents()))
   const response = await ask({ messages: 'Hi' })
   assert.is(response.status, 400)
   assert.match(await response.text(), /messages/)
 })
 
-test('a stream that nobody has asked for stays a failure for completions as they were before chats, and for counts', async () => {
+test('an unrequested stream stays a failure for legacy completions, and for counts', async () => {
   const { world } = await openChain(() => sse(chatEvents()))
   assert.is((await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi' })).status, 502)
   const claude = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })

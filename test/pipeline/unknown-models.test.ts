@@ -9,17 +9,17 @@ const test = suite('models that are not known, or not reached')
 
 const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
 
-test('an unknown model is 404 with the nearest names, in the format of the caller', async () => {
+test('an unknown model returns 404 with the nearest names, in the format of the client', async () => {
   const { asked, world } = await routing({ combos: { 'my-combo': ['one/m'] }, aliases: { quick: 'one/m' } })
   assert.is(
     await asked('my-comb'),
-    '404 The model "my-comb" does not exist. Did you mean "my-combo"? GET /v1/models lists all of them.',
+    '404 The model "my-comb" does not exist. Did you mean "my-combo"? GET /v1/models lists the available models.',
   )
   assert.match(await asked('quik'), /Did you mean "quick"\?/)
   assert.match(await asked('other'), /Did you mean "one\/other"\?/)
   assert.match(
     await asked('xyzzy-nothing-like-it'),
-    /^404 The model "xyzzy-nothing-like-it" does not exist\. Models are called by their provider, as in "one\/xyzzy-nothing-like-it"\. GET/,
+    /^404 The model "xyzzy-nothing-like-it" does not exist\. Put the provider before the model name, as in "one\/xyzzy-nothing-like-it"\. GET/,
   )
   const chat: ErrorAnswer = await (await world.chat({ model: 'nix' })).json()
   assert.equal([chat.error.type, chat.error.code], ['invalid_request_error', 'model_not_found'])
@@ -32,12 +32,21 @@ test('while nothing is connected, the models that the catalog lists are suggeste
     connections: [],
     catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
   })
-  assert.match(await asked('mega'), /^404 The model "mega" does not exist\. Did you mean "uno\/mega"\? GET/)
+  assert.match(
+    await asked('mega'),
+    /^404 The model "mega" does not exist\. Did you mean "uno\/mega"\? No provider is connected yet/,
+  )
   assert.match(await asked('un/mega'), /Did you mean "uno\/mega"\?/)
   assert.not.match(await asked('picture'), /Did you mean/)
-  assert.match(await asked('uno/mega'), /no active connection to the provider "one"\. Add one, or activate it, at/)
+  assert.match(
+    await asked('uno/mega'),
+    /there is no active connection to "one"\. Ask the operator of this gateway to add or activate one at/,
+  )
   await world.api.connections.create({ provider: 'two' })
-  assert.match(await asked('mega'), /Did you mean "uno\/mega"\? It needs a connection to "one": add one at/)
+  assert.match(
+    await asked('mega'),
+    /Did you mean "uno\/mega"\? It needs a connection to "one"\. Ask the operator of this gateway to add one at/,
+  )
 })
 
 test('models of a compatible provider are suggested without asking it', async () => {
@@ -72,11 +81,14 @@ test('a model that only its provider can know is suggested by the name of that',
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
-  assert.match(await asked('own'), /^404 .* Models are called by their provider, as in "lab\/own"\. GET/)
+  assert.match(await asked('own'), /^404 .* Put the provider before the model name, as in "lab\/own"\. GET/)
   assert.match(await asked('lba/m'), /^404 .* Did you mean "lab\/m"\? GET/)
   assert.match(await asked('lba/'), /^404 The model "lba\/" does not exist\. GET/)
   const { asked: unconnected } = await routing({ connections: [] })
-  assert.match(await unconnected('m-of-nobody'), /^404 The model "m-of-nobody" does not exist\. GET/)
+  assert.match(
+    await unconnected('m-of-nobody'),
+    /^404 The model "m-of-nobody" does not exist\. No provider is connected yet/,
+  )
 })
 
 test('when custom models cannot be read, the error for an unknown model only lacks its suggestion', async () => {
@@ -90,13 +102,13 @@ test('when custom models cannot be read, the error for an unknown model only lac
   assert.is(await asked('one/m'), 'one/m')
   assert.match(
     await asked('othr'),
-    /^404 The model "othr" does not exist\. Models are called by their provider, as in "one\/othr"\. GET/,
+    /^404 The model "othr" does not exist\. Put the provider before the model name, as in "one\/othr"\. GET/,
   )
 })
 
 test('a provider without an active connection is named', async () => {
   const { asked } = await routing({ connections: ['one'] })
-  assert.match(await asked('two/m'), /^404 .*no active connection to the provider "two"\. Add one/)
+  assert.match(await asked('two/m'), /^404 .*there is no active connection to "two"\. Ask/)
   assert.not.match(await asked('one/'), /no active connection/)
 })
 
@@ -104,14 +116,11 @@ test('the errors for model names give the addresses of a gateway that is mounted
   const { post } = await openWorld({ basePath: '/ai', connections: [], combos: { empty: [] } })
   const messageFor = async (model: string) =>
     (await (await post('/ai/v1/chat/completions', { model, messages: [] })).json()).error.message
-  assert.match(
-    await messageFor('one/m'),
-    / at \/ai\/api\/connections\. The administrator sends POST \/ai\/api\/connections /,
-  )
+  assert.match(await messageFor('one/m'), / at \/ai\/api\/connections \(POST \{/)
   assert.match(await messageFor('empty'), / PUT \/ai\/api\/combos\//)
   assert.match(
     await messageFor('openai-compatible-x/m'),
-    / add one at \/ai\/api\/connections\. GET \/ai\/v1\/models lists /,
+    / add one at \/ai\/api\/connections\. No provider is connected yet, so GET \/ai\/v1\/models lists /,
   )
 })
 
@@ -121,11 +130,11 @@ test('a model of the catalog whose provider is not connected is answered with th
     aliases: { short: 'one/m' },
     catalog: { ...catalog, cloudy: { cloud: 'bedrock', models: [{ id: 'm' }] } },
   })
-  const call = 'The administrator sends POST /api/connections with {"provider":"one","apiKey":"<its key>"}.'
+  const call = '(POST {"provider":"one","apiKey":"<API key>"}).'
   for (const name of ['one/m', 'short'])
     assert.is(
       await world.asked(name),
-      `404 The model "${name}" cannot be reached: there is no active connection to the provider "one". Add one, or activate it, at /api/connections. ${call} ${ONLY_CATALOG}`,
+      `404 The model "${name}" is not available: there is no active connection to "one". Ask the operator of this gateway to add or activate one at /api/connections ${call} ${ONLY_CATALOG}`,
     )
   assert.match(await world.asked('cloudy/m'), ` at /api/connections. ${ONLY_CATALOG}`)
   assert.match(await world.asked('nobody/m'), `"nobody/m" does not exist. ${ONLY_CATALOG}`)
@@ -135,15 +144,12 @@ test('a model of the catalog whose provider is not connected is answered with th
 })
 
 const ONLY_CATALOG =
-  'GET /v1/models lists the catalog, as no provider is connected yet: each of its models can be called once its provider is connected.'
+  'No provider is connected yet, so GET /v1/models lists the whole catalog. You can call a model once its provider is connected.'
 
 test('a server of one’s own that is not connected is answered with the call that connects it and asks for its models', async () => {
   const local = { baseUrl: 'http://localhost:11434/v1', models: [{ id: 'm' }] }
   const { asked } = await routing({ connections: [], catalog: { ...catalog, local } })
-  assert.match(
-    await asked('local/m'),
-    ' The administrator sends POST /api/connections with {"provider":"local","discover":true}. ',
-  )
+  assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
 })
 
 test('the error for a combo or an alias without a target names the providers that lack a connection', async () => {
@@ -163,28 +169,25 @@ test('the error for a combo or an alias without a target names the providers tha
   })
   assert.is(
     await asked('old'),
-    '404 The model "old" cannot be reached: there is no active connection to the provider "two" or "three". Add one, or activate it, at /api/connections.',
+    '404 The model "old" is not available: there is no active connection to "two" or "three". Ask the operator of this gateway to add or activate one at /api/connections.',
   )
-  assert.match(await asked('longer'), /^404 The model "longer" cannot be reached: .* "two" or "three"\. Add/)
-  assert.match(await asked('short'), /^404 The model "short" cannot be reached: .* "two"\. Add/)
-  assert.match(await asked('wide'), / "a" or "b" or "c"\. Add/)
-  assert.match(await asked('lab/m'), / the provider "openai-compatible-lab"\. Add/)
-  assert.match(
-    await asked('lost'),
-    /^404 The model "lost" cannot be reached: none of its names belongs to an active connection\. Connect/,
-  )
+  assert.match(await asked('longer'), /^404 The model "longer" is not available: .* to "two" or "three"\. Ask/)
+  assert.match(await asked('short'), /^404 The model "short" is not available: .* to "two"\. Ask/)
+  assert.match(await asked('wide'), / "a" or "b" or "c"\. Ask/)
+  assert.match(await asked('lab/m'), / to "openai-compatible-lab"\. Ask/)
+  assert.match(await asked('lost'), /^404 The model "lost" is not available: no active connection serves it\. Ask/)
 })
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test('a misspelt provider that is not connected is suggested with what it lacks, though others are connected', async () => {
+test('a misspelled provider that is not connected is suggested with what it lacks, even if others are connected', async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
   })
   assert.match(
     await asked('antropic/opus'),
-    /^404 .* Did you mean "anthropic\/opus"\? It needs a connection to "anthropic": add one at \/api\/connections\. GET/,
+    /^404 .* Did you mean "anthropic\/opus"\? It needs a connection to "anthropic"\. Ask the operator of this gateway to add one at \/api\/connections\. GET/,
   )
   assert.match(await asked('onne/m'), /Did you mean "one\/m"\? GET/)
   assert.not.match(await asked('something/else'), /Did you mean/)
@@ -196,13 +199,13 @@ test('a model of the catalog without its provider is suggested with what it lack
   for (const name of ['opus', 'x/opus'])
     assert.is(
       await asked(name),
-      `404 The model "${name}" does not exist. Did you mean "ant/${name}"? It needs a connection to "anthropic": add one at /api/connections. GET /v1/models lists all of them.`,
+      `404 The model "${name}" does not exist. Did you mean "ant/${name}"? It needs a connection to "anthropic". Ask the operator of this gateway to add one at /api/connections. GET /v1/models lists the available models.`,
     )
   const lab = { provider: 'openai-compatible-lab', providerSpecificData: { ...at('lab'), prefix: 'lab' } }
   const { asked: besideLab } = await routing({ connections: ['two', lab], catalog: world })
   assert.is(
     await besideLab('opus'),
-    '404 The model "opus" does not exist. Models are called by their provider, as in "lab/opus", or in "ant/opus" with a connection to "anthropic". GET /v1/models lists all of them.',
+    '404 The model "opus" does not exist. Put the provider before the model name, as in "lab/opus", or use "ant/opus" with a connection to "anthropic". GET /v1/models lists the available models.',
   )
   assert.match(await besideLab('nobody-knows'), /as in "lab\/nobody-knows"\. GET/)
 })
@@ -213,7 +216,7 @@ test('a compatible provider that was never connected is named as it was asked fo
   for (const provider of ['openai-compatible-studio', 'anthropic-compatible-studio'])
     assert.is(
       await asked(`${provider}/m`),
-      `404 The model "${provider}/m" does not exist. It needs a connection to "${provider}": add one at /api/connections. GET /v1/models lists all of them.`,
+      `404 The model "${provider}/m" does not exist. It needs a connection to "${provider}". Ask the operator of this gateway to add one at /api/connections. GET /v1/models lists the available models.`,
     )
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
@@ -223,11 +226,11 @@ test('an alias of a model that is not known says so, with the names nearest to t
   for (const name of ['quick', 'quicker'])
     assert.is(
       await asked(name),
-      `404 The model "${name}" is an alias of "oter", which does not exist. Did you mean "one/other"? GET /v1/models lists all of them.`,
+      `404 The model "${name}" is an alias of "oter", which does not exist. Did you mean "one/other"? GET /v1/models lists the available models.`,
     )
   assert.is(
     await asked('lost'),
-    '404 The model "lost" is an alias of "lost-as-well", which does not exist. Models are called by their provider, as in "one/lost-as-well". GET /v1/models lists all of them.',
+    '404 The model "lost" is an alias of "lost-as-well", which does not exist. Put the provider before the model name, as in "one/lost-as-well". GET /v1/models lists the available models.',
   )
 })
 
@@ -236,7 +239,7 @@ test('a combo without models says so, by an alias as well', async () => {
   for (const name of ['none', 'short'])
     assert.is(
       await asked(name),
-      `404 The model "${name}" cannot be reached: the combo "none" has no models. Give it some with PUT /api/combos/{id}.`,
+      `404 The model "${name}" is not available: the combo "none" has no models. Ask the operator of this gateway to add some with PUT /api/combos/{id}.`,
     )
 })
 

@@ -51,7 +51,7 @@ test('a messages-style base URL may end with or without its endpoint', async () 
   }
 })
 
-test('calls to providers carry the credential as the format wants it, or as the catalog says', async () => {
+test("calls to providers have the credential in the format's or the catalog's header", async () => {
   const catalog = {
     plain: { baseUrl: 'http://a.test' },
     keyed: { baseUrl: 'http://a.test', auth: 'x-api-key' },
@@ -73,7 +73,7 @@ test('calls to providers carry the credential as the format wants it, or as the 
   }
 })
 
-test('calls to providers carry none when the connection has none', async () => {
+test('calls to providers have no credential if the connection has none', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up, connections: [] })
   await world.api.connections.create({ provider: 'one' })
@@ -81,7 +81,7 @@ test('calls to providers carry none when the connection has none', async () => {
   assert.is(up.calls[0]?.headers.get('authorization'), null)
 })
 
-test('a connection may speak another format than its provider', async () => {
+test('a connection may use another format than its provider', async () => {
   const options = one({ format: 'anthropic-messages' })
   const { call, response } = await called(options, '/v1/messages', 'one/m')
   assert.is(response.status, 200)
@@ -91,7 +91,7 @@ test('a connection may speak another format than its provider', async () => {
   assert.is(translated.call?.url.href, 'http://one.test/v1/messages')
 })
 
-test('a connection without an address is an error that says so, without a call', async () => {
+test('a connection without a base URL fails with an error that says so, without a call', async () => {
   const { response, up } = await called(
     { connections: [{ provider: 'openai-compatible-a', providerSpecificData: { prefix: 'a' } }] },
     '/v1/chat/completions',
@@ -102,7 +102,7 @@ test('a connection without an address is an error that says so, without a call',
   assert.is(up.calls.length, 0)
 })
 
-test('a changed connection counts from the next request: credential, address, format', async () => {
+test('a changed connection takes effect with the next request: credential, base URL, format', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up, connections: ['one'] })
   await world.chat({})

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
@@ -23,7 +23,7 @@ async function ask(client: 'chat' | 'messages', model: string, body: JsonObject)
   return { sent, warned, call: up.calls[0] }
 }
 
-test('a chat client’s sampling is left out for a Claude that refuses it', async () => {
+test('a chat client’s sampling is dropped for a Claude that rejects it', async () => {
   const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', { temperature: 0.7, top_p: 0.9 })
   assert.equal([sent.temperature, sent.top_p, sent.max_tokens], [undefined, undefined, 128_000])
   assert.equal(warned, ['dropped:temperature', 'dropped:top_p'])
@@ -113,7 +113,7 @@ test('a router is asked for reasoning by its own field', async () => {
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
 })
 
-test('Gemini is asked in its own format: byte for byte by a client of Google, in translation by others', async () => {
+test('Gemini is called in its own format: byte for byte by a Google client, in translation by others', async () => {
   const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }
   const up = fakeUpstream(() => json(answer))
   const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] })

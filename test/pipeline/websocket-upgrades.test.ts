@@ -19,7 +19,7 @@ for (const path of ['/v1/responses', '/v1/realtime', '/v1/realtime?model=gpt-rea
     assert.is(response.headers.get('upgrade'), 'HTTP/1.1')
     assert.is(response.headers.get('x-should-retry'), 'false')
     const { error } = await response.json()
-    assert.match(error.message, /WebSockets are not served here/)
+    assert.match(error.message, /WebSockets are not supported here/)
     assert.match(error.message, /HTTP/)
     assert.equal([error.type, error.code], ['invalid_request_error', 'websockets_not_served'])
   })

@@ -1,4 +1,4 @@
-import { catalogModelOf, contextWindowOf } from '../../src/providers/catalog-model.ts'
+import { getCatalogModel, getContextWindow } from '../../src/protocols/providers/catalog-model.ts'
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -10,13 +10,13 @@ const catalog: Catalog = {
 }
 
 test('models of the catalog are found by provider and id, of several entries the first', () => {
-  assert.is(catalogModelOf(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
-  assert.is(catalogModelOf(catalog, { provider: 'one', model: 'b' })?.id, 'b')
+  assert.is(getCatalogModel(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
+  assert.is(getCatalogModel(catalog, { provider: 'one', model: 'b' })?.id, 'b')
   for (const provider of ['one', 'bare', 'none', 'constructor'])
-    assert.is(catalogModelOf(catalog, { provider, model: 'c' }), undefined)
+    assert.is(getCatalogModel(catalog, { provider, model: 'c' }), undefined)
 })
 
 test('models of the catalog have an unknown context window unless the catalog has it', () => {
-  const windowOf = (model: string) => contextWindowOf(catalog, { provider: 'one', model })
+  const windowOf = (model: string) => getContextWindow(catalog, { provider: 'one', model })
   assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
 })

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { validateCatalog } from '../../src/cli/catalog/validate-catalog.ts'
-import { modelSources, models } from '../../src/providers/catalog.data.ts'
-import { defaultCatalog, mergeCatalog } from '../../src/providers/catalog.ts'
-import { definitions } from '../../src/providers/definitions.ts'
+import { modelSources, models } from '../../src/protocols/providers/catalog.data.ts'
+import { defaultCatalog, mergeCatalog } from '../../src/protocols/providers/catalog.ts'
+import { definitions } from '../../src/protocols/providers/definitions.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('built-in catalog')
@@ -101,7 +101,7 @@ test('in the built-in catalog a model of the data replaces one of the same id th
 })
 
 test('the built-in catalog is under 25 kB gzipped as an entry of its own', async () => {
-  const entryPoints = [new URL('../../src/providers/catalog.ts', import.meta.url).pathname]
+  const entryPoints = [new URL('../../src/protocols/providers/catalog.ts', import.meta.url).pathname]
   const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'esm', write: false })
   const bytes = gzipSync(outputFiles[0]?.contents ?? '').length
   assert.ok(bytes > 1_000 && bytes < 25_000, `${bytes} bytes`)

@@ -1,11 +1,11 @@
-import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
-import { converseTranslator } from '../../src/formats/bedrock-converse/translator.ts'
-import { baseTraits } from '../../src/formats/canonical/base-traits.ts'
-import { geminiTranslator } from '../../src/formats/gemini/translator.ts'
-import { chatTranslator } from '../../src/formats/openai-chat/translator.ts'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
-import { targetOf } from '../../src/providers/target.ts'
-import { traitsFor } from '../../src/providers/traits.ts'
+import { messagesTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { converseTranslator } from '../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import { baseTraits } from '../../src/protocols/formats/canonical/base-traits.ts'
+import { geminiTranslator } from '../../src/protocols/formats/gemini/gemini-translator.ts'
+import { chatTranslator } from '../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { getTraits } from '../../src/protocols/providers/provider-traits.ts'
+import { createTarget } from '../../src/protocols/providers/target.ts'
 import type { ReasoningTraits, Traits } from '../../src/traits.ts'
 import type { ProviderFormat, WireFormat } from '../../src/types.ts'
 import { assert } from '../support/suite.ts'
@@ -22,8 +22,8 @@ const bases: Readonly<Record<ProviderFormat, Traits>> = {
 export function traitsOf(name: string, format?: WireFormat): Traits {
   const slash = name.indexOf('/')
   const own = { id: 'c', provider: name.slice(0, slash), ...(format && { providerSpecificData: { format } }) }
-  const target = targetOf(defaultCatalog, own, name.slice(slash + 1))
-  return traitsFor(bases[target.format], target, defaultCatalog)
+  const target = createTarget(defaultCatalog, own, name.slice(slash + 1))
+  return getTraits(bases[target.format], target, defaultCatalog)
 }
 
 /** What is expected of some traits: all that is named, and of `lacks` those that have to be in it (`lacks`) or not (`takes`). */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { messagesTranslator } from '../../src/formats/anthropic-messages/translator.ts'
+import { messagesTranslator } from '../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
@@ -42,9 +42,9 @@ test('an unknown provider gets all that its format accepts', () => {
   assert.equal(traits.reasoning.by, 'adaptive')
 })
 
-test('computing the traits for other formats takes little time beside a translation', async () => {
+test('computing the traits for other formats takes little time compared with a translation', async () => {
   const { outputFiles } = await build({
-    entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
+    entryPoints: [new URL('../../src/protocols/providers/provider-traits.ts', import.meta.url).pathname],
     bundle: true,
     format: 'esm',
     minify: true,

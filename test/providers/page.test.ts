@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
 import { prefixesOf, providerTable, servesChats } from './page.ts'
 
@@ -8,7 +8,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const test = suite('the page of the providers')
 
 test('the page of the providers has a row for each provider of the catalog that answers chats', () => {
-  const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/providers/README.md')) ?? []
+  const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/protocols/providers/README.md')) ?? []
   assert.is(table, providerTable(defaultCatalog))
 })
 

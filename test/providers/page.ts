@@ -1,4 +1,4 @@
-import { catalogAliasOf } from '../../src/providers/names.ts'
+import { getCatalogAlias } from '../../src/protocols/providers/names.ts'
 import type { Catalog, CatalogProvider } from '../../src/types.ts'
 
 /** How each format is called in the table. */
@@ -10,7 +10,7 @@ const FORMATS = {
   'bedrock-converse': 'Converse',
 }
 
-/** The table of src/providers/README.md: every provider of the catalog that answers chats, by the prefix of its models. */
+/** The table of src/protocols/providers/README.md: every provider of the catalog that answers chats, by the prefix of its models. */
 export function providerTable(catalog: Catalog): string {
   const rows = Object.entries(catalog)
     .filter(([, definition]) => servesChats(definition))
@@ -24,12 +24,12 @@ export function providerTable(catalog: Catalog): string {
       ]
     })
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  return table([['Prefix', 'Provider', 'Asked as'], ...rows])
+  return table([['Prefix', 'Provider', 'API format'], ...rows])
 }
 
 /** What the models of a provider begin with, without the slash: first as they are listed. */
 export function prefixesOf(id: string, definition: CatalogProvider): string[] {
-  const alias = catalogAliasOf(id, definition)
+  const alias = getCatalogAlias(id, definition)
   return alias === id ? [id] : [alias, id]
 }
 

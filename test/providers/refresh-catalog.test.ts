@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changes, renderCatalog } from '../../src/cli/catalog/file.ts'
+import { changes, renderCatalog } from '../../src/cli/catalog/catalog-file.ts'
 import type { Selection } from '../../src/cli/catalog/selection.ts'
 import { selectModels } from '../../src/cli/catalog/source.ts'
-import { modelSources, models } from '../../src/providers/catalog.data.ts'
+import { modelSources, models } from '../../src/protocols/providers/catalog.data.ts'
 import type { Kind } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -125,7 +125,7 @@ test('refreshing the catalog writes a module with one model a line and its sourc
 
 test('refreshing the catalog finds the data file as the script writes it', async () => {
   const entries = Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }])
-  const file = await readFile(new URL('../../src/providers/catalog.data.ts', import.meta.url), 'utf8')
+  const file = await readFile(new URL('../../src/protocols/providers/catalog.data.ts', import.meta.url), 'utf8')
   assert.is(file, renderCatalog(Object.fromEntries(entries)))
 })
 

@@ -1,5 +1,5 @@
-import { defaultCatalog } from '../../src/providers/catalog.ts'
-import { vendorsOfChat } from '../../src/providers/traits/followers.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { catalogProviders } from '../../src/protocols/providers/traits/followers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Expected, hold, SAMPLING, traitsOf } from './expected-traits.ts'
 
@@ -232,7 +232,7 @@ test('exactly the providers of the catalog are treated as vendors', () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>
     serviceKinds.includes('llm'),
   )
-  const unknown = answering.map(([id]) => id).filter((id) => id !== 'openai' && !vendorsOfChat.test(id))
+  const unknown = answering.map(([id]) => id).filter((id) => id !== 'openai' && !catalogProviders.test(id))
   assert.equal(unknown, [])
-  assert.not(vendorsOfChat.test('openai-compatible-home'))
+  assert.not(catalogProviders.test('openai-compatible-home'))
 })

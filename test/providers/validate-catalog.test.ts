@@ -152,7 +152,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   ],
   'a kind that is no model': [
     withModel({ id: 'large', type: 'webFetch' }),
-    'acme/large: type webFetch is no kind of model',
+    'acme/large: type webFetch is not a kind of model',
   ],
   'a kind that the provider does not serve': [
     withModel({ id: 'large', type: 'image' }),

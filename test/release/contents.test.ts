@@ -22,7 +22,7 @@ test('a file that is no part of the package is found', () => {
     'dist/index.js',
     'dist/storage/file.d.ts',
     'src/cli/README.md',
-    'src/usage/KEPT.md',
+    'src/features/usage/README.md',
     'examples/next/app/ai/[...path]/route.js',
   ]
   const bad = [

@@ -20,6 +20,9 @@ const entryNames = Object.keys(manifest.exports)
 
 const imports = `${entryNames.map((name) => `await import('${name}')`).join('\n')}\n`
 
+/** Since it keeps its data in the SQLite of Node. Everything else loads on Node 20. */
+const OLDEST_OF_THE_COMMAND = 22
+
 /** A version of Node from npm, whose package holds nothing but the program. */
 function onNode(major: number): Check {
   return async (installed) => {
@@ -34,8 +37,14 @@ function onNode(major: number): Check {
     expect(await runProgram(node, ['program.mjs'], { cwd: place }))
     const said = await runProgram(node, ['imports.mjs'], { cwd: place })
     if (said !== '') throw new Error(`importing prints ${said}`)
-    const help = await runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: place })
-    if (!help.includes('signalbox [options]')) throw new Error('the command has no help')
+    const help = runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: place })
+    if (major >= OLDEST_OF_THE_COMMAND) {
+      if (!(await help).includes('signalbox [options]')) throw new Error('the command has no help')
+    } else {
+      const refusal = await help.then(String, String)
+      if (!/Node\.js [\d.]+ is too old\. Install 22\.13\.0 or later/.test(refusal))
+        throw new Error(`the command says ${refusal}`)
+    }
     return `${version}, ${entryNames.length} entries`
   }
 }

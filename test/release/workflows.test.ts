@@ -175,6 +175,7 @@ test('the workflows call scripts that there are', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   for (const { text } of files)
     for (const [, name = ''] of text.matchAll(/npm run ([\w-]+)/g)) assert.ok(name in scripts, name)
-  assert.ok(readFileSync(`${root}.ci/run`, 'utf8').includes('setup.mjs test --all'))
+  const run = readFileSync(`${root}.ci/run`, 'utf8')
+  for (const command of ['setup.mjs test --all', 'setup.mjs bench --check']) assert.ok(run.includes(command), command)
   assert.is(manifest.name, 'signalbox')
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type Budget, createHedgeBudget, createRetryBudget } from '../../src/routing/budget.ts'
+import { type Budget, createHedgeBudget, createRetryBudget } from '../../src/request/routing/budget.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('budgets, against a model')
@@ -65,7 +65,7 @@ const budgets: Record<string, { create(now: () => number): Budget; model(): Mode
 }
 
 for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
-  test(`${what}: over 10,000 histories as many as in the model, and never more than promised`, () => {
+  test(`${what}: over 10,000 histories, the number matches the model and never exceeds the limit`, () => {
     const seen = { allowed: 0, refused: 0 }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -111,7 +111,7 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
   })
 }
 
-test('retries go on after the clock was set back', () => {
+test('retries continue after the clock was set back', () => {
   let nowMs = 1_000_000
   const budget = createRetryBudget({ now: () => nowMs, sleep: () => new Promise<void>(() => {}) })
   while (budget.spend()) nowMs += 1

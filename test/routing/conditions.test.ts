@@ -74,7 +74,7 @@ const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
   [{ stream: false, tools: true }, [[{ tools: [tool] }]], [[{}], [{ tools: [tool], stream: true }]]],
 ]
 for (const [when, meeting, others] of rows) {
-  test(`the condition ${JSON.stringify(when)} is met by matching requests, and by no others`, async () => {
+  test(`the condition ${JSON.stringify(when)} accepts matching requests and no others`, async () => {
     const { asks } = await openPool(
       { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' },
       { combos: { outer: ['pool'] }, aliases: { nick: 'pool' } },
@@ -95,7 +95,7 @@ test('conditions read headers in lower case, as mounts provide them', async () =
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('images and tools of calls of the AI SDK are recognized', async () => {
+test('images and tools in calls of the AI SDK are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, up } = await openPool([], {
     combos: { talk: { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' } },
@@ -123,7 +123,7 @@ test('images and tools of calls of the AI SDK are recognized', async () => {
   assert.equal(up.providers, [...withImage.map(() => 'one'), 'two'])
 })
 
-test('images and tools of requests in the format of Anthropic are recognized', async () => {
+test('images and tools in Anthropic requests are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, up } = await openPool([], {
     combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
@@ -151,7 +151,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}" leaves out entries whose condition the request does not meet`, async () => {
+  test(`"${strategy}" excludes entries whose condition the request does not meet`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
     const { up, asks } = await openPool({ models, strategy })
     await asks(20, { user: 'somebody' })
@@ -171,7 +171,7 @@ test('round-robin takes turns evenly among the entries whose condition is met', 
   assert.is(await asks(3, { tools: [tool] }), 'one two three')
 })
 
-test('a request that meets the condition of no entry is refused with a sentence, in the format of its client', async () => {
+test("a request that meets no entry's condition is rejected with a message in its client's format", async () => {
   const combos = {
     talk: { models: [{ model: 'claude/c', when: { tools: true } }], strategy: 'conditional' as const },
     outer: ['pool'],
@@ -179,7 +179,7 @@ test('a request that meets the condition of no entry is refused with a sentence,
   const models = [{ model: 'one/m', when: { stream: true } }]
   const { world, up } = await openPool({ models, strategy: 'conditional' }, { combos })
   const sentence = (name: string) =>
-    `No model of the combo "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`
+    `No reachable model in the combo "${name}" matches this request. Check the conditions ("when") of its models.`
   for (const model of ['pool', 'outer']) {
     const response = await world.chat({ model })
     assert.is(response.status, 400)
@@ -193,14 +193,14 @@ test('a request that meets the condition of no entry is refused with a sentence,
   assert.is(up.calls.length, 0)
 })
 
-test('the next entry is used when no entry of an inner combo is for the request', async () => {
+test('the next entry is used if no entry of an inner combo matches the request', async () => {
   const combos = { inner: { models: [{ model: 'one/m', when: { tools: true } }], strategy: 'conditional' as const } }
   const { asks } = await openPool(['inner', 'two/m'], { combos })
   assert.is(await asks(1), 'two')
   assert.is(await asks(1, { tools: [tool] }), 'one')
 })
 
-test('weighted: the other entries share requests by their weights while one is cooling', async () => {
+test('weighted: the other entries share requests by weight while one is in cooldown', async () => {
   const models = [
     { model: 'one/m', weight: 900 },
     { model: 'two/m', weight: 3 },

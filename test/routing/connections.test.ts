@@ -1,4 +1,4 @@
-import type { NewCombo } from '../../src/management/combos.ts'
+import type { NewCombo } from '../../src/admin/combos.ts'
 import type { Strategy } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -64,7 +64,7 @@ test('all connections of a provider have the same weight and cost', async () => 
   assert.is(Object.keys(countOf(up.calls.map(keyOf))).length, 3)
 })
 
-test("a provider's connections follow the provider in a combo too, unless the combo says otherwise", async () => {
+test("a provider's connections use its strategy in a combo, too, unless the combo sets one", async () => {
   const { world, asks } = await openOne({
     combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
   })
@@ -77,7 +77,7 @@ test("a provider's connections follow the provider in a combo too, unless the co
   assert.is(await asks(2, { model: 'busy' }), 'c a')
 })
 
-test("a provider's connections have a turn that a change of their combo resets", async () => {
+test("a change of the combo resets the turn of a provider's connections", async () => {
   const { world, asks } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
   assert.is(await asks(3, fromPool), 'a two b')
   const [combo] = (await world.api.combos.list()).combos
@@ -88,12 +88,12 @@ test("a provider's connections have a turn that a change of their combo resets",
   assert.is(await asks(2, fromPool), 'a b')
 })
 
-test('a provider\'s connections take "stickyLimit" from the combo that says how to choose', async () => {
+test('a provider\'s connections take "stickyLimit" from the combo that sets their strategy', async () => {
   const { asks } = await openOne({ combos: pool('round-robin', { stickyLimit: 2 }) })
   assert.is(await asks(5, fromPool), 'a a b b c')
 })
 
-test("a provider's connections are chosen among by each strategy that asks for nothing more", async () => {
+test("every strategy without further inputs can choose a provider's connections", async () => {
   for (const strategy of ['random', 'least-busy', 'sticky'] as const) {
     const { world, up } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -117,7 +117,7 @@ test('a provider\'s connections keep a session under "sticky", and move it when 
   assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
-test('a refused key does not take its provider out of use', async () => {
+test('a rejected key does not take its provider out of use', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
     const { world, up, down, asks } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -141,14 +141,14 @@ test('a failing model does not take its key out of use', async () => {
   assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
-test('after three refused keys of one provider the next provider of the combo is used', async () => {
+test("after three rejected keys of one provider, the combo's next provider is used", async () => {
   const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
   assert.is(await asks(3, fromPool), 'a>b>c>two two two')
   for (const { status } of world.told.requests) assert.is(status, 200)
 })
 
-test("a provider's connections follow the outer combo where the inner one says nothing", async () => {
+test("a provider's connections use the outer combo's strategy if the inner one sets none", async () => {
   const inner = { models: ['one/m', 'two/m'] }
   const { world, asks } = await openOne({
     combos: { inner, calm: pool('fallback').pool, pool: pool('round-robin', { models: ['inner', 'calm'] }).pool },

@@ -18,7 +18,7 @@ async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, 
     if (one.provider === provider) await api.connections.update(one.id, { draining })
 }
 
-test('new requests go to other connections while one drains, and return when it no longer does', async () => {
+test('new requests go to other connections while one drains, and return afterwards', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
     const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
     await drain('one')
@@ -31,14 +31,14 @@ test('new requests go to other connections while one drains, and return when it 
   }
 })
 
-test('a draining target gets no request when the other target fails, nor in place of cooling targets', async () => {
+test('a draining target gets no request if the other target fails or is in cooldown', async () => {
   const { asks, drain, down } = await pool(['one/m', 'two/m'])
   await drain('one')
   down.set('two', 503)
   assert.is(await asks(6), 'two two two two two two')
 })
 
-test('a request for connections that are all draining is a 503 that says so', async () => {
+test('a request fails with a 503 that says so if all its connections are draining', async () => {
   const { up, drain, world } = await pool(['one/m', 'two/m'])
   for (const provider of ['one', 'two']) await drain(provider)
   for (const [model, attempts] of [
@@ -56,7 +56,7 @@ test('a request for connections that are all draining is a 503 that says so', as
   assert.is(up.calls.length, 0)
 })
 
-test('requests under way at a draining connection go on', async () => {
+test('in-flight requests on a draining connection continue', async () => {
   let answer = (_: Response) => {}
   const up = fakeUpstream(({ body }) => {
     if (JSON.parse(body).stream) return sse(chatEvents())
@@ -74,7 +74,7 @@ test('requests under way at a draining connection go on', async () => {
   assert.match(await stream.text(), 'DONE')
 })
 
-test('a draining connection keeps the sessions that it has answered, and other sessions move to other connections', async () => {
+test('a draining connection keeps the sessions that it has answered, and other sessions move', async () => {
   const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
   const known = users.slice(0, 6)
@@ -92,7 +92,7 @@ test('a draining connection keeps the sessions that it has answered, and other s
   for (const user of known) assert.is(await asks(1, { user }), 'two', 'after an hour it is a new one')
 })
 
-test('the sessions of a provider with sticky connections go on at the draining one', async () => {
+test("sessions on a provider's sticky connections stay on the draining one", async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
   const opened = await openPool([], { connections })
   const { world, up } = opened
@@ -112,13 +112,16 @@ test('the sessions of a provider with sticky connections go on at the draining o
   for (let nth = 0; nth < 8; nth++) assert.is(await keyFor(`new-${nth}`), 'b')
 })
 
-test('an explanation says which targets are draining', async () => {
+test('an explanation shows which targets are draining', async () => {
   const { drain, world } = await pool(['one/m', 'two/m'])
   await drain('one')
   const { targets } = await world.api.explain({ model: 'pool' })
   assert.equal(
     targets.map(({ use, why }) => `${use}: ${why}`),
-    ['skipped: its connection is draining, and takes new requests of its own sessions only', 'first: pool: listed 2nd'],
+    [
+      'skipped: its connection is draining and only accepts requests from its existing sessions',
+      'first: pool: listed 2nd',
+    ],
   )
   await drain('two')
   const { error } = await world.api.explain({ model: 'pool' })
@@ -126,7 +129,7 @@ test('an explanation says which targets are draining', async () => {
   assert.is(error?.code, 'DRAINING')
 })
 
-test('draining is set, shown and taken back over HTTP and in process', async () => {
+test('draining can be set, read, and reset over HTTP and in process', async () => {
   const { world } = await openPool([], { connections: [] })
   const call = async (method: string, path: string, body?: object) => {
     const response = await world.gateway.fetch(
@@ -152,7 +155,7 @@ test('draining is set, shown and taken back over HTTP and in process', async () 
   })
 })
 
-test('/api/health says of each target what state it is in, its share of failures, and until when and why it cools', async () => {
+test('/api/health shows the state, the failure rate, and the reason and end of the cooldown of each target', async () => {
   const { world, down, drain, asks } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
   const targets = async () => (await world.api.health.list()).targets
   assert.equal(
@@ -194,7 +197,7 @@ test('a target shows the cooldown of its connection, and none of an inactive one
   assert.equal((await world.api.health.list()).targets, [])
 })
 
-test('a probe under way is shown in the state of its target', async () => {
+test('a probe in flight appears in the state of its target', async () => {
   const up = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
   const { world } = await openPool([], { connections: ['one'], fetch: up })
   await world.chat({ model: 'one/m' })

@@ -29,18 +29,18 @@ async function cooling(models: string[], seconds: Record<string, number>) {
   return pool
 }
 
-test('a cooling target is the last resort when the healthy one before it cannot take the request', async () => {
+test('a target in cooldown is the last resort if the healthy one before it does not support the request', async () => {
   const { uses, called } = await predicted(await cooling(['claude/c', 'one/m'], { one: 30 }))
   assert.equal([uses, called], [['claude skipped', 'one last-resort'], 'one'])
 })
 
-test('the last resort is the first cooling target to recover that can take the request', async () => {
+test('the last resort is the first target to recover that supports the request', async () => {
   const pool = await cooling(['claude/c', 'one/m', 'two/m'], { claude: 10, one: 40, two: 30 })
   const { uses, called } = await predicted(pool)
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
-test('when no target can take the request, the error says so, whatever is cooling', async () => {
+test('if no target supports the request, the error says so, whatever is in cooldown', async () => {
   const pool = await cooling(['claude/c', 'claude/d'], { claude: 10 })
   const { uses, called } = await predicted(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])
@@ -49,7 +49,7 @@ test('when no target can take the request, the error says so, whatever is coolin
   assert.equal([error?.status, response.status, response.headers.get('retry-after')], [400, 400, null])
 })
 
-test('no attempt is reserved for a target that cannot take the request', async () => {
+test('no attempt is reserved for a target that does not support the request', async () => {
   const connections = ['one', { provider: 'one', name: 'spare' }, { provider: 'one', name: 'third' }, 'claude']
   const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, answer: fault(500, 'down') })
   const { uses, called } = await predicted(pool)

@@ -7,7 +7,7 @@ import { linesOf, open } from './support/explain.ts'
 
 const test = suite('explanations of strategies')
 
-test('fallback: each target has the place in which it is listed', async () => {
+test('fallback: each target is in its listed position', async () => {
   const pool = await open('fallback')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
@@ -16,19 +16,19 @@ test('fallback: each target has the place in which it is listed', async () => {
   ])
 })
 
-test('round-robin: the explanation names the entry whose turn it is, and takes no turn', async () => {
+test('round-robin: the explanation shows the entry that has the turn, and takes no turn', async () => {
   const pool = await open('round-robin')
   await pool.asks(1)
   const wanted = [
     'two first: pool: its turn',
-    'three next: pool: 1 after the one whose turn it is',
-    'one next: pool: 2 after the one whose turn it is',
+    'three next: pool: 1 after the entry whose turn it is',
+    'one next: pool: 2 after the entry whose turn it is',
   ]
   for (let time = 0; time < 3; time++) assert.equal(await linesOf(pool), wanted)
   assert.is(await pool.asks(1), 'two')
 })
 
-test('weighted and random: the order is one that might be drawn', async () => {
+test('weighted and random: the order is a possible draw', async () => {
   const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
   for (const line of await linesOf(await open('weighted', {}, entries))) {
     const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
@@ -39,23 +39,23 @@ test('weighted and random: the order is one that might be drawn', async () => {
   assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
 })
 
-test('least-cost: the reason is the price, or that it is unknown', async () => {
+test('least-cost: the reason is the price, or that the price is unknown', async () => {
   assert.equal(await linesOf(await open('least-cost')), [
     'two first: pool: $0.35 per million tokens, input and output',
     'one next: pool: $20 per million tokens, input and output',
-    'three next: pool: no known price',
+    'three next: pool: price unknown',
   ])
 })
 
 test('least-latency: the reason is the measured average', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
-  assert.equal(await linesOf(pool), ['one first: pool: not measured yet'])
+  assert.equal(await linesOf(pool), ['one first: pool: latency not measured yet'])
   await pool.asks(1)
   assert.equal(await linesOf(pool), ['one first: pool: 0 ms on average'])
-  assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
+  assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
-test('least-latency: the reason says which target is only tried to learn whether it is faster', async () => {
+test('least-latency: the reason shows which target is only tried to see whether it is faster', async () => {
   const clock = fakeClock()
   const answer = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
@@ -72,46 +72,46 @@ test('least-latency: the reason says which target is only tried to learn whether
   while (seen.size < 2) seen.add((await linesOf(pool)).join())
   assert.equal([...seen].sort(), [
     'one first: pool: 100 ms on average,two next: pool: 200 ms on average',
-    'two first: pool: 200 ms on average, tried first now and then to see whether it is faster,one next: pool: 100 ms on average',
+    'two first: pool: 200 ms on average, occasionally tried first to see whether it has become faster,one next: pool: 100 ms on average',
   ])
 })
 
-test('least-busy: the reason is the number of requests under way', async () => {
+test('least-busy: the reason is the number of in-flight requests', async () => {
   const pool = await open('least-busy', { answer: () => new Promise(() => {}) })
   for (let time = 1; time <= 4; time++) {
     void pool.world.chat({ model: 'pool' })
     while (pool.up.open < time) await pool.world.clock.advance(0)
   }
   assert.equal(await linesOf(pool), [
-    'two first: pool: 1 request under way',
-    'three next: pool: 1 request under way',
-    'one next: pool: 2 requests under way',
+    'two first: pool: 1 request in flight',
+    'three next: pool: 1 request in flight',
+    'one next: pool: 2 requests in flight',
   ])
 })
 
-test('sticky: the reason is the entry to which the session belongs, or to which it was moved', async () => {
+test("sticky: the reason is the session's own entry, or the one that it was moved to", async () => {
   const pool = await open('sticky')
   assert.equal(await linesOf(pool), [
-    'one first: pool: listed 1st, since the request has no session',
-    'two next: pool: listed 2nd, since the request has no session',
-    'three next: pool: listed 3rd, since the request has no session',
+    'one first: pool: listed 1st; the request has no session',
+    'two next: pool: listed 2nd; the request has no session',
+    'three next: pool: listed 3rd; the request has no session',
   ])
   const body = { user: 'somebody' }
   const [home = '', second = '', third = ''] = (await linesOf(pool, { body })).map((line) => line.split(' ')[0])
   assert.equal(await linesOf(pool, { body }), [
-    `${home} first: pool: the session is at home here`,
+    `${home} first: pool: the session is assigned here`,
     `${second} next: pool: 2nd for this session`,
     `${third} next: pool: 3rd for this session`,
   ])
   assert.is(await pool.asks(1, body), home)
   pool.down.set(home, 500)
   await pool.asks(1, body)
-  assert.equal((await linesOf(pool, { body }))[0], `${second} first: pool: the session was moved here`)
+  assert.equal((await linesOf(pool, { body }))[0], `${second} first: pool: the session was re-pinned here`)
   const named = await linesOf(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
-  assert.match(named[0] ?? '', /the session was moved here/, 'headers of any case')
+  assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
 })
 
-test('conditional: an entry that is left out is shown with the condition that is not met', async () => {
+test('conditional: an excluded entry is shown with the condition that the request does not meet', async () => {
   const entries = [
     { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
     { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },
@@ -141,7 +141,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}": the next request is routed as it was explained`, async () => {
+  test(`"${strategy}": the next request is routed as explained`, async () => {
     const entries = [{ model: 'one/m', when: { stream: false } }, 'two/m', 'three/m']
     const pool = await open(strategy, { limits: { maxAttempts: 2 } }, entries)
     const body = { user: 'somebody' }

@@ -9,19 +9,19 @@ import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
 
-test('a cooling target is skipped, with the reason and the end of its cooldown; the others are used within the attempts', async () => {
+test('a target in cooldown is skipped with the reason and the end; the others are used within the attempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.asks(1)
   const [first, ...rest] = await linesOf(pool)
   assert.match(
     first ?? '',
-    /^one skipped: connection is cooling after "credentials" until 2026-01-01T00:01:0\d\.\d{3}Z$/,
+    /^one skipped: connection is in cooldown after "credentials" until 2026-01-01T00:01:0\d\.\d{3}Z$/,
   )
   assert.equal(rest, ['two first: pool: listed 2nd', 'three beyond: pool: listed 3rd'])
 })
 
-test('when all are cooling, the one that recovers first is the last resort', async () => {
+test('if all targets are in cooldown, the first to recover is the last resort', async () => {
   const pool = await open('fallback')
   for (const [provider, status] of [
     ['one', 401],
@@ -36,7 +36,7 @@ test('when all are cooling, the one that recovers first is the last resort', asy
   assert.is(await pool.asks(1), 'two')
 })
 
-test('a target that cools after failures by chance is the last resort beside a good one, within the attempts', async () => {
+test('a target in cooldown after occasional failures is the last resort next to a healthy one, within the attempts', async () => {
   for (const [maxAttempts, use] of [
     [3, 'last-resort'],
     [1, 'skipped'],
@@ -55,19 +55,19 @@ test('a model without a combo: its connections by priority', async () => {
   assert.equal(
     targets.map(({ connection, use, why, via }) => [connection, use, why, via]),
     [
-      ['two', 'first', 'by the priority of its connection', undefined],
-      ['spare', 'next', 'by the priority of its connection', undefined],
+      ['two', 'first', 'ordered by connection priority', undefined],
+      ['spare', 'next', 'ordered by connection priority', undefined],
     ],
   )
 })
 
-test('the last attempt is kept for another model, as it is when the keys of the first fail', async () => {
+test('the last attempt is reserved for another model, as when the keys of the first one fail', async () => {
   const connections = [...['a', 'b', 'c'].map((name) => ({ provider: 'one', name })), 'two', 'three']
   const pool = await openPool(['one/m', 'two/m', 'three/m'], { connections })
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
     'one next: pool: listed 1st',
-    'one beyond: pool: listed 1st; the last attempt is kept for another model',
+    'one beyond: pool: listed 1st; the last attempt is reserved for another model',
     'two next: pool: listed 2nd',
     'three beyond: pool: listed 3rd',
   ])
@@ -80,16 +80,16 @@ test('the last attempt is kept for another model, as it is when the keys of the 
   )
 })
 
-test('a target that is named twice is used once, as it is tried', async () => {
+test('a target that is named twice is listed once, as it is tried once', async () => {
   const pool = await openPool(['one/m', 'two/m', 'one/m'])
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
     'two next: pool: listed 2nd',
-    'one skipped: it stands in this list already',
+    'one skipped: already in this list',
   ])
 })
 
-test('two models of a provider whose connections take turns: each begins at another connection', async () => {
+test('two models of a provider with round-robin connections each start at another connection', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: name }))
   const answer = () => json({ error: { message: 'down' } }, 500)
   const { world, up } = await openPool(['one/m', 'one/other'], { connections, limits: { maxAttempts: 4 }, answer })
@@ -104,7 +104,7 @@ test('two models of a provider whose connections take turns: each begins at anot
   assert.equal(called, lines)
 })
 
-test('each target has the way through combos and providers, and the reason at each step', async () => {
+test('each target has its path through combos and providers, and the reason for each step', async () => {
   const connections = ['one', 'two', { provider: 'two', name: 'spare' }]
   const combos = { inner: { models: ['two/m'], connectionStrategy: 'round-robin' as const } }
   const pool = await openPool({ models: ['inner', 'one/m'], strategy: 'round-robin' }, { connections, combos })
@@ -115,20 +115,20 @@ test('each target has the way through combos and providers, and the reason at ea
       ['two', 'pool: its turn; inner: listed 1st; two: its turn', 'pool:round-robin>inner:fallback>two:round-robin'],
       [
         'spare',
-        'pool: its turn; inner: listed 1st; two: 1 after the one whose turn it is',
+        'pool: its turn; inner: listed 1st; two: 1 after the entry whose turn it is',
         'pool:round-robin>inner:fallback>two:round-robin',
       ],
-      ['one', 'pool: 1 after the one whose turn it is', 'pool:round-robin'],
+      ['one', 'pool: 1 after the entry whose turn it is', 'pool:round-robin'],
     ],
   )
 })
 
-test('a target whose format cannot carry the request is skipped, as it is by the request', async () => {
+test('a target whose format does not support the request is skipped, as the request does', async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
   const lines = await linesOf(pool, { body })
-  assert.match(lines[0] ?? '', /^claude skipped: its format cannot carry the request: "n"/)
+  assert.match(lines[0] ?? '', /^claude skipped: its format does not support the request: "n"/)
   assert.is(lines[1], 'one first: pool: listed 2nd')
   assert.is(await pool.asks(1, body), 'one')
   const sketched = (await linesOf(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
@@ -139,7 +139,7 @@ test('a target whose format cannot carry the request is skipped, as it is by the
   assert.equal([error?.status, error?.message], [response.status, read.message])
 })
 
-test('size and streaming are those that the request will have', async () => {
+test('size and streaming are the ones that the request will have', async () => {
   const body = { messages: [{ role: 'user', content: 'hé' }], stream: true }
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'pool', ...body })).length
   const entries = (max: number): ComboModel[] => [{ model: 'one/m', when: { bytes: { max }, stream: true } }, 'two/m']
@@ -157,7 +157,7 @@ test('size and streaming are those that the request will have', async () => {
   assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
 })
 
-test('a model that leads to no target is explained with the error that the client would get', async () => {
+test('a model without a target is explained with the error that the client would get', async () => {
   const { world } = await open('conditional', {}, [{ model: 'one/m', when: { tools: true } }])
   for (const model of ['poll', 'one', 'pool', 'nobody/m']) {
     const { targets, error, model: asked } = await world.api.explain({ model })
@@ -169,7 +169,7 @@ test('a model that leads to no target is explained with the error that the clien
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('an explanation over HTTP is that in process; it calls no provider, stores nothing and shows no secret', async () => {
+test('an explanation is the same over HTTP and in process; it calls no provider, stores nothing, and shows no secret', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -7,7 +7,7 @@ for (const [outcome, end] of [
   ['success', 'succeed'],
   ['error of the client', 'fail'],
 ] as const) {
-  test(`a late ${outcome} does not lift a cooldown that began after its call`, () => {
+  test(`a late ${outcome} does not end a cooldown that began after its call`, () => {
     for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
       const { health, fail, waitOf } = open()
       const early = health.begin(target())
@@ -23,7 +23,7 @@ for (const [outcome, end] of [
   })
 }
 
-test('failures of calls that began before the cooldown neither prolong it nor count against the probe', () => {
+test('failures of calls from before the cooldown neither extend it nor count against the probe', () => {
   const { health, fail, waitOf, pass } = open()
   const early = [1, 2, 3].map(() => health.begin(target()))
   fail('rate-limit')
@@ -37,21 +37,21 @@ test('failures of calls that began before the cooldown neither prolong it nor co
   assert.is(waitOf(), undefined)
 })
 
-test('a cooldown under way is only extended by failures of the last resort, and keeps its reason', () => {
+test('only failures of the last resort extend a cooldown, and it keeps its reason', () => {
   const { health, fail, waitOf } = open()
   fail('credentials')
   fail('rate-limit', target(), 1_000)
   fail('rate-limit')
   assert.is(waitOf(), 60_000)
-  assert.is(health.cooldownOf(target())?.class, 'credentials')
+  assert.is(health.getCooldown(target())?.class, 'credentials')
   fail('rate-limit', target(), 90_000)
   assert.is(waitOf(), 90_000)
-  assert.is(health.cooldownOf(target())?.class, 'rate-limit')
+  assert.is(health.getCooldown(target())?.class, 'rate-limit')
   health.begin(target()).succeed()
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
-test('streams that break off count, though each had begun, until an answer comes to its end', async () => {
+test('streams that break off count as failures until a response is complete', async () => {
   const { health, waitOf, pass } = open()
   const stream = (end: 'breakOff' | 'succeed') => {
     const trial = health.begin(target())
@@ -63,7 +63,7 @@ test('streams that break off count, though each had begun, until an answer comes
   assert.is(waitOf(), undefined, 'five of eleven')
   stream('breakOff')
   assert.is(waitOf(), 5_000)
-  assert.is(health.cooldownOf(target())?.class, 'network')
+  assert.is(health.getCooldown(target())?.class, 'network')
   assert.is(waitOf(target('a', 'other')), undefined, 'another model of the account')
   pass(5_000)
   const probe = health.begin(target())
@@ -77,7 +77,7 @@ test('streams that break off count, though each had begun, until an answer comes
   assert.equal(await health.list([connection('a')]), [])
 })
 
-test('a stream that has begun ends the failures of its target, except those of streams that broke off', async () => {
+test('the beginning of a stream clears the failures of its target, except those of broken streams', async () => {
   const { health, fail, waitOf, pass } = open()
   for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
   pass(1_000)
@@ -97,17 +97,17 @@ test('a complete stream does not clear the failures of calls that failed while i
   assert.is(waitOf(), 5_000)
 })
 
-test('an old stream that breaks off does not prolong a cooldown that began after it', () => {
+test('an old stream that breaks off does not extend a cooldown that began after it', () => {
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
   old.beginStream()
   for (let at = 0; at < 5; at++) fail('server')
   old.breakOff(failure('network'))
   assert.is(waitOf(), 5_000)
-  assert.is(health.cooldownOf(target())?.class, 'server')
+  assert.is(health.getCooldown(target())?.class, 'server')
 })
 
-test('a connection that was changed has no failures', async () => {
+test('a changed connection has no failures', async () => {
   const { fail, waitOf, health } = open()
   fail('credentials')
   assert.is(waitOf(target('a', 'm', '2')), undefined)

@@ -3,7 +3,7 @@ import { connection, open, target } from './support/health.ts'
 
 const test = suite('health as operators see it')
 
-test('operators see unhealthy targets, and can reset them', async () => {
+test('operators can list and reset unhealthy targets', async () => {
   const { fail, health, pass } = open()
   fail('credentials')
   fail('server', target('b'))
@@ -36,7 +36,7 @@ test('operators see unhealthy targets, and can reset them', async () => {
   assert.equal(await health.list([connection('b')]), [])
 })
 
-test('invented model names do not fill the memory, and displace no record that matters more', async () => {
+test('made-up model names neither fill the memory nor evict more important records', async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5; at++) fail('server', target('c'))
@@ -49,7 +49,7 @@ test('invented model names do not fill the memory, and displace no record that m
   assert.is(waitOf(target('d')), 1_000, 'what is new has room')
 })
 
-test('when only cooling models are recorded, the oldest of them makes room for a new one', () => {
+test('if all records are of models in cooldown, a new one evicts the oldest', () => {
   const { fail, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 5)}`))
@@ -58,7 +58,7 @@ test('when only cooling models are recorded, the oldest of them makes room for a
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)
 })
 
-test('the message of a provider is kept up to its useful length', async () => {
+test("the provider's message is kept up to a useful length", async () => {
   const { health } = open()
   health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)

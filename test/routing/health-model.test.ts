@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { FailureClass } from '../../src/routing/failure-class.ts'
-import { createHealth } from '../../src/routing/health.ts'
-import type { HealthTarget } from '../../src/routing/health-records.ts'
-import type { CircuitPermit } from '../../src/routing/permit.ts'
+import type { FailureClass } from '../../src/request/routing/failure-class.ts'
+import type { HealthTarget } from '../../src/request/routing/health-records.ts'
+import type { CircuitPermit } from '../../src/request/routing/permit.ts'
+import { createHealth } from '../../src/request/routing/target-health.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
@@ -51,7 +51,7 @@ const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
   return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
 })
 
-test(`over ${times(10_000)} histories of four targets health agrees with the model`, () => {
+test(`over ${times(10_000)} histories of four targets, health agrees with the model`, () => {
   let [usable, cooling] = [0, 0]
   fc.assert(
     fc.property(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) => {
@@ -108,7 +108,7 @@ test(`over ${times(10_000)} histories of four targets health agrees with the mod
           const isUsable = model.isUsable(target, nowMs)
           if (isUsable) usable++
           else cooling++
-          if ((health.cooldownOf(target) === undefined) === isUsable) continue
+          if ((health.getCooldown(target) === undefined) === isUsable) continue
           assert.unreachable(`${target.connection.id}/${target.model}, step ${index}: ${isUsable}`)
         }
       }
@@ -122,7 +122,7 @@ function unknown(): never {
   throw new Error('no such target')
 }
 
-test('of any number of simultaneous requests exactly one probes', () => {
+test('exactly one of any number of simultaneous requests probes', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('begin', 'fail', 'answer', 'drop', 'pass'), { maxLength: 60 }), (steps) => {
       let nowMs = 1_000
@@ -135,7 +135,7 @@ test('of any number of simultaneous requests exactly one probes', () => {
       for (const step of steps) {
         if (step === 'pass') nowMs += 61_000
         else if (step === 'begin') {
-          if (health.cooldownOf(target)) continue
+          if (health.getCooldown(target)) continue
           underWay.push(health.begin(target))
           if (!isWell) assert.is(underWay.length, 1, 'one at a time while it is not well')
         } else {

@@ -1,4 +1,4 @@
-import { defaultHealthTerms, type FailureClass, failureRules } from '../../src/routing/failure-class.ts'
+import { defaultHealthTerms, type FailureClass, failureRules } from '../../src/request/routing/failure-class.ts'
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 
@@ -23,7 +23,7 @@ for (const [what, failures, firstMs, level] of table) {
     }
     fail(what)
     assert.is(waitOf(), firstMs)
-    assert.is(health.cooldownOf(target())?.class, what)
+    assert.is(health.getCooldown(target())?.class, what)
     assert.is(
       waitOf(target('a', 'other')),
       level === 'connection' ? firstMs : undefined,
@@ -34,7 +34,7 @@ for (const [what, failures, firstMs, level] of table) {
 }
 
 for (const what of ['client', 'context-overflow', 'format'] as const) {
-  test(`${what} says nothing about a target, neither bad nor good`, () => {
+  test(`${what} does not affect a target's health`, () => {
     const { fail, waitOf } = open()
     for (let at = 0; at < 10; at++) fail(what)
     assert.is(waitOf(), undefined)
@@ -70,12 +70,12 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
   })
 }
 
-test('every class of failures is tested, or has no cooldown', () => {
+test('every failure class is tested, or has no cooldown', () => {
   const cooling = Object.entries(failureRules).flatMap(([what, { cooldown }]) => (cooldown ? [what] : []))
   assert.equal(cooling.sort(), table.map(([what]) => what).sort())
 })
 
-test('a target whose calls fail more rarely than the share is used, however many fail', () => {
+test('a target with a failure rate below the threshold is used, however many calls fail', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 100; at++) {
     health.begin(target()).succeed()
@@ -85,7 +85,7 @@ test('a target whose calls fail more rarely than the share is used, however many
   assert.is(waitOf(), undefined)
 })
 
-test('a target half of whose calls fail cools, though no two fail in a row', () => {
+test('a target with a failure rate of 50% goes into cooldown, even if no two calls in a row fail', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 3; at++) {
     assert.is(waitOf(), undefined)
@@ -105,7 +105,7 @@ test('failures older than the window do not count', () => {
   assert.is(waitOf(), 5_000)
 })
 
-test('a target cools after ten failures in a row, even after a thousand successes', () => {
+test('ten failures in a row start a cooldown, even after a thousand successes', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 1_000; at++) health.begin(target()).succeed()
   for (let at = 0; at < 9; at++) fail('server')
@@ -114,7 +114,7 @@ test('a target cools after ten failures in a row, even after a thousand successe
   assert.is(waitOf(), 5_000)
 })
 
-test('a target that is back is judged by its calls since then', () => {
+test('a recovered target is judged by its calls since then', () => {
   const { health, fail, waitOf, pass } = open()
   for (let at = 0; at < 5; at++) fail('server')
   pass(5_000)
@@ -125,7 +125,7 @@ test('a target that is back is judged by its calls since then', () => {
   assert.is(waitOf(), 5_000)
 })
 
-test('a failure that is certain starts a cooldown at once, and one that is not waits for the share', () => {
+test('a certain failure starts a cooldown immediately, and other failures do when their rate is high enough', () => {
   for (const [isCertain, wait] of [
     [true, 5_000],
     [false, undefined],
@@ -136,8 +136,8 @@ test('a failure that is certain starts a cooldown at once, and one that is not w
   }
 })
 
-test('only a wait that was asked for, a refused key and a missing model are firm', () => {
-  for (const [what, isCertain, asked, isFirm] of [
+test('only a requested wait, a rejected key, and a missing model are mandatory cooldowns', () => {
+  for (const [what, isCertain, asked, isMandatory] of [
     ['rate-limit', false, 1_000, true],
     ['server', false, 1_000, true],
     ['credentials', false, undefined, true],
@@ -147,23 +147,23 @@ test('only a wait that was asked for, a refused key and a missing model are firm
   ] as const) {
     const { health } = open()
     health.begin(target()).fail({ ...failure(what, asked), isCertain })
-    assert.is(health.cooldownOf(target())?.isFirm, isFirm, `${what} ${asked}`)
+    assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${what} ${asked}`)
   }
 })
 
-test('failures that a combo with its own health terms judges do not affect other requests, except evident ones', () => {
+test("failures under a combo's own health terms do not affect other requests, except certain ones", () => {
   const { health, waitOf } = open()
   const combo = health.withTerms({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))
-  assert.is(combo.cooldownOf(target()), undefined)
+  assert.is(combo.getCooldown(target()), undefined)
   combo.begin(target()).fail(failure('server'))
-  assert.is(Number(combo.cooldownOf(target())?.retryAt) - 1_000_000, 1_000)
+  assert.is(Number(combo.getCooldown(target())?.retryAt) - 1_000_000, 1_000)
   assert.is(waitOf(), undefined)
   combo.begin(target('b')).fail(failure('credentials'))
   assert.is(waitOf(target('b')), 60_000)
 })
 
-test('the wait that the provider asks for is kept exactly, for an hour at most', async () => {
+test('a wait that the provider requests is used exactly, up to an hour', async () => {
   for (const [asked, waited] of [
     [30_000, 30_000],
     [0, 0],
@@ -176,7 +176,7 @@ test('the wait that the provider asks for is kept exactly, for an hour at most',
   }
 })
 
-test('jitter makes a back-off up to a tenth longer, and never shorter', () => {
+test('jitter extends a back-off by up to a tenth, and never shortens it', () => {
   for (const [random, wait] of [
     [0, 60_000],
     [0.999, 65_994],
@@ -187,7 +187,7 @@ test('jitter makes a back-off up to a tenth longer, and never shorter', () => {
   }
 })
 
-test('a wait shorter than the first back-off of its class is used once, and then the back-off counts', () => {
+test('a wait shorter than the first back-off of its class is used once, and then the back-off applies', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
   for (const asked of [0, 0, 400, 1_500, 0]) {
@@ -198,7 +198,7 @@ test('a wait shorter than the first back-off of its class is used once, and then
   assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
 })
 
-test('a wait of zero does not start a cooldown for which several failures are needed', async () => {
+test('a wait of zero does not start a cooldown that needs several failures', async () => {
   const { fail, health, waitOf } = open()
   for (let at = 0; at < 4; at++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
@@ -238,7 +238,7 @@ test('the cooldown doubles up to its limit', () => {
   )
 })
 
-test('failures of requests that were under way, or used the target as the last resort, do not prolong its cooldown', () => {
+test("failures of in-flight and last-resort requests do not extend a target's cooldown", () => {
   const { fail, waitOf, pass } = open()
   for (let at = 0; at < 8; at++) fail('server')
   assert.is(waitOf(), 5_000)
@@ -247,7 +247,7 @@ test('failures of requests that were under way, or used the target as the last r
   assert.is(waitOf(), 3_000)
 })
 
-test('a model that fails at every account does not take other models out of use, unless no model answers', () => {
+test('a model that fails on every account does not take other models out of use, unless all models fail', () => {
   const bad = open()
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
@@ -256,14 +256,14 @@ test('a model that fails at every account does not take other models out of use,
   assert.is(gone.waitOf(target('c', 'good')), 5_000)
 })
 
-test('every model of a connection cools when its address cannot be reached', () => {
+test('an unreachable connection puts all its models in cooldown', () => {
   const { failAddress, waitOf } = open()
   failAddress()
   assert.is(waitOf(target('a', 'other')), 5_000)
   assert.is(waitOf(target('b')), undefined)
 })
 
-test('a key cools when calls of two models break off, never for one model', () => {
+test('network failures of two models put a key in cooldown, and failures of one model never do', () => {
   const { fail, waitOf, health } = open()
   for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
@@ -274,14 +274,14 @@ test('a key cools when calls of two models break off, never for one model', () =
   assert.is(waitOf(target('a', 'good')), 5_000)
 })
 
-test('a model whose calls break off at every account does not take the provider out of use', () => {
+test('a model with network failures on every account does not take the provider out of use', () => {
   const { fail, waitOf } = open()
   for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
-test('a provider cools when two of its accounts fail, never for one', () => {
+test('failures of two accounts put a provider in cooldown, and failures of one never do', () => {
   const one = open()
   for (let at = 0; at < 50; at++) one.fail('network')
   assert.is(one.waitOf(target('b')), undefined)

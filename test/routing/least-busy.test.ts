@@ -17,7 +17,7 @@ for (const [count, models] of [
   [10, ['one/m', 'two/m']],
   [9, ['one/m', 'two/m', 'three/m']],
 ] as const) {
-  test(`a burst of ${count} over ${models.length} targets is even`, async () => {
+  test(`a burst of ${count} is spread evenly over ${models.length} targets`, async () => {
     const { world, up } = await openPool(busy(...models))
     await Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
     const counts = Object.values(countOf(up.providers))
@@ -25,7 +25,7 @@ for (const [count, models] of [
   })
 }
 
-test('a burst is even where one of the targets is cooling', async () => {
+test('a burst is spread evenly if one of the targets is in cooldown', async () => {
   const { world, up, down } = await openPool(busy('one/m', 'two/m', 'three/m'))
   down.set('one', 401)
   await world.chat({ model: 'one/m' })
@@ -45,7 +45,7 @@ async function waitingFor(pool: Pick<Pool, 'world' | 'up'>, times: number) {
   return countOf(up.providers)
 }
 
-test('requests at other connections than the first one count as load of their provider', async () => {
+test('requests on connections other than the first count as load of their provider', async () => {
   const pool = await openPool(pair, {
     connections: [{ provider: 'one', apiKey: 'dead' }, 'one', 'two'],
     answer: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
@@ -55,7 +55,7 @@ test('requests at other connections than the first one count as load of their pr
   assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
 })
 
-test('a request does not count as load against the connection that its combo has chosen for it', async () => {
+test('a request does not count as load on the connection that its combo has chosen for it', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
   const { world, up } = await openPool(combo, { connections: [...connections, 'two'] })
@@ -63,13 +63,13 @@ test('a request does not count as load against the connection that its combo has
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-a')
 })
 
-test('requests at any target of a combo count as its load', async () => {
+test('requests to any target of a combo count as its load', async () => {
   const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
   const pool = await openPool(busy('inner', 'three/m'), { combos, answer: never })
   assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
 })
 
-test('a request for a whole answer counts as load until the answer is complete', async () => {
+test('a request for a whole response counts as load until the response is complete', async () => {
   let bring: () => void = () => {}
   const late = new Promise<void>((resolve) => {
     bring = resolve
@@ -109,7 +109,7 @@ for (const [how, answer, end] of ends) {
   })
 }
 
-test('a request no longer counts as load when its client disconnects before the answer', async () => {
+test('a request no longer counts as load if its client disconnects before the response', async () => {
   const { world, up, asks } = await openPool(pair, first(never))
   const leave = new AbortController()
   const asked = world.chat(stream, { signal: leave.signal })
@@ -128,7 +128,7 @@ test('a failed attempt no longer counts as load', async () => {
   assert.is(await asks(2), 'one one')
 })
 
-test('a request that no target could take does not count as load', async () => {
+test('a request that no target supports does not count as load', async () => {
   const { world, down, asks } = await openPool(pair)
   down.set('one', 401).set('two', 401)
   assert.is(await asks(1), 'one>two')

@@ -49,7 +49,7 @@ function isMostly(seen: readonly string[], provider: string) {
   assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
 }
 
-test('each target is measured first, then the fastest is used, and sometimes another one', async () => {
+test('each target is measured first; then the fastest is used, and occasionally another one', async () => {
   const { race } = await openRace({ one: 800, two: 200, three: 500 })
   assert.is(new Set(await race(9)).size, 3)
   const seen = await race(300)
@@ -57,7 +57,7 @@ test('each target is measured first, then the fastest is used, and sometimes ano
   assert.ok(Object.keys(countOf(seen)).length > 1)
 })
 
-test('streams count by their first event, apart from whole answers', async () => {
+test('streams are measured by their first event, separately from whole responses', async () => {
   const { race } = await openRace({ one: 100, two: 600, three: 900 }, { streamMs: { one: 900, two: 600, three: 100 } })
   await race(9)
   isMostly(await race(60), 'one')
@@ -66,7 +66,7 @@ test('streams count by their first event, apart from whole answers', async () =>
   isMostly(await race(60), 'one')
 })
 
-test('a target that becomes slow is left for the next one', async () => {
+test('a target that becomes slow is replaced by the next one', async () => {
   const ms = { one: 200, two: 500, three: 900 }
   const { race } = await openRace(ms)
   await race(9)
@@ -76,7 +76,7 @@ test('a target that becomes slow is left for the next one', async () => {
   isMostly(await race(60), 'two')
 })
 
-test('a cooling target is skipped', async () => {
+test('a target in cooldown is skipped', async () => {
   const { world, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   await race(9)
   down.set('one', 401)

@@ -41,7 +41,7 @@ for (const [what, change] of Object.entries(changes)) {
   })
 }
 
-test('a session that was moved between connections of a provider returns when the combo changes', async () => {
+test("a session that was moved between a provider's connections returns when the combo changes", async () => {
   const keys = ['key-a-of-one', 'key-b-of-one']
   const connections = keys.map((apiKey) => ({ provider: 'one', name: apiKey, apiKey }))
   const down = new Set<string>()
@@ -71,7 +71,7 @@ test('a session that was moved between connections of a provider returns when th
   assert.is(used.at(-1), home)
 })
 
-test('a session stays where it is when its entry cannot carry one of its requests', async () => {
+test('a session stays where it is if its entry does not support one of its requests', async () => {
   const { world, asks } = await openPool(
     { models: ['one/m', 'claude/c'], strategy: 'sticky' },
     { answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
@@ -85,7 +85,7 @@ test('a session stays where it is when its entry cannot carry one of its request
   assert.is(await asks(1, body), 'claude')
 })
 
-test('a session is not moved by a hedge that was faster', async () => {
+test('a faster hedge does not move a session', async () => {
   const clock = fakeClock()
   let slow = ''
   const { world, up } = await openPool(

@@ -1,7 +1,7 @@
-import { hashOf } from '../../src/lib/hash.ts'
-import type { Group, GroupEntry } from '../../src/routing/group.ts'
-import { createSessionAffinity } from '../../src/routing/session-affinity.ts'
-import { localState } from '../../src/routing/shared-state.ts'
+import { hashText } from '../../src/lib/hash.ts'
+import type { Group, GroupEntry } from '../../src/request/routing/group.ts'
+import { createSessionAffinity } from '../../src/request/routing/session-affinity.ts'
+import { createLocalState } from '../../src/request/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -24,17 +24,26 @@ function twins(): [string, string] {
   const random = createRandom(1)
   for (let nth = 0; nth < 300_000; nth++) {
     const text = random.next().toString(36)
-    const twin = seen.get(hashOf(text))
+    const twin = seen.get(hashText(text))
     if (twin !== undefined) return [twin, text]
-    seen.set(hashOf(text), text)
+    seen.set(hashText(text), text)
   }
   throw new Error('there are none')
 }
 
 test('two sessions with the same hash are moved independently', async () => {
-  const pins = createSessionAffinity(localState(fakeClock()))
+  const pins = createSessionAffinity(createLocalState(fakeClock()))
   const [moved, other] = twins()
-  await pins.moveTo(group, moved, entry)
-  assert.is(await pins.entryNameOf(group, moved), 'one/m')
-  assert.is(await pins.entryNameOf(group, other), undefined)
+  await pins.moveSession(group, { owner: '', session: moved }, entry)
+  assert.is(await pins.getEntryName(group, { owner: '', session: moved }), 'one/m')
+  assert.is(await pins.getEntryName(group, { owner: '', session: other }), undefined)
+})
+
+test('no name of a session leads to a session of another owner', async () => {
+  const pins = createSessionAffinity(createLocalState(fakeClock()))
+  await pins.moveSession(group, { owner: 'alice', session: 'talk' }, entry)
+  assert.is(await pins.getEntryName(group, { owner: 'alice', session: 'talk' }), 'one/m')
+  for (const separator of ['', '/', '-', '\n', '\0'])
+    for (const session of [`alice${separator}talk`, `talk${separator}alice`, 'talk'])
+      for (const owner of ['', 'bob']) assert.is(await pins.getEntryName(group, { owner, session }), undefined)
 })

@@ -1,6 +1,6 @@
-import type { Group, GroupEntry } from '../../src/routing/group.ts'
-import { createRoundRobin } from '../../src/routing/round-robin.ts'
-import { localState } from '../../src/routing/shared-state.ts'
+import type { Group, GroupEntry } from '../../src/request/routing/group.ts'
+import { createRoundRobin } from '../../src/request/routing/round-robin.ts'
+import { createLocalState } from '../../src/request/routing/shared-state.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -16,9 +16,9 @@ const group: Group = {
   entries,
 }
 
-test('when the check of an entry throws, the waiting requests fail, and later ones do not', async () => {
+test('if the check of an entry throws, the waiting requests fail, and later ones do not', async () => {
   const clock = fakeClock()
-  const rotation = createRoundRobin(localState(clock), clock)
+  const rotation = createRoundRobin(createLocalState(clock), clock)
   const throws = () => {
     throw new Error('cannot tell')
   }
@@ -28,9 +28,9 @@ test('when the check of an entry throws, the waiting requests fail, and later on
   assert.is((await rotation.take(group, () => true)).index, 1)
 })
 
-test('a request takes a turn of this instance after 2.4 s, however slow the shared state is and however often other writers are faster', async () => {
+test('a request takes a local turn after 2.4 s, however slow the shared state is and however often other writers win', async () => {
   const clock = fakeClock()
-  const local = localState(clock)
+  const local = createLocalState(clock)
   const slow = {
     ...local,
     async read(key: string) {

@@ -5,7 +5,7 @@ const test = suite('round-robin')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
-test('when the first of three targets fails, the two others get equal shares', async () => {
+test('if the first of three targets fails, the other two get equal shares', async () => {
   const { up, down, asks } = await openPool(turns)
   down.set('one', 401)
   assert.is(await asks(1), 'one>two')
@@ -13,13 +13,13 @@ test('when the first of three targets fails, the two others get equal shares', a
   assert.equal(countOf(up.providers), { one: 1, two: 31, three: 30 })
 })
 
-test('the two others get equal shares also before the failing target is cooling', async () => {
+test('the other two get equal shares even before the failing target is in cooldown', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500)
   assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
 })
 
-test('when no target answers, the turn does not move', async () => {
+test('the turn does not move if no target answers', async () => {
   const { down, asks } = await openPool(turns)
   assert.is(await asks(1), 'one')
   for (const provider of ['one', 'two', 'three']) down.set(provider, 500)
@@ -28,7 +28,7 @@ test('when no target answers, the turn does not move', async () => {
   assert.is(await asks(2), 'two three')
 })
 
-test('the turn of an inner combo does not move when the next entry of the outer combo answers', async () => {
+test('the turn of an inner combo does not move if the next entry of the outer combo answers', async () => {
   const { down, asks } = await openPool(
     { models: ['inner', 'three/m'] },
     { combos: { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' } } },
@@ -40,19 +40,19 @@ test('the turn of an inner combo does not move when the next entry of the outer 
   assert.is(await asks(2), 'two one')
 })
 
-test('an error of the client moves the turn like an answer', async () => {
+test('a client error moves the turn like a response', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500).set('two', 400)
   assert.is(await asks(2), 'one>two three')
 })
 
-test('an entry for which no attempt was left has the next turn', async () => {
+test('an entry that no attempt was left for has the next turn', async () => {
   const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await asks(2), 'one>two two>three')
 })
 
-test('a target that has recovered gets its turn again, in its place', async () => {
+test('a recovered target gets its turn again, in its position', async () => {
   const { world, down, asks } = await openPool(turns)
   down.set('two', 401)
   assert.is(await asks(4), 'one two>three one three')
@@ -66,7 +66,7 @@ test('"stickyLimit" is the number of requests in a row that each entry gets', as
   assert.is(await asks(10), 'one one one two two two three three three one')
 })
 
-test('"stickyLimit" counts from the start for an entry that answered in place of another', async () => {
+test('"stickyLimit" starts over for an entry that answered instead of another', async () => {
   const { down, asks } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await asks(1), 'one')
   down.set('one', 401)
@@ -74,13 +74,13 @@ test('"stickyLimit" counts from the start for an entry that answered in place of
   assert.is(await asks(1), 'two')
 })
 
-test('"stickyLimit" holds for requests that come at once', async () => {
+test('"stickyLimit" applies to concurrent requests', async () => {
   const { world, up } = await openPool({ ...turns, stickyLimit: 10 })
   await Promise.all(Array.from({ length: 30 }, () => world.chat({ model: 'pool' })))
   assert.equal(countOf(up.providers), { one: 10, two: 10, three: 10 })
 })
 
-test('300 simultaneous requests are spread evenly, also when one target fails', async () => {
+test('300 simultaneous requests are spread evenly, even if one target fails', async () => {
   const { world, up, down } = await openPool(turns)
   const many = (count: number) => Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
   await many(300)
@@ -93,7 +93,7 @@ test('300 simultaneous requests are spread evenly, also when one target fails', 
 })
 
 for (const stays of ['all', 'no'])
-  test(`a request that takes two turns in vain gives ${stays === 'all' ? 'both back when all targets were tried' : 'neither back when attempts ran out'}`, async () => {
+  test(`a request that takes two turns in vain gives ${stays === 'all' ? 'both back if all targets were tried' : 'neither back if attempts ran out'}`, async () => {
     const keys = ['a', 'b', 'c']
     const { world, up, down } = await openPool(
       { models: ['one/m', 'one/other'], connectionStrategy: 'round-robin' },

@@ -11,7 +11,7 @@ const models = ['one/m', 'two/m']
 const called = '200 one/m=503:server, two/m=200'
 const passedOver = '200 one/m=skipped:server, two/m=200'
 
-test('a target cools by the share, the volume and the times of the settings', async () => {
+test('cooldowns follow the failure rate, the volume, and the times in the settings', async () => {
   const { down, ask, pass, world } = await failing()
   await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
   await ask()
@@ -30,7 +30,7 @@ test('a target cools by the share, the volume and the times of the settings', as
   assert.is(await ask(), passedOver)
 })
 
-test('no cooldown grows beyond the longest of the settings', async () => {
+test('no cooldown exceeds the maximum in the settings', async () => {
   const { down, ask, pass, world } = await failing()
   await world.api.settings.update({ health: { minCalls: 1, cooldownMs: 1_000, maxCooldownMs: 2_000 } })
   down.one = refused(503)
@@ -41,7 +41,7 @@ test('no cooldown grows beyond the longest of the settings', async () => {
   }
 })
 
-test('a combo’s own health terms judge its own requests, and no others', async () => {
+test('a combo’s own health terms apply to its own requests only', async () => {
   const { down, ask, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
   down.one = refused(503)
   assert.is(await ask('own'), called)
@@ -59,7 +59,7 @@ test('a combo’s own health terms judge its own requests, and no others', async
   )
 })
 
-test('a combo with health terms of its own is not held back by what other requests have failed at by chance', async () => {
+test('a combo with its own health terms ignores occasional failures of other requests', async () => {
   const { down, ask } = await failing({
     combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
   })
@@ -72,7 +72,7 @@ test('a combo with health terms of its own is not held back by what other reques
   assert.is(await ask('chain'), passedOver, 'which the answer to the combo does not end')
 })
 
-test('a combo with health terms of its own is held back by what is certain, and its answers end that', async () => {
+test('a combo with its own health terms respects certain failures, and its successes end them', async () => {
   const { down, ask, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   for (const [status, reason] of [
     [401, 'credentials'],
@@ -88,14 +88,14 @@ test('a combo with health terms of its own is held back by what is certain, and 
   }
 })
 
-test('a key that is refused to the requests of a combo with health terms of its own is refused to all', async () => {
+test("a key that is rejected under a combo's own health terms is out of use for all requests", async () => {
   const { down, ask } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   down.one = refused(401)
   assert.is(await ask('own'), '200 one/m=401:credentials, two/m=200')
   assert.is(await ask('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
-test('the rules are those of the combo that the request names, not of a combo within it', async () => {
+test('the rules of the requested combo apply, not those of a combo within it', async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
   const { down, ask } = await failing({ combos, aliases: { other: 'inner' } })
   down.one = refused(500)
@@ -104,7 +104,7 @@ test('the rules are those of the combo that the request names, not of a combo wi
   assert.is(await ask('other'), '500 one/m=500:server, stopped=max-attempts')
 })
 
-test('the attempts of the settings hold in place of the limit of the gateway, and those of a combo in place of both', async () => {
+test("the number of attempts in the settings overrides the gateway's limit, and a combo's overrides both", async () => {
   const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
   const { down, ask, world } = await failing({ combos, limits: { maxAttempts: 1 } })
   for (const provider of ['one', 'two', 'three']) down[provider] = refused(500)
@@ -122,7 +122,7 @@ test('the attempts of the settings hold in place of the limit of the gateway, an
   assert.is(await attempts('chain'), 1)
 })
 
-test('the time-outs of the settings end a call, and those of a combo come before them', async () => {
+test("the timeouts in the settings end a call, and a combo's override them", async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => {
     const { stream, model } = JSON.parse(body)
@@ -145,7 +145,7 @@ test('the time-outs of the settings end a call, and those of a combo come before
     await clock.advance(1)
     return text
   }
-  assert.match(await took(world.chat({ model: 'one/m' }), 2_000), 'sent no answer within 2 s')
-  assert.match(await took(world.chat({ model: 'own' }), 400), 'sent no answer within 0.4 s')
-  assert.match(await took(world.chat({ model: 'one/m', stream: true }), 3_000), 'was silent for 3 s')
+  assert.match(await took(world.chat({ model: 'one/m' }), 2_000), 'did not respond within 2 s')
+  assert.match(await took(world.chat({ model: 'own' }), 400), 'did not respond within 0.4 s')
+  assert.match(await took(world.chat({ model: 'one/m', stream: true }), 3_000), 'sent nothing for 3 s')
 })

@@ -33,7 +33,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     ...more,
     clock,
     storage,
-    limits: { headersTimeoutMs: 1e9, silenceTimeoutMs: 1e9, totalTimeoutMs: 1e9 },
+    limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9, totalTimeoutMs: 1e9 },
     async answer({ provider }) {
       if (isHeld) await new Promise<void>((resolve) => held.push(resolve))
       await clock.sleep(ms[provider] ?? 0)
@@ -73,7 +73,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
 
 const toldIn = (storage: Storage) => storage.list('routing/measures/')
 
-test('the load of one instance counts at the others until it ends', async () => {
+test('other instances count the load of an instance until it ends', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   assert.is(await hold(first), 'one')
   assert.is(await second.asks(2), 'two two')
@@ -86,7 +86,7 @@ test('the load of one instance counts at the others until it ends', async () => 
   assert.is(await second.asks(1), 'one')
 })
 
-test('streams of many minutes count as load to their end', async () => {
+test('long streams count as load until they end', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   await hold(first)
   for (let minute = 0; minute < 30; minute++) await clock.advance(60_000)
@@ -95,7 +95,7 @@ test('streams of many minutes count as load to their end', async () => {
   assert.is(await second.asks(1), 'one')
 })
 
-test('the load of an instance that was killed counts for a minute', async () => {
+test('the load of a killed instance counts for a minute', async () => {
   const clock = fakeClock()
   const { first, second, hold, storage } = await openTwo(busy, { clock })
   await hold(first)
@@ -123,7 +123,7 @@ test('an instance without measurements uses those of the others', async () => {
   assert.ok(two > 28, 'but for those that try another')
 })
 
-test('when instances measure differently, the mean counts', async () => {
+test('the mean counts if instances measure different values', async () => {
   const ms = { one: 300, two: 400, three: 900 }
   const { first, second, clock, race } = await openTwo(fastest, { ms })
   await race(first, 12)
@@ -138,7 +138,7 @@ test('when instances measure differently, the mean counts', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
-test('load at the time when an average is published does not count for ever', async () => {
+test('load at the time of publishing an average does not count forever', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -146,7 +146,7 @@ test('load at the time when an average is published does not count for ever', as
   const { targets } = await second.world.api.explain({ model: 'busy' })
   assert.equal(
     targets.map(({ provider, why }) => `${provider} ${why}`),
-    ['one busy: 0 requests under way', 'two busy: 0 requests under way'],
+    ['one busy: 0 requests in flight', 'two busy: 0 requests in flight'],
   )
   assert.is(clock.pending(), 0, 'there is nothing more to tell')
 })
@@ -158,7 +158,7 @@ test('with `sharedState: false` each instance uses its own measurements, and pub
   assert.equal(await toldIn(storage), [])
 })
 
-test('measurements are published only of targets that are chosen by them', async () => {
+test('measurements are published only for targets that are chosen by them', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])
@@ -170,14 +170,14 @@ test('measurements are published only of targets that are chosen by them', async
 })
 
 for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
-  test(`a publication that cannot be read is ignored: ${rubbish || 'an empty text'}`, async () => {
+  test(`an unreadable publication is ignored: ${rubbish || 'an empty text'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.asks(2), 'one one')
     assert.equal(first.world.told.errors, [])
   })
 
-test('while the storage fails each instance uses its own measurements, and onError gets the failure', async () => {
+test('each instance uses its own measurements while the storage fails, and onError gets the failure', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const fails = (key: string) => key.startsWith('routing/') && Promise.reject(new Error('down'))

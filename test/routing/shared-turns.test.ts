@@ -46,7 +46,7 @@ async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   return settled
 }
 
-test('two instances on one storage take turns, whichever is asked', async () => {
+test('two instances on one storage take turns, whichever gets the request', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -61,7 +61,7 @@ test('two instances on one storage take turns, whichever is asked', async () => 
   }
 })
 
-test('two instances take turns evenly also when each falls back to another target', async () => {
+test('two instances take turns evenly even if each falls back to another target', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -87,7 +87,7 @@ test('three instances with frequent write conflicts share turns exactly evenly',
   assert.equal(countOf(first.up.providers), { one: 400, two: 400, three: 400 })
 })
 
-test('after PUT and DELETE of a combo every instance begins at the first model again', async () => {
+test('every instance starts again at the first model after a PUT or DELETE of a combo', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -100,7 +100,7 @@ test('after PUT and DELETE of a combo every instance begins at the first model a
   assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
 })
 
-test('a new combo begins at its first model, though an instance had gone on with the deleted one', async () => {
+test('a new combo starts at its first model, even if an instance kept using the deleted one', async () => {
   const { watch: _, ...storage } = memoryStorage() // so that others hear of a change after a while
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -130,7 +130,7 @@ for (const [what, options] of [
   ['the storage is not atomic', { storage: { ...memoryStorage(), atomic: false } }],
   ['"sharedState" is false', { storage: memoryStorage(), sharedState: false }],
 ] as const) {
-  test(`when ${what} each instance takes turns for itself, and nothing is written`, async () => {
+  test(`if ${what}, each instance takes turns on its own, and nothing is written`, async () => {
     const first = await openPool(turns, options)
     const second = await joinPool(first, options)
     assert.is(

@@ -33,7 +33,7 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
   ],
 }
 for (const [what, request] of Object.entries(ways)) {
-  test(`a session by ${what} stays at its target, and other sessions use other targets`, async () => {
+  test(`a session identified by ${what} stays on its target, and other sessions use other targets`, async () => {
     const { up, asks } = await openPool(sticky)
     for (let nth = 0; nth < 40; nth++) {
       const [home = '', ...rest] = (await asks(3, ...request(`somebody ${nth}`))).split(' ')
@@ -45,7 +45,7 @@ for (const [what, request] of Object.entries(ways)) {
   })
 }
 
-test('a conversation of the AI SDK stays at its target, and others use other targets', async () => {
+test('an AI SDK conversation stays on its target, and others use other targets', async () => {
   const { world, up } = await openPool(sticky)
   for (let nth = 0; nth < 20; nth++) {
     const first = { role: 'user', content: [{ type: 'text', text: `I am ${nth}` }] }
@@ -57,7 +57,7 @@ test('a conversation of the AI SDK stays at its target, and others use other tar
   assert.is(new Set(up.providers).size, 3)
 })
 
-test('a name of the session takes precedence over the beginning of the conversation, and the header over the body', async () => {
+test('a session name takes precedence over the beginning of the conversation, and the header over the body', async () => {
   const { asks } = await openPool(sticky)
   for (let nth = 0; nth < 10; nth++) {
     const headers = { 'x-signalbox-session': `s${nth}` }
@@ -71,7 +71,7 @@ test('a name of the session takes precedence over the beginning of the conversat
   }
 })
 
-test('blank names, and values that are no text, do not name a session', async () => {
+test("blank names and values that aren't strings do not name a session", async () => {
   const { asks } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
   const home = await asks(1, { messages })
@@ -80,7 +80,7 @@ test('blank names, and values that are no text, do not name a session', async ()
   assert.is(await asks(1, { messages }, { headers: { 'x-session-id': '' } }), home)
 })
 
-test('the next turns of a conversation land where its first one did, in every format', async () => {
+test('the next turns of a conversation go where its first one went, in every format', async () => {
   const options: WorldOptions = {
     connections: ['claude', { provider: 'claude', apiKey: 'other' }, 'one', 'two', 'three'],
     combos: { talk: { models: ['claude/c'], connectionStrategy: 'sticky' } },
@@ -113,7 +113,7 @@ test('the next turns of a conversation land where its first one did, in every fo
   assert.is(keys.size, 2)
 })
 
-test('long beginnings that differ at their ends only are different sessions', async () => {
+test('long beginnings that differ only at the end are different sessions', async () => {
   const { up, asks } = await openPool(sticky)
   for (let nth = 0; nth < 40; nth++) {
     const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${nth}` }]
@@ -123,12 +123,12 @@ test('long beginnings that differ at their ends only are different sessions', as
   assert.is(new Set(up.providers).size, 3)
 })
 
-test('without a session entries are used as listed', async () => {
+test('entries are used as listed without a session', async () => {
   const { asks } = await openPool(sticky)
   assert.is(await asks(2), 'one one')
 })
 
-test('a session moves when its target fails, and stays there for an hour after the first has recovered', async () => {
+test('a session moves if its target fails, and stays moved for an hour after the target has recovered', async () => {
   const { world, down, asks } = await openPool(sticky)
   const body = { user: 'somebody' }
   const home = await asks(1, body)
@@ -143,7 +143,7 @@ test('a session moves when its target fails, and stays there for an hour after t
   assert.is(await asks(2, body), `${home} ${home}`)
 })
 
-test('a session moves on from where it was moved to, and failover is never blocked', async () => {
+test('a moved session can move again, and nothing blocks failover', async () => {
   const { world, down, asks } = await openPool(sticky)
   const body = { user: 'somebody' }
   const home = await asks(1, body)
@@ -159,7 +159,7 @@ test('a session moves on from where it was moved to, and failover is never block
   for (const { status } of world.told.requests) assert.is(status, 200)
 })
 
-test('other sessions stay where they are when one moves', async () => {
+test('other sessions stay where they are if one moves', async () => {
   const { down, asks } = await openPool(sticky)
   const homes = new Map<string, string>()
   for (let nth = 0; nth < 30; nth++) homes.set(`u${nth}`, await asks(1, { user: `u${nth}` }))
@@ -169,7 +169,7 @@ test('other sessions stay where they are when one moves', async () => {
   for (const [user, home] of homes) if (user !== 'u0') assert.is(await asks(1, { user }), home)
 })
 
-test('two instances on one storage agree where sessions are, and where they were moved', async () => {
+test('two instances on one storage agree on the targets of sessions and moved sessions', async () => {
   const storage = memoryStorage()
   const first = await openPool(sticky, { storage })
   const second = await joinPool(first, { storage })
@@ -196,7 +196,7 @@ test('the stored state of a moved session does not reveal the session', async ()
   assert.not.match(JSON.stringify(rows), 'jane')
 })
 
-test('weights are shares of the sessions, and an entry of weight 0 is used only when all others fail', async () => {
+test('weights are shares of the sessions, and an entry with weight 0 is used only if all others fail', async () => {
   const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
   const { up, down, asks } = await openPool({ ...sticky, models })
   for (let nth = 0; nth < 400; nth++) await asks(1, { user: `u${nth}` })

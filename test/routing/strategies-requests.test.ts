@@ -46,13 +46,13 @@ async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
   return (await calls()).join(' ')
 }
 
-test('weighted: an entry of weight 0 is used only when all others have failed', async () => {
+test('weighted: an entry with weight 0 is used only if all others have failed', async () => {
   const off = (model: string) => ({ model, weight: 0 })
   const pool = combo('weighted', off('one/m'), { model: 'two/m', weight: 0.001 }, off('three/m'))
   assert.is(await order({ pool }), 'two/m one/m three/m')
 })
 
-test('weighted and random: each entry is first sooner or later', async () => {
+test('weighted and random: each entry comes first eventually', async () => {
   for (const strategy of ['weighted', 'random'] as const) {
     const { calls } = await open({ combos: { pool: combo(strategy, 'one/m', 'two/m', { model: 'three/m' }) } })
     const first = new Set<string | undefined>()
@@ -61,17 +61,17 @@ test('weighted and random: each entry is first sooner or later', async () => {
   }
 })
 
-test('random: all are tried, each once', async () => {
+test('random: each entry is tried once', async () => {
   const { calls } = await open({ combos: { pool: combo('random', 'one/m', 'two/m', 'three/m') } }, 503)
   assert.equal((await calls()).sort(), ['one/m', 'three/m', 'two/m'])
 })
 
-test('least-cost: by input plus output price; equals as listed', async () => {
+test('least-cost: entries are ordered by input plus output price, ties as listed', async () => {
   const pool = combo('least-cost', 'one/m', { model: 'three/m' }, 'one/tie', 'two/m', 'free/m')
   assert.is(await order({ pool }), 'free/m two/m three/m one/tie one/m')
 })
 
-test('least-cost: an entry without a price, or with half of one, is not free: it comes last, as listed', async () => {
+test('least-cost: an entry without a complete price is not free but comes last, as listed', async () => {
   const pool = combo('least-cost', 'one/half', 'one/unheard-of', 'one/bare', 'nothing', 'one/m', 'two/m')
   assert.is(await order({ pool }), 'two/m one/m one/half one/unheard-of one/bare')
 })
@@ -108,13 +108,13 @@ test('least-cost: reading the price of a round-robin combo takes none of its tur
   assert.equal([await calls('inner'), await calls('inner')], [['one/m'], ['three/m']])
 })
 
-test('a combo that is named twice is followed once, by a name or an object', async () => {
+test('a combo that is named twice is followed once, whether by name or in an object', async () => {
   const pool = combo('fallback', { model: 'inner', weight: 3 }, 'inner', { model: 'alias' }, 'two/m')
   const inner = combo('least-cost', { model: 'one/m' }, { model: 'free/m' })
   assert.is(await order({ inner, pool }, { aliases: { alias: 'inner' } }), 'free/m one/m two/m')
 })
 
-test('the strategy of a combo can be changed and comes into force at once', async () => {
+test("a change of a combo's strategy takes effect immediately", async () => {
   const { world, calls } = await open({ combos: { pool: combo('fallback', 'one/m', { model: 'two/m', weight: 0 }) } })
   const id = (await world.api.combos.list()).combos[0]?.id ?? ''
   const firsts: string[] = []
@@ -125,7 +125,7 @@ test('the strategy of a combo can be changed and comes into force at once', asyn
   assert.equal(firsts, ['one/m', 'two/m', 'one/m', 'one/m', 'two/m'])
 })
 
-test('a combo of objects is suggested by its name', async () => {
+test('a combo with objects is suggested by its name', async () => {
   const { world } = await open({ combos: { 'my-combo': combo('weighted', { model: 'one/m', weight: 2 }) } })
   const { error }: ErrorAnswer = await (await world.chat({ model: 'my-comb' })).json()
   assert.match(error.message, /Did you mean "my-combo"\?/)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { GroupEntry, Inputs } from '../../src/routing/group.ts'
-import { strategies } from '../../src/routing/strategies.ts'
+import type { GroupEntry, StrategyInputs } from '../../src/request/routing/group.ts'
+import { strategies } from '../../src/request/routing/strategies.ts'
 import type { Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -9,15 +9,15 @@ const test = suite('strategies')
 const never = (what: string) => () => {
   throw new Error(`took ${what}`)
 }
-const nothing: Inputs = {
+const nothing: StrategyInputs = {
   random: never('a random number'),
   turn: 0,
   label: 'pool',
   session: '',
   pin: undefined,
-  costOf: never('a price'),
-  latencyOf: never('a latency'),
-  loadOf: never('a load'),
+  getCost: never('a price'),
+  getLatency: never('a latency'),
+  getLoad: never('a load'),
 }
 
 /** Small enough to see, seeded so that a failure comes again. */
@@ -44,7 +44,7 @@ const namesOf = (entries: readonly GroupEntry[]) => entries.map(({ name }) => na
 function tally(
   strategy: Strategy,
   entries: GroupEntry[],
-  { runs = 40_000, ...inputs }: { runs?: number } & Partial<Inputs> = {},
+  { runs = 40_000, ...inputs }: { runs?: number } & Partial<StrategyInputs> = {},
 ) {
   const random = generator(7)
   const counts = new Map<string, number>()
@@ -73,15 +73,15 @@ const inputsOf = fc
   })
   .map(
     ({ seed, turn, session, pin, figures }) =>
-      (entries: readonly GroupEntry[]): Inputs => ({
+      (entries: readonly GroupEntry[]): StrategyInputs => ({
         random: generator(seed),
         turn: turn % Math.max(1, entries.length),
         label: 'pool',
         session,
         pin: pin ?? undefined,
-        costOf: ({ index }) => figures(index),
-        latencyOf: ({ index }) => figures(index),
-        loadOf: ({ index }) => figures(index) ?? 0,
+        getCost: ({ index }) => figures(index),
+        getLatency: ({ index }) => figures(index),
+        getLoad: ({ index }) => figures(index) ?? 0,
       }),
   )
 
@@ -98,10 +98,10 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
     fc.assert(property)
   })
 
-  test(`"${strategy}" accepts the least and the greatest random numbers`, () => {
+  test(`"${strategy}" accepts the smallest and the largest random numbers`, () => {
     const entries = listed('a', 'b:0.1', 'c:0.2', 'd:0')
     for (const number of [0, 1 - 2 ** -53]) {
-      const inputs = { ...nothing, random: () => number, costOf: () => 1, latencyOf: () => 1, loadOf: () => 1 }
+      const inputs = { ...nothing, random: () => number, getCost: () => 1, getLatency: () => 1, getLoad: () => 1 }
       const order = strategies[strategy].order(entries, inputs)
       assert.equal(namesOf(order).split('').sort(), ['a', 'b', 'c', 'd'])
     }
@@ -109,24 +109,24 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
 }
 
 for (const strategy of ['fallback', 'conditional'] as const) {
-  test(`"${strategy}" is the order of the list, and uses no inputs`, () => {
+  test(`"${strategy}" keeps the order of the list, and uses no inputs`, () => {
     fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy].order(entries, nothing), entries)))
   })
 }
 
-test('"round-robin" begins at its turn and goes round', () => {
+test('"round-robin" starts at its turn and wraps around', () => {
   for (const [turn, order] of ['abc', 'bca', 'cab'].entries())
     assert.is(namesOf(strategies['round-robin'].order(listed('a', 'b', 'c'), { ...nothing, turn })), order)
   assert.equal(strategies['round-robin'].order([], nothing), [])
 })
 
-test('"round-robin" with entries left out begins at the next one that is there', () => {
+test('"round-robin" with excluded entries starts at the next remaining one', () => {
   const entries = listed('a', 'b', 'c', 'd').filter(({ name }) => name !== 'b')
   assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 1 })), 'cda')
   assert.is(namesOf(strategies['round-robin'].order(entries, { ...nothing, turn: 3 })), 'dac')
 })
 
-test('"weighted" draws by weight without putting back', () => {
+test('"weighted" draws by weight without replacement', () => {
   const counts = tally('weighted', listed('a:6', 'b:3', 'c'))
   const share = (order: string) => (counts.get(order) ?? 0) / 40_000
   isNear(share('abc'), (6 / 10) * (3 / 4))
@@ -137,7 +137,7 @@ test('"weighted" draws by weight without putting back', () => {
   isNear(share('cba'), (1 / 10) * (3 / 9))
 })
 
-test('"weighted" keeps weight 0 for the end, as listed', () => {
+test('"weighted" puts entries with weight 0 last, as listed', () => {
   const property = fc.property(entriesOf, fc.integer(), (entries, seed) => {
     const order = strategies.weighted.order(entries, { ...nothing, random: generator(seed) })
     const last = entries.filter(({ weight }) => weight === 0)
@@ -146,18 +146,18 @@ test('"weighted" keeps weight 0 for the end, as listed', () => {
   fc.assert(property)
 })
 
-test('"random" makes each order as likely as any other, whatever the weights', () => {
+test('"random" makes all orders equally likely, whatever the weights', () => {
   const counts = tally('random', listed('a', 'b:0', 'c:9'))
   assert.equal([...counts.keys()].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
   for (const count of counts.values()) isNear(count / 40_000, 1 / 6)
 })
 
-const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undefined) => Partial<Inputs>]> = [
-  ['least-cost', (costOf) => ({ costOf })],
-  ['least-busy', (figureOf) => ({ loadOf: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
+const figures: Array<[Strategy, (figureOf: (entry: GroupEntry) => number | undefined) => Partial<StrategyInputs>]> = [
+  ['least-cost', (getCost) => ({ getCost })],
+  ['least-busy', (figureOf) => ({ getLoad: (entry) => figureOf(entry) ?? Number.POSITIVE_INFINITY })],
 ]
 for (const [strategy, inputs] of figures) {
-  test(`"${strategy}" goes up in its figure; equals and those without one stay as listed, the latter at the end`, () => {
+  test(`"${strategy}" sorts by its figure in ascending order; ties stay as listed, and entries without a figure come last`, () => {
     const property = fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 4 }))), (given) => {
       const entries = given.map((_, index) => ({ index, name: String(index), weight: 1 }))
       const figureOf = ({ index }: GroupEntry) => given[index] ?? undefined
@@ -169,21 +169,21 @@ for (const [strategy, inputs] of figures) {
   })
 }
 
-test('"least-latency" puts the fastest first, and before it what was never measured', () => {
+test('"least-latency" puts unmeasured entries first, and then the fastest', () => {
   const latencies: Record<string, number> = { a: 30, b: 10, d: 20 }
-  const inputs = { ...nothing, random: () => 0.9, latencyOf: ({ name }: GroupEntry) => latencies[name] }
+  const inputs = { ...nothing, random: () => 0.9, getLatency: ({ name }: GroupEntry) => latencies[name] }
   assert.is(namesOf(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
-test('"least-latency" tries one of the others first in one request of twenty', () => {
-  const latencyOf = ({ index }: GroupEntry) => index
-  const counts = tally('least-latency', listed('a', 'b', 'c'), { latencyOf })
+test('"least-latency" tries one of the others first in one of twenty requests', () => {
+  const getLatency = ({ index }: GroupEntry) => index
+  const counts = tally('least-latency', listed('a', 'b', 'c'), { getLatency })
   isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)
   isNear((counts.get('bac') ?? 0) / 40_000, 0.025, 0.005)
   isNear((counts.get('cab') ?? 0) / 40_000, 0.025, 0.005)
 })
 
-test('"sticky" sends a session to the same entry every time, and sessions to all entries by weight', () => {
+test('"sticky" always sends a session to the same entry, and spreads sessions over all entries by weight', () => {
   const entries = listed('a:3', 'b', 'c:0')
   assert.equal(
     strategies.sticky.order(entries, { ...nothing, session: 'x' }),
@@ -194,7 +194,7 @@ test('"sticky" sends a session to the same entry every time, and sessions to all
   isNear((counts.get('bac') ?? 0) / 40_000, 1 / 4)
 })
 
-test('"sticky" spreads the sessions of each group in another way', () => {
+test('"sticky" spreads the sessions of each group differently', () => {
   const entries = listed('a', 'b')
   const firstIn = (label: string, session: string) =>
     strategies.sticky.order(entries, { ...nothing, label, session })[0]

@@ -1,9 +1,9 @@
-import { follow } from '../../src/routing/follow.ts'
-import type { Group, GroupChoice, Inputs, Route } from '../../src/routing/group.ts'
-import { groupReachOf, resolutionOfEntry } from '../../src/routing/group-reach.ts'
-import { createRouteTable, type RouteTable } from '../../src/routing/route-table.ts'
-import type { Select } from '../../src/routing/select.ts'
-import type { ProviderRecord } from '../../src/store/store.ts'
+import type { ProviderRecord } from '../../src/records/store.ts'
+import { walkRoutes } from '../../src/request/routing/follow.ts'
+import type { Group, GroupChoice, Route, StrategyInputs } from '../../src/request/routing/group.ts'
+import { getGroupReach, resolveEntry } from '../../src/request/routing/group-reach.ts'
+import { createRouteTable, type RouteTable } from '../../src/request/routing/route-table.ts'
+import type { Select } from '../../src/request/routing/select.ts'
 import type { Catalog, Combo, ComboModel, Strategy } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -21,15 +21,15 @@ const combo = (name: string, strategy: Strategy, ...models: ComboModel[]): Combo
   updatedAt: at,
 })
 
-const inputs: Inputs = {
+const inputs: StrategyInputs = {
   random: () => 0,
   turn: 0,
   label: '',
   session: '',
   pin: undefined,
-  costOf: () => undefined,
-  latencyOf: () => undefined,
-  loadOf: () => 0,
+  getCost: () => undefined,
+  getLatency: () => undefined,
+  getLoad: () => 0,
 }
 
 interface Given {
@@ -66,13 +66,13 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
 }
 
 function routesOf(model: string, table: RouteTable, select: Select): AsyncIterable<Route> | readonly Route[] {
-  const meaning = table.resolutionOf(model)
+  const meaning = table.resolveModel(model)
   if (meaning && 'strategy' in meaning) {
-    const groupReach = groupReachOf(table)
-    return follow(meaning, {
+    const groupReach = getGroupReach(table)
+    return walkRoutes(meaning, {
       select,
       groupReach,
-      resolutionOf: (entry, within) => resolutionOfEntry(table, entry, within),
+      resolveEntry: (entry, within) => resolveEntry(table, entry, within),
     })
   }
   return meaning ?? []
@@ -87,21 +87,45 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('the route table keeps the routes of the latest names, however many names clients invent', () => {
+test('the route table caches the routes of the latest names, however many names clients make up', () => {
   const { table } = tableOf()
-  for (let at = 0; at < 1_500; at++) table.resolutionOf(`up/invented-${at}`)
-  assert.ok(table.resolutionOf('up/m'))
-  assert.is(table.resolutionOf('up/m'), table.resolutionOf('up/m'))
+  for (let at = 0; at < 1_500; at++) table.resolveModel(`up/invented-${at}`)
+  assert.ok(table.resolveModel('up/m'))
+  assert.is(table.resolveModel('up/m'), table.resolveModel('up/m'))
 })
 
-test('each target names the groups that led to it', async () => {
+test('routes that are pulled concurrently are different ones, even while a combo is still choosing', async () => {
+  const { table, select } = tableOf({
+    combos: [combo('outer', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b', 'up/c')],
+  })
+  const choices: Array<() => void> = []
+  const slowly: Select = async (...given) => {
+    await new Promise<void>((resolve) => void choices.push(resolve))
+    return select(...given)
+  }
+  const meaning = table.resolveModel('outer')
+  if (!meaning || !('strategy' in meaning)) throw new Error('it is a combo')
+  const routes = walkRoutes(meaning, {
+    select: slowly,
+    groupReach: getGroupReach(table),
+    resolveEntry: (entry, within) => resolveEntry(table, entry, within),
+  })
+  const first = routes.next()
+  choices.shift()?.()
+  const pulled = [await first, routes.next(), routes.next(), routes.next()]
+  choices.shift()?.()
+  const found = (await Promise.all(pulled)).map(({ value }) => value?.target.model)
+  assert.equal(found, ['a', 'b', 'c', undefined])
+})
+
+test('each target has the groups that led to it', async () => {
   const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
   const { ways } = tableOf({ combos })
   assert.is(await ways('outer'), 'combo/outer>a@c combo/outer>combo/inner>b@c')
   assert.is(await ways('up/a'), 'a@c')
 })
 
-test('the entries of an inner combo are selected when it is reached, and not before', async () => {
+test('the entries of an inner combo are selected only when it is reached', async () => {
   const { table, select, selected } = tableOf({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
@@ -130,7 +154,7 @@ test('a cycle of combos ends, and so do deeply nested combos', async () => {
   assert.match(await tableOf({ combos: deep }).ways('c0'), /a@c$/)
 })
 
-test('the connections of a provider are a group when the provider has a strategy, and more than one connection', async () => {
+test("a provider's connections are a group if it has a strategy and more than one connection", async () => {
   const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'round-robin' }]
   const many = tableOf({ connections: ['c@up', 'd@up', 'e@down'], providers })
   assert.is(await many.ways('up/a'), 'provider/up>a@c provider/up>a@d')
@@ -140,7 +164,7 @@ test('the connections of a provider are a group when the provider has a strategy
   assert.is(await byPriority.ways('up/a'), 'a@c a@d')
 })
 
-test('the connection strategy of a combo goes before that of the provider', async () => {
+test("a combo's connection strategy overrides the provider's", async () => {
   const connections = ['c@up', 'd@up', 'e@down', 'f@down']
   const providers: ProviderRecord[] = [{ provider: 'up', strategy: 'random' }]
   const own = { ...combo('own', 'fallback', 'short', 'down/x'), connectionStrategy: 'sticky' as const }
@@ -173,9 +197,9 @@ test('forty least-cost combos of forty, four deep, are priced once each', async 
     Array.from({ length: 40 }, (_, nth) => combo(`level${depth}-${nth}`, 'least-cost', ...inner(depth)))
   const combos = Array.from({ length: 4 }, (_, depth) => level(depth)).flat()
   const { table } = tableOf({ combos })
-  const priced: Select = async ({ entries }, { costOf, reach }) => {
-    for (const entry of entries) assert.is(costOf(entry), undefined)
-    for (const entry of entries) for (const _ of reach(entry)) assert.unreachable('there is no target')
+  const priced: Select = async ({ entries }, { getCost, listTargets }) => {
+    for (const entry of entries) assert.is(getCost(entry), undefined)
+    for (const entry of entries) for (const _ of listTargets(entry)) assert.unreachable('there is no target')
     return { entries, inputs }
   }
   assert.equal(await allOf(routesOf('level0-0', table, priced)), []) // or it would take hours

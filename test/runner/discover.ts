@@ -5,55 +5,86 @@ import { join, relative, sep } from 'node:path'
 const WAITING = ['runtimes', 'cli', 'docs', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
 
 export interface Discovery {
-  /** Those that mostly wait for processes of their own first. */
+  /** In the order of `arrange`. */
   readonly files: string[]
-  /** Heavy files that the filters match, and that `isAll` would run. */
-  readonly leftOut: string[]
+  /** The files that only `isAll` would run. */
+  readonly leftOut: LeftOut
   /** Filters that match no file: each one is a mistake. */
   readonly unmatched: string[]
 }
 
+export interface LeftOut {
+  /** In a folder of `heavy.json`. */
+  readonly heavy: string[]
+  /** In `long.json`. */
+  readonly long: string[]
+}
+
 /**
- * Every `*.test.ts` under `root` whose path contains one of the filters; all of them without a filter. Those in the folders that `heavy.json`
- * lists are found only with `isAll`: what they need is installed apart.
+ * Finds every `*.test.ts` under `root` whose path contains one of the filters, or all of them without a filter. Files in the folders that
+ * `heavy.json` lists need `isAll`, because their packages are installed separately. Files that `long.json` lists need `isAll` or a filter.
  */
 export async function discover(root: string, filters: readonly string[], isAll = false): Promise<Discovery> {
-  const heavy = await heavyFolders(root)
-  const rank = rankOf(root, [...heavy, ...WAITING])
-  const all = (await testFiles(root)).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-  const named = all.map((path) => ({ path, name: relative(process.cwd(), path).split(sep).join('/') }))
+  const heavy: string[] = await readList(root, 'heavy.json', [])
+  const long: Record<string, number> = await readList(root, 'long.json', {})
+  const isHeavy = (name: string) => heavy.some((folder) => name.startsWith(`${folder}/`))
+  const isLong = (name: string) => Object.hasOwn(long, name) && !isHeavy(name)
   const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
-  const chosen = named
-    .filter(({ name }) => wanted.length === 0 || wanted.some((filter) => name.includes(filter)))
-    .map(({ path }) => path)
-  const isLeftOut = (path: string) => !isAll && heavy.some((name) => path.startsWith(join(root, name) + sep))
+
+  const all = (await findTestFiles(root)).map((path) => ({
+    path,
+    name: withSlashes(relative(root, path)),
+    shown: withSlashes(relative(process.cwd(), path)),
+  }))
+  const isChosen = ({ shown }: { shown: string }) =>
+    wanted.length === 0 || wanted.some((filter) => shown.includes(filter))
+  const chosen = arrange(all.filter(isChosen), [...heavy, ...WAITING], long)
+  const leaveOut = (isOut: (name: string) => boolean) =>
+    isAll ? [] : chosen.filter(({ name }) => isOut(name)).map(({ path }) => path)
+  const leftOut = { heavy: leaveOut(isHeavy), long: wanted.length === 0 ? leaveOut(isLong) : [] }
+  const out = new Set([...leftOut.heavy, ...leftOut.long])
+
   return {
-    files: chosen.filter((path) => !isLeftOut(path)),
-    leftOut: chosen.filter(isLeftOut),
-    unmatched: wanted.filter((filter) => !named.some(({ name }) => name.includes(filter))),
+    files: chosen.map(({ path }) => path).filter((path) => !out.has(path)),
+    leftOut,
+    unmatched: wanted.filter((filter) => !all.some(({ shown }) => shown.includes(filter))),
   }
 }
 
-/** The folders of tests whose packages are installed apart, as setup.mjs reads them as well. */
-async function heavyFolders(root: string): Promise<string[]> {
-  const text = await readFile(join(root, 'heavy.json'), 'utf8').catch(() => '[]')
-  return JSON.parse(text)
+async function readList<List>(root: string, name: string, fallback: List): Promise<List> {
+  const text = await readFile(join(root, name), 'utf8').catch(() => undefined)
+  return text === undefined ? fallback : JSON.parse(text)
 }
 
-async function testFiles(folder: string): Promise<string[]> {
+async function findTestFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const found = entries.map(async (entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === 'fixtures' ? [] : testFiles(path)
+    if (entry.isDirectory())
+      return entry.name === 'node_modules' || entry.name === 'fixtures' ? [] : findTestFiles(path)
     return entry.name.endsWith('.test.ts') ? [path] : []
   })
   return (await Promise.all(found)).flat()
 }
 
-function rankOf(root: string, first: readonly string[]) {
-  return (path: string): number => {
-    const name = relative(root, path).split(sep).join('/')
-    const at = first.findIndex((start) => name.startsWith(start))
-    return at < 0 ? first.length : at
-  }
+function withSlashes(path: string): string {
+  return path.split(sep).join('/')
+}
+
+/**
+ * Puts the files that mostly wait first, in turn from each of the places that `waiting` lists, because neighbors would wait for the same thing, such
+ * as the disk. The longest files are at both ends, where the lanes start, so that the lanes end with short ones.
+ */
+function arrange<File extends { name: string }>(
+  files: readonly File[],
+  waiting: readonly string[],
+  seconds: Readonly<Record<string, number>>,
+): File[] {
+  const secondsFor = ({ name }: File) => seconds[name] ?? 0
+  const byName = files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const groups = Map.groupBy(byName, ({ name }) => waiting.findIndex((start) => name.startsWith(start)))
+  const waits = waiting.map((_, at) => (groups.get(at) ?? []).toSorted((a, b) => secondsFor(b) - secondsFor(a)))
+  const turns = Array.from({ length: Math.max(0, ...waits.map(({ length }) => length)) }, (_, turn) => turn)
+  const others = (groups.get(-1) ?? []).toSorted((a, b) => secondsFor(a) - secondsFor(b))
+  return [...turns.flatMap((turn) => waits.flatMap((group) => group.slice(turn, turn + 1))), ...others]
 }

@@ -8,7 +8,7 @@ export interface RunOptions extends Omit<PoolOptions, 'onResult'>, TallyOptions 
   root: string
   /** Parts of paths; each must match a file. */
   filters: readonly string[]
-  /** The heavy files, too. */
+  /** Also the heavy and the long files. */
   isAll?: boolean
 }
 
@@ -20,11 +20,11 @@ export async function runTests(options: RunOptions): Promise<boolean> {
   if (files.length === 0)
     tally.fail(
       options.root,
-      leftOut.length > 0 ? 'only heavy test files were found: add --all' : 'no test file was found',
+      leftOut.heavy.length > 0 ? 'only heavy test files were found: add --all' : 'no test file was found',
     )
   await runFiles(files, {
     ...options,
     onResult: (result) => tally.add({ ...result, path: relative(process.cwd(), result.path) }),
   })
-  return tally.close(leftOut.length)
+  return tally.close({ long: leftOut.long.length, heavy: leftOut.heavy.length })
 }

@@ -29,13 +29,13 @@ export interface PoolOptions {
 }
 
 /**
- * Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. One lane begins
- * with the first, the others with the last: neighbours wait for the same thing, such as the disk, and would wait for each other.
+ * Runs every file and settles when all have a result; a process that dies or blocks costs its file a failure, no more. Every third lane starts
+ * with the first file, since those mostly wait; the others start with the last, and keep the cores busy.
  */
 export async function runFiles(paths: readonly string[], options: PoolOptions): Promise<void> {
   const waiting = [...paths]
   const lane = async (_: unknown, number: number) => {
-    const take = () => (number === 0 ? waiting.shift() : waiting.pop())
+    const take = () => (number % 3 === 0 ? waiting.shift() : waiting.pop())
     while (waiting.length > 0) await runWorker({ waiting, take }, options)
   }
   await Promise.all(Array.from({ length: Math.min(options.workers, paths.length) }, lane))

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { basename, dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assert, suite } from '../support/suite.ts'
 import { discover } from './discover.ts'
@@ -192,6 +193,63 @@ test('the test runner fails on a filter that matches heavy files only, unless al
   assert.match(outcome.output, /only heavy test files were found: add --all/)
   assert.not(outcome.passed)
   assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
+})
+
+test('the test runner leaves long files out, and reports above the last line how many and how to run them', async () => {
+  const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/long'])
+  assert.match(
+    outcome.output,
+    /\nLeft out: 3 long test files; `npm test -- --all` runs every test\.\n2 passed, 0 failed, 0 skipped\n$/,
+  )
+  assert.ok(outcome.passed)
+})
+
+test('the test runner runs long files with --all', async () => {
+  const outcome = await execute(['test/run.ts', '--all', '--root', 'test/runner/fixtures/long'])
+  assert.is(outcome.lastLine, closingLine(5, 0, 0), outcome.output)
+  assert.not.match(outcome.output, /Left out/)
+})
+
+test('the test runner runs the long files that a filter names, or whose folder it names', async () => {
+  const byName = await runFixture('long', { filters: ['long/histories'] })
+  assert.is(byName.lastLine, closingLine(1, 0, 0), byName.output)
+  const byFolder = await runFixture('long', { filters: ['long/cli'] })
+  assert.is(byFolder.lastLine, closingLine(2, 0, 0), byFolder.output)
+  assert.not.match(byFolder.output, /Left out/)
+})
+
+test('the test runner starts with the longest files at both ends, so that it ends with short ones', async () => {
+  const { files } = await discover(folderOf('long'), [], true)
+  assert.equal(
+    files.map((path) => basename(path, '.test.ts')),
+    ['kills', 'short', 'short', 'matrix', 'histories'],
+  )
+})
+
+test('the list of long files names files that exist, and leaves tests of every folder to the default run', async () => {
+  const tests = `${root}test/`
+  const names = Object.keys(JSON.parse(await readFile(`${tests}long.json`, 'utf8')))
+  const nameBelowTests = (path: string) => relative(tests, path).split(sep).join('/')
+  const everything = (await discover(tests, [], true)).files.map(nameBelowTests)
+  assert.equal(
+    names.filter((name) => !everything.includes(name)),
+    [],
+  )
+
+  const { files, leftOut } = await discover(tests, [])
+  const foldersWith = (paths: string[]) => new Set(paths.map((path) => nameBelowTests(path).split('/')[0] ?? ''))
+  const kept = foldersWith(files)
+  const emptied = [...foldersWith(leftOut.long)].filter((folder) => !kept.has(folder))
+  const single = names.filter((name) => !name.includes('/')) // a topic in one file at the top
+  assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
+})
+
+test('every test in another runtime is a long one, since the default run does not install the runtimes', async () => {
+  const { files } = await discover(`${root}test`, [])
+  assert.equal(
+    files.filter((path) => path.includes('/test/runtimes/')),
+    [],
+  )
 })
 
 test('the test runner runs files in one process, or each in its own with --isolate', async () => {

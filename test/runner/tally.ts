@@ -45,18 +45,16 @@ export function createTally({ isCi, write }: TallyOptions) {
     }
   }
 
-  /** Prints the summary, with how many heavy files were left out; true when all is well. */
-  const close = (leftOut = 0): boolean => {
+  /** Prints the summary, with how many files were left out; true when all is well. */
+  const close = (leftOut = { long: 0, heavy: 0 }): boolean => {
+    const leftOutLine = describeLeftOut(leftOut)
     if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')
     const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
     if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
     if (skips.size > 0) write(`\nSkipped:\n${[...skips].map(skipLine).join('\n')}`)
     if (failures.length > 0) write(`\nFailed:\n${failures.map(shortened).join('\n')}`)
-    if (leftOut > 0)
-      write(
-        `\nLeft out: ${leftOut} test ${leftOut === 1 ? 'file' : 'files'} with heavy packages; \`npm test -- --all\` runs every test.`,
-      )
-    write(`${leftOut > 0 ? '' : '\n'}${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+    if (leftOutLine) write(`\n${leftOutLine}`)
+    write(`${leftOutLine ? '' : '\n'}${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
     return counts.failed === 0
   }
 
@@ -75,6 +73,14 @@ function skipLine([reason, tests]: [reason: string, tests: string[]]): string {
   return others.length === 0
     ? `- ${first}: ${reason}`
     : `- ${tests.length} tests in ${files} ${files === 1 ? 'file' : 'files'}: ${reason}`
+}
+
+function describeLeftOut({ long, heavy }: { long: number; heavy: number }): string | undefined {
+  const parts = [
+    ...(long > 0 ? [`${long} long test ${long === 1 ? 'file' : 'files'}`] : []),
+    ...(heavy > 0 ? [`${heavy} test ${heavy === 1 ? 'file' : 'files'} with heavy packages`] : []),
+  ]
+  return parts.length > 0 ? `Left out: ${parts.join(' and ')}; \`npm test -- --all\` runs every test.` : undefined
 }
 
 function seconds(ms: number): string {

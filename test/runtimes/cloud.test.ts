@@ -1,10 +1,10 @@
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
-import { paths } from '../../src/sync/protocol.ts'
+import { paths } from '../../src/features/cloud-sync/protocol.ts'
 import { portableBoom } from '../../tsup.config.ts'
 import { createClient } from '../cloud/support/client.ts'
 import { createHome } from '../cloud/support/home.ts'
-import { ENROLMENT, SECRET } from '../cloud/support/proxy.ts'
+import { ENROLLMENT_TOKEN, SECRET } from '../cloud/support/proxy.ts'
 import { connectionState, keyState, settingsState } from '../cloud/support/states.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -25,7 +25,7 @@ test.before(async (context) => {
     modules: [{ type: 'ESModule', path: 'cloud-worker.mjs', contents: outputFiles[0]?.text ?? '' }],
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal'],
-    bindings: { SECRET, ENROLMENT },
+    bindings: { SECRET, ENROLLMENT_TOKEN },
     kvNamespaces: ['KV'],
     durableObjects: { STORE: { className: 'SignalboxStore', useSQLite: true } },
     host: '127.0.0.1',

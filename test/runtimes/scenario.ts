@@ -106,7 +106,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
       const answer = await askForWebSocket(`${url}${path}`)
       assert.match(answer, /^HTTP\/1\.1 426 /)
       if (!name.startsWith('workerd')) assert.match(answer, /^upgrade: HTTP\/1\.1\r$/im) // which keeps headers of one hop to itself
-      assert.match(answer, /WebSockets are not served here/)
+      assert.match(answer, /WebSockets are not supported here/)
     }
     assert.is((await client.chat('Hi', false)).status, 200)
   })

@@ -6,7 +6,7 @@ import { startUpstream } from './upstream.ts'
 import { startWorker } from './worker.ts'
 
 const SECRET = 'secret-of-the-proxy-of-forty-characters-'
-const ENROLMENT = 'enrolment-credential-of-forty-characters'
+const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 
 /** A request that home has sent, as whoever has recorded it sends it again. */
@@ -31,7 +31,7 @@ async function openWorld(options: object): Promise<World> {
   const folder = await temporaryFolder()
   const start = (port = 0) =>
     startWorker('worker-cloud', {
-      bindings: { SECRET, ENROLMENT },
+      bindings: { SECRET, ENROLLMENT_TOKEN },
       durableObjectsPersist: folder.path,
       kvPersist: folder.path,
       port,
@@ -116,10 +116,10 @@ for (const [store, options] of Object.entries(stores)) {
   test('is enabled, verified and answers with a stream', async ({ world }) => {
     const { home, chat, url } = world
     assert.is(
-      await home.api.cloud.enable({ enrolment: 'a-wrong-credential-of-forty-characters--' }).catch(codeOf),
+      await home.api.cloud.enable({ enrollmentToken: 'a-wrong-credential-of-forty-characters--' }).catch(codeOf),
       'CLOUD_FAILED',
     )
-    assert.equal(await home.api.cloud.enable({ enrolment: ENROLMENT }), {
+    assert.equal(await home.api.cloud.enable({ enrollmentToken: ENROLLMENT_TOKEN }), {
       success: true,
       verified: true,
       conflicts: [],

@@ -79,7 +79,7 @@ test('a pool that cannot listen is detected, reported once, and polled for chang
   assert.is(lines.length, 1)
   assert.match(
     lines[0] ?? '',
-    `warn The pool of the table ${table} hears no notifications, as behind a pooler in transaction mode. Changes of others are seen within 200 ms. Pass \`listen: false\`, or a second pool that goes around the pooler: \`listen: directPool\`.`,
+    `warn The pool of the table ${table} receives no notifications, perhaps because of a transaction-mode pooler. Changes by other instances are seen within 200 ms. Pass \`listen: false\`, or a pool without the pooler: \`listen: directPool\`.`,
   )
   await close()
 })

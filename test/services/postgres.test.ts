@@ -93,7 +93,7 @@ test('a pool of one connection is polled, with one warning, and every call is an
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.equal(lines, [
-    `The pool of the table ${table} has one connection, which LISTEN would keep. Changes of others are seen within 200 ms. Give the pool more connections, or pass \`listen: false\`.`,
+    `The pool of the table ${table} has one connection, which LISTEN would use. Changes by other instances are seen within 200 ms. Give the pool more connections, or pass \`listen: false\`.`,
   ])
   for (const one of [storage, other]) await one.close?.()
   await single.end()
@@ -142,7 +142,7 @@ test('a missing table that may not be created is an error that names it and says
     (thrown) => thrown,
   )
   assert.is(error.code, 'STORAGE_UNREADABLE')
-  assert.match(error.message ?? '', /table nowhere \(42P01\)\. It is missing: run postgresMigration\(\)/)
+  assert.match(error.message ?? '', /table nowhere \(42P01\)\. It does not exist\. Run postgresMigration\(\)/)
   await pool.query(postgresMigration({ table: 'nowhere' }))
   assert.is(await storage.get('key'), undefined)
   await storage.close?.()
@@ -182,7 +182,7 @@ test('options that cannot work are refused with what to pass', () => {
     (...args: unknown[]) =>
     () =>
       Reflect.apply(postgresStorage, undefined, args)
-  assert.throws(makes(), /postgresStorage takes a pool of pg/)
-  assert.throws(makes(pool, { table: 'a; drop table b' }), /table must be a name in lower case/)
+  assert.throws(makes(), /postgresStorage takes a pg pool/)
+  assert.throws(makes(pool, { table: 'a; drop table b' }), /table must be a lowercase name/)
   assert.throws(makes(pool, { tabel: 'a' }), /tabel is not an option/)
 })

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toNodeHandler } from '../../adapters/mount/node.ts'
-import { prometheus } from '../../src/observe/prometheus.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { metered } from '../gate/support/metered.ts'
 import { type ObservedWorld, openObserved, read } from '../observe/world.ts'
 import { json } from '../pipeline/support/upstream.ts'
@@ -89,7 +89,7 @@ test('has the series of its requests, by the queries of the dashboard', async ({
 })
 
 test('answers every query of the dashboard without an error', async ({ server }) => {
-  const file = new URL('../../src/observe/grafana/signalbox.json', import.meta.url)
+  const file = new URL('../../src/features/observe/grafana/signalbox.json', import.meta.url)
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(await readFile(file, 'utf8'))
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   assert.ok(queries.length > 25)
@@ -111,7 +111,10 @@ test('is text that promtool finds nothing wrong with, and OpenMetrics where the 
 test('has alert rules that promtool accepts, and that fire when they should and not before', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-alerts-'))
   try {
-    await copyFile(new URL('../../src/observe/grafana/alerts.yml', import.meta.url), join(folder, 'alerts.yml'))
+    await copyFile(
+      new URL('../../src/features/observe/grafana/alerts.yml', import.meta.url),
+      join(folder, 'alerts.yml'),
+    )
     const tests = join(folder, 'tests.yml')
     await copyFile(new URL('prometheus-alerts.yml', import.meta.url), tests)
     assert.match(promtool(['check', 'rules', join(folder, 'alerts.yml')]), /SUCCESS: 6 rules/)

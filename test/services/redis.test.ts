@@ -71,7 +71,7 @@ test('Redis storage has a key that is paused refused by other processes within 1
 
 test('Redis storage throws a TypeError for what is no client and for options that it does not know', () => {
   for (const client of [undefined, null, {}, 'redis://127.0.0.1'])
-    assert.throws(() => redisStorage(client as never), /client of the package redis or ioredis/)
+    assert.throws(() => redisStorage(client as never), /takes a redis or ioredis client/)
   const client = { call: async () => null, duplicate: () => client }
   assert.throws(() => redisStorage(client, { prefix: '{a}' }), /prefix/)
   assert.throws(() => redisStorage(client, { perfix: 'a' } as object), /perfix is not an option/)

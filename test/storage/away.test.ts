@@ -313,10 +313,10 @@ test('a storage that cannot be reached is reported to the host with the cause, a
     assert.not.match(text, /Postgres|10\.0\.0\.5/)
     const error = reported.pop() as Error
     assert.is(error.message, 'The gateway cannot read its storage (ECONNREFUSED).')
-    assert.match((error.cause as Error).message, 'Postgres cannot be reached for the table t (ECONNREFUSED).')
+    assert.match((error.cause as Error).message, 'Postgres is unreachable for the table t (ECONNREFUSED).')
     assert.match(
       lines.pop() ?? '',
-      /caused by StorageError: Postgres cannot be reached .* \(caused by AggregateError: ECONNREFUSED\)/,
+      /caused by StorageError: Postgres is unreachable .* \(caused by AggregateError: ECONNREFUSED\)/,
     )
   }
   const inProcess = await gateway.api.keys.list().catch((error: Error) => error.message)

@@ -105,7 +105,7 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
       assert.is(lists.aliases['good-alias'], 'one/m', text)
       for (const error of errors) {
         assert.ok(isGatewayError(error, 'RECORD_DAMAGED'), text)
-        assert.match(error.message, `The record ${whole?.key} of the storage`)
+        assert.match(error.message, `The stored record ${whole?.key} `)
       }
       count++
     }
@@ -136,13 +136,13 @@ for (const mac of [null, 5, true, [], {}])
     assert.is((await api.keys.list()).keys.length, 1)
     const ofKey = told.errors.map(String).filter((error) => error.includes(stored?.key ?? ''))
     assert.is(ofKey.length, 1, String(told.errors))
-    assert.match(ofKey[0] ?? '', /of the storage is damaged: "mac" is/)
+    assert.match(ofKey[0] ?? '', /The stored record \S+ is damaged: "mac" is/)
   })
 
 test('a damaged record in the storage whose kind is null is read as one of the kind llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
-  assert.match(String(errors), /combos\/hurt of the storage is damaged: "kind" is null and is read as "llm"/)
+  assert.match(String(errors), /combos\/hurt is damaged: "kind" is null and is read as "llm"/)
 })
 
 test('a damaged record in the storage is an active connection unless its isActive is false', async () => {
@@ -215,10 +215,11 @@ test('a damaged record in the storage is reported once, and again only when some
   assert.is(told.errors.length, 2)
 })
 
-test('a damaged record in the storage does not open the gate when it is that of the settings: requireApiKey is off only when it is absent or false', async () => {
+test('a damaged record in the storage does not open the gate when it is that of the settings: without a signature, an API key is required', async () => {
   for (const [value, status] of [
-    ['{}', 200],
-    ['{"requireApiKey":false}', 200],
+    [undefined, 200],
+    ['{}', 401],
+    ['{"requireApiKey":false}', 401],
     ['{"requireApiKey":"true"}', 401],
     ['{"requireApiKey":"false"}', 401],
     ['{"requireApiKey":0}', 401],
@@ -228,7 +229,7 @@ test('a damaged record in the storage does not open the gate when it is that of 
     ['{', 500],
   ] as const) {
     const storage = memoryStorage()
-    await storage.set('settings', value)
+    if (value !== undefined) await storage.set('settings', value)
     const { chat, gateway } = await openWorld({ storage, catalog, fetch: fakeUpstream(() => json(chatAnswer())) })
     assert.is((await chat({})).status, status, value)
     assert.is((await gateway.fetch(new Request('http://gateway/v1/models'))).status, status, value)

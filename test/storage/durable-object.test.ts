@@ -18,5 +18,8 @@ test('an object that fails is an error with a name that says what to check', asy
 })
 
 test('a value that is no namespace is refused with what to pass', () => {
-  assert.throws(() => Reflect.apply(durableObjectStorage, undefined, []), /durableObjectStorage takes a namespace/)
+  assert.throws(
+    () => Reflect.apply(durableObjectStorage, undefined, []),
+    /durableObjectStorage takes a Durable Object namespace/,
+  )
 })

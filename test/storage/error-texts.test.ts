@@ -19,18 +19,18 @@ const postgres = (code: string): Storage => {
 }
 
 const answers: Array<[sqlState: string, code: string, says: string]> = [
-  ['22021', 'STORAGE_UNREADABLE', 'Use a database in UTF8.'],
-  ['22P05', 'STORAGE_UNREADABLE', 'Use a database in UTF8.'],
-  ['25006', 'STORAGE_UNREACHABLE', 'Give the pool a server that takes writes.'],
+  ['22021', 'STORAGE_UNREADABLE', 'Use a UTF8 database.'],
+  ['22P05', 'STORAGE_UNREADABLE', 'Use a UTF8 database.'],
+  ['25006', 'STORAGE_UNREACHABLE', 'Use a writable server.'],
   ['28P01', 'STORAGE_UNREADABLE', "Check the pool's user and password."],
-  ['3D000', 'STORAGE_UNREADABLE', 'Make its database.'],
-  ['3F000', 'STORAGE_UNREADABLE', 'Make its schema.'],
+  ['3D000', 'STORAGE_UNREADABLE', 'Create the database.'],
+  ['3F000', 'STORAGE_UNREADABLE', 'Create the schema.'],
   ['40001', 'STORAGE_UNREACHABLE', 'Try again, or read its log.'],
-  ['42501', 'STORAGE_UNREADABLE', 'Check its rights and columns.'],
-  ['42703', 'STORAGE_UNREADABLE', 'Check its rights and columns.'],
-  ['42P01', 'STORAGE_UNREADABLE', 'It is missing: run postgresMigration(), or leave `migrate` on.'],
-  ['53100', 'STORAGE_UNREACHABLE', 'Give the server more room or connections.'],
-  ['53300', 'STORAGE_UNREACHABLE', 'Give the server more room or connections.'],
+  ['42501', 'STORAGE_UNREADABLE', 'Check its permissions and columns.'],
+  ['42703', 'STORAGE_UNREADABLE', 'Check its permissions and columns.'],
+  ['42P01', 'STORAGE_UNREADABLE', 'It does not exist. Run postgresMigration(), or leave `migrate` on.'],
+  ['53100', 'STORAGE_UNREACHABLE', 'Give the server more space or connections.'],
+  ['53300', 'STORAGE_UNREACHABLE', 'Give the server more space or connections.'],
   ['55P03', 'STORAGE_UNREACHABLE', 'Try again, or read its log.'],
   ['57P01', 'STORAGE_UNREACHABLE', 'Try again, or read its log.'],
   ['XX001', 'STORAGE_UNREADABLE', 'Try again, or read its log.'],
@@ -39,7 +39,7 @@ for (const [sqlState, code, says] of answers)
   test(`Postgres that answers ${sqlState} is ${code}: ${says}`, async () => {
     assert.is(
       await errorOf(postgres(sqlState).set('key', 'value')),
-      `${code}: Postgres refused the table t (${sqlState}). ${says}`,
+      `${code}: Postgres rejected the table t (${sqlState}). ${says}`,
     )
   })
 
@@ -47,7 +47,7 @@ for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
   test(`Postgres that fails with "${code}" cannot be reached`, async () => {
     assert.is(
       await errorOf(postgres(code).get('key')),
-      `STORAGE_UNREACHABLE: Postgres cannot be reached for the table t${code && ` (${code})`}. Check the pool's address and that the server runs.`,
+      `STORAGE_UNREACHABLE: Postgres is unreachable for the table t${code && ` (${code})`}. Check the pool's address and the server.`,
     )
   })
 
@@ -60,7 +60,7 @@ test('a libSQL server that is away is named with the reason of the network', asy
   const storage = sqliteStorage(client as unknown as Parameters<typeof sqliteStorage>[0], { table: 't' })
   assert.is(
     await errorOf(storage.get('key')),
-    'STORAGE_UNREACHABLE: The database of the table t cannot be reached (ECONNREFUSED). Check its address and token.',
+    'STORAGE_UNREACHABLE: The database of the table t is unreachable (ECONNREFUSED). Check its URL and token.',
   )
 })
 
@@ -69,11 +69,11 @@ test('a text that a storage cannot keep, or one too long, is named with the way 
   for (const text of ['\ud800', '\u0000'])
     assert.is(
       await errorOf(storage.set('key', text)),
-      'STORAGE_NOT_TEXT: The table t need not keep NUL or half a surrogate pair: escape it in "key".',
+      'STORAGE_NOT_TEXT: The table t may not support NUL or unpaired surrogates. Escape them in "key".',
     )
   assert.is(
     await errorOf(storage.set('k'.repeat(1_025), '')),
-    `STORAGE_TOO_LARGE: The table t takes a key of 1024 bytes at most: "${'k'.repeat(100)}".`,
+    `STORAGE_TOO_LARGE: The table t limits a key to 1024 bytes: "${'k'.repeat(100)}".`,
   )
 })
 
@@ -82,6 +82,6 @@ test('a driver of unstorage that fails is said to have failed, with its own word
   const storage = unstorageStorage({ getItem: fail, setItem: fail, removeItem: fail, getKeys: fail })
   assert.is(
     await errorOf(storage.get('key')),
-    'STORAGE_UNREACHABLE: The driver of the storage failed: ENOENT: no such folder. Check the options that the driver was made with, and that what it keeps data in can be reached.',
+    "STORAGE_UNREACHABLE: The storage driver failed: ENOENT: no such folder. Check the driver's options and that its backend is reachable.",
   )
 })

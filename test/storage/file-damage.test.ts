@@ -1,23 +1,25 @@
-import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decodeStore } from '../../adapters/storage/file/format.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import type { Storage } from '../../src/index.ts'
 import { times } from '../support/ci.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
+import { type Child, childProgram } from './support/children.ts'
 import { damage } from './support/damage.ts'
 import { inFolder } from './support/folder.ts'
+import { contentsOf, failureOf, filesIn, putFiles } from './support/folder-files.ts'
+import { formerStore } from './support/former-store.ts'
 import { inLanes } from './support/lanes.ts'
 import { listeningLogger } from './support/logger.ts'
-import { KEYS, plannedWrite } from './support/plan.ts'
-import { storeFile } from './support/store-file.ts'
+import { plannedWrite } from './support/plan.ts'
 
-const IN_MEMORY = times(10_000)
-/** Every so many of them is damage to a large file. */
-const LARGE_EVERY = 20
-const ON_DISK = times(200)
+const ON_DISK = times(1_000)
 const LANES = 4
+const RECORDS = 60
 
 const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined> = [
   (storage) => storage.get('a'),
@@ -27,223 +29,254 @@ const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined>
   (storage) => storage.ownSecret?.(),
 ]
 
-const test = suite('file storage, damaged')
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, damaged', {})
 
-test(`file storage distinguishes each of ${IN_MEMORY} damaged files from a good one`, async () => {
-  const random = createRandom()
-  const large = await fileWith(KEYS)
-  const small = await fileWith(KEYS / LARGE_EVERY)
-  assert.ok(large.length > 200_000)
-  for (const bytes of [large, small]) assert.is(decodeStore(bytes).kind, 'good')
-  const missed: string[] = []
-  for (let count = 0; count < IN_MEMORY; count++) {
-    const damaged = damage(count % LARGE_EVERY === 0 ? large : small, random)
-    const { kind } = decodeStore(damaged.bytes)
-    if (kind !== 'corrupt') missed.push(`${kind}: ${damaged.how}`)
-  }
-  assert.equal(missed, [], `seed ${random.seed}`)
+test.before(async (context) => {
+  context.program = await childProgram()
 })
+test.after((context) => context.program?.remove())
 
-test(`file storage starts from the previous version of a damaged file, with an error in the log, ${ON_DISK} times`, async () => {
+test(`file storage answers from ${ON_DISK} damaged databases what was written, or names the damage`, async () => {
   const random = createRandom()
-  const good = await inFolder(twoVersions)
-  const previous = good['store.previous'] ?? Buffer.from('')
+  const { files, contents } = await inFolder(filledStore)
+  const good = files['store.db'] ?? Buffer.alloc(0)
+  assert.ok(good.length > 50_000)
+  const outcomes = { same: 0, refused: 0 }
+  const wrong: string[] = []
   await inLanes(LANES, ON_DISK, () =>
     inFolder(async (path) => {
-      const { bytes, how } = damage(good.store ?? previous, random)
-      await restore(path, { store: bytes, 'store.previous': previous })
-      const logger = listeningLogger()
-      const text = `${how}, seed ${random.seed}`
-      assert.equal(await contents(fileStorage({ path, logger })), { a: '1' }, text)
-      assert.equal(
-        logger.lines.map(({ level }) => level),
-        ['error'],
-        text,
-      )
-      const aside = (await readdir(path)).filter((name) => name.startsWith('store.corrupt-'))
-      assert.is(aside.length, 1, text)
-      assert.ok((await readFile(join(path, aside[0] ?? ''))).equals(bytes), text)
+      const { bytes, how } = damage(good, random)
+      await putFiles(path, { ...files, 'store.db': bytes })
+      const storage = fileStorage({ path, logger: false })
+      const found = await contentsOf(storage).catch((error: { code?: string }) => error.code)
+      if (typeof found === 'object') {
+        outcomes.same++
+        if (JSON.stringify(found) !== JSON.stringify(contents)) wrong.push(how)
+      } else if (found === 'STORAGE_CORRUPT' || found === 'STORAGE_NEWER_VERSION') outcomes.refused++
+      else wrong.push(`${found}: ${how}`)
+      await storage.close?.()
     }),
   )
+  assert.equal(wrong, [], `seed ${random.seed}`)
+  assert.ok(outcomes.refused > ON_DISK / 2, JSON.stringify(outcomes))
 })
 
-test('file storage does not start, and says so, when both versions are damaged', async () => {
-  const random = createRandom()
-  const { store: good = Buffer.from('') } = await inFolder(twoVersions)
-  await inLanes(LANES, 50, () =>
+const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unknown]> = [
+  ['is empty', (path) => writeFile(path, '')],
+  ['is cut off', (path) => truncate(path, 20_000)],
+  ['holds something else', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
+  ['belongs to another program', (path) => rm(path).then(() => changed(path, 'CREATE TABLE t (a)'))],
+  ['lacks a record', (path) => changed(path, "DELETE FROM records WHERE key = 'key/7'")],
+  [
+    'has a record more',
+    (path) => changed(path, "INSERT INTO records SELECT 'b', version, sum, value FROM records LIMIT 1"),
+  ],
+  ['has another value', (path) => changed(path, "UPDATE records SET value = 'other' WHERE key = 'key/7'")],
+  ['has other tables', (path) => changed(path, 'DROP TABLE changes')],
+]
+for (const [how, harm] of harms)
+  test(`file storage does not start, and says so, when its database ${how}`, () =>
     inFolder(async (path) => {
-      const files = { store: damage(good, random).bytes, 'store.previous': damage(good, random).bytes }
-      await restore(path, files)
+      await filledStore(path)
+      await harm(join(path, 'store.db'))
+      const before = await textsIn(path)
       for (const work of WAYS_IN) {
-        const error = await failure(work(fileStorage({ path, logger: false })))
-        assert.is(error.code, 'STORAGE_CORRUPT', `seed ${random.seed}`)
-        assert.match(error.message, join(path, 'store.previous'))
+        const storage = fileStorage({ path, logger: false })
+        const error = await failureOf(work(storage))
+        assert.is(error.code, 'STORAGE_CORRUPT')
+        assert.match(error.message, join(path, 'store.db'))
+        assert.match(error.message, 'Restore the folder from a backup')
+        await storage.close?.()
       }
-      assert.equal(await filesOf(path), files, `seed ${random.seed}`)
-    }),
-  )
-})
+      assert.equal(await textsIn(path), before)
+    }))
 
-test('file storage has no previous version to fall back to after the first write', () =>
+test('file storage names an entry that is damaged while it runs', () =>
   inFolder(async (path) => {
-    await fileStorage({ path, logger: false }).set('a', '1')
-    await writeFile(join(path, 'store'), '')
-    const error = await failure(fileStorage({ path, logger: false }).get('a'))
-    assert.is(error.code, 'STORAGE_CORRUPT')
-    assert.match(error.message, 'is empty')
-  }))
-
-test('restores a store that is missing from its previous version', () =>
-  inFolder(async (path) => {
-    await twoVersions(path)
-    await rm(join(path, 'store'))
-    const logger = listeningLogger()
-    assert.equal(await contents(fileStorage({ path, logger })), { a: '1' })
-    assert.match(logger.lines[0]?.message ?? '', /is missing.*previous version.*last commit is lost/)
-    assert.equal(await contents(fileStorage({ path, logger: false })), { a: '1' })
+    const storage = fileStorage({ path, logger: false })
+    await storage.set('brief', 'value', { ttlMs: 1_000_000 })
+    await storage.set('other', 'value', { ttlMs: 1_000_000 })
+    changed(join(path, 'store.db'), "UPDATE entries SET value = 'intruder' WHERE key = 'brief'")
+    const uses = [
+      () => storage.get('brief'),
+      () => storage.list(''),
+      () => storage.set('brief', 'new', { ifVersion: null }),
+    ]
+    for (const work of uses) {
+      const error = await failureOf(work())
+      assert.is(error.code, 'STORAGE_CORRUPT')
+      assert.match(error.message, '"brief"')
+      assert.not.match(error.message, 'intruder')
+    }
+    assert.is((await storage.get('other'))?.value, 'value')
+    await storage.set('brief', 'new')
+    assert.is((await storage.get('brief'))?.value, 'new')
+    await storage.close?.()
   }))
 
 test('file storage starts empty in a new folder only, not where traces of a store are left', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
-    assert.equal(await contents(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
+    assert.equal(await contentsOf(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
     assert.equal(logger.lines, [])
-    for (const trace of ['secret', 'store.corrupt-2026-01-01T00-00-00-000Z']) {
+    for (const trace of [
+      'secret',
+      'store.corrupt-2026-01-01T00-00-00-000Z',
+      'store.imported-2026-11-28T00-00-00-000Z',
+    ]) {
       await rm(path, { recursive: true })
-      await restore(path, { [trace]: Buffer.from(`${'A'.repeat(43)}\n`) })
+      await putFiles(path, { [trace]: Buffer.from(`${'A'.repeat(43)}\n`) })
       for (const work of WAYS_IN) {
-        const error = await failure(work(fileStorage({ path, logger: false })))
+        const error = await failureOf(work(fileStorage({ path, logger: false })))
         assert.is(error.code, 'STORAGE_MISSING', trace)
       }
       assert.equal(await readdir(path), [trace])
     }
   }))
 
+test('file storage does not start without its database', () =>
+  inFolder(async (path) => {
+    await filledStore(path)
+    await rm(join(path, 'store.db'))
+    for (const work of WAYS_IN)
+      assert.is((await failureOf(work(fileStorage({ path, logger: false })))).code, 'STORAGE_MISSING')
+    assert.equal(await readdir(path), ['store'])
+  }))
+
+test('file storage opens a database that was restored alone', () =>
+  inFolder(async (path) => {
+    const { contents } = await filledStore(path)
+    await rm(join(path, 'store'))
+    assert.equal(await contentsOf(fileStorage({ path, logger: false })), contents)
+    assert.ok((await readdir(path)).includes('store'))
+  }))
+
 test('file storage refuses the store of a newer version and leaves it as it is', () =>
   inFolder(async (path) => {
-    await twoVersions(path)
-    const newer = await storeFile(9, new Map(), 2)
-    const previous = await readFile(join(path, 'store.previous'))
-    for (const files of [
-      { store: newer, 'store.previous': previous },
-      { store: Buffer.from('damaged'), 'store.previous': newer },
-      { 'store.previous': newer },
-    ]) {
+    const { files } = await filledStore(path)
+    changed(join(path, 'store.db'), 'PRAGMA user_version = 3')
+    const newer = await filesIn(path)
+    const former = formerStore(9, new Map(), { schema: 2 })
+    for (const [folder, version] of [
+      [{ ...files, ...newer }, 3],
+      [{ store: former }, 2],
+      [{ store: Buffer.from('damaged'), 'store.previous': former }, 2],
+      [{ 'store.previous': former }, 2],
+    ] as const) {
       await rm(path, { recursive: true })
-      await restore(path, files)
+      await putFiles(path, folder)
       for (const work of WAYS_IN) {
-        const error = await failure(work(fileStorage({ path, logger: false })))
+        const storage = fileStorage({ path, logger: false })
+        const error = await failureOf(work(storage))
+        await storage.close?.()
         assert.is(error.code, 'STORAGE_NEWER_VERSION')
-        assert.match(error.message, 'schema version 2')
+        assert.match(error.message, `schema version ${version}`)
       }
-      assert.equal(await filesOf(path), files)
+      assert.equal(await textsIn(path), textsOf(folder))
     }
   }))
 
-test('file storage loses nothing when the files of a running store are damaged or deleted', () =>
-  inFolder(async (path) => {
-    const logger = listeningLogger()
-    const storage = fileStorage({ path, logger })
-    let number = 0
-    const harm: Array<() => Promise<unknown>> = [
-      () => writeFile(join(path, 'store'), 'damaged'),
-      () => rm(join(path, 'store')),
-      () => Promise.all([rm(join(path, 'store')), rm(join(path, 'store.previous'), { force: true })]),
-      () => copyFile(join(path, 'store.previous'), join(path, 'spare')).then(() => writeFile(join(path, 'store'), '')),
-      () => rm(path, { recursive: true }),
-    ]
-    for (const doHarm of harm) {
-      number++
-      await storage.set('kept', 'always')
-      await storage.set('number', String(number))
-      const said = logger.lines.length
-      await doHarm()
-      assert.equal(await contents(storage), { kept: 'always', number: String(number) }, `harm ${number}`)
-      assert.is(logger.lines.length, said + 1)
-      assert.match(logger.lines.at(-1)?.message ?? '', 'held in memory')
-      assert.equal(await contents(fileStorage({ path, logger: false })), { kept: 'always', number: String(number) })
-    }
+const losses: Array<[how: string, harm: (path: string) => Promise<unknown>]> = [
+  ['was removed', (path) => rm(path, { recursive: true })],
+  ['was moved away', (path) => rename(path, `${path}-away`)],
+  ['was replaced by an empty one', (path) => rename(path, `${path}-away`).then(() => mkdir(path))],
+  ['has lost its database', (path) => rm(join(path, 'store.db'))],
+  ['has lost its log', (path) => rm(join(path, 'store.db-wal'))],
+  ['got another database', (path) => putBack(path)],
+]
+for (const [how, harm] of losses)
+  test(`file storage acknowledges no write and starts no new store after its folder ${how}`, () =>
+    inFolder(async (parent) => {
+      const path = join(parent, 'data')
+      const storage = fileStorage({ path, logger: false })
+      await storage.set('a', '1')
+      await harm(path)
+      const before = await readdir(path).catch(() => undefined)
+      const relaxed = await failureOf(storage.set('b', '1', { durability: 'relaxed' }))
+      assert.is(relaxed.code, 'STORAGE_MISSING')
+      assert.match(relaxed.message, /was (?:removed|replaced) while the store was open/)
+      await sleep(20)
+      for (const work of WAYS_IN.slice(0, 4)) assert.is((await failureOf(work(storage))).code, 'STORAGE_MISSING')
+      assert.equal(await readdir(path).catch(() => undefined), before)
+      await storage.close?.()
+    }))
+
+test('file storage works again when its folder comes back as it was', () =>
+  inFolder(async (parent) => {
+    const path = join(parent, 'data')
+    const storage = fileStorage({ path, logger: false })
+    await storage.set('a', '1')
+    await rename(path, `${path}-away`)
+    assert.is((await failureOf(storage.set('a', '2'))).code, 'STORAGE_MISSING')
+    await rename(`${path}-away`, path)
+    await storage.set('a', '3')
+    assert.equal(await contentsOf(fileStorage({ path, logger: false })), { a: '3' })
+    await storage.close?.()
   }))
 
-test('file storage does not replace later writes of other processes by what a process has in memory', () =>
+test('file storage rejects writes while the disk is full, keeps what it acknowledged, and works again afterwards', ({
+  program,
+}) =>
   inFolder(async (path) => {
-    const [one, other] = [fileStorage({ path, logger: false }), fileStorage({ path, logger: false })]
-    await one.set('a', '1')
-    await other.set('a', '2')
-    assert.equal(await contents(one), { a: '2' })
-    await other.set('a', '3')
-    await other.set('a', '4')
-    for (const name of ['store', 'store.previous']) await writeFile(join(path, name), 'damaged')
-    assert.is((await failure(one.get('a'))).code, 'STORAGE_CORRUPT')
-    assert.is((await failure(one.set('a', '5'))).code, 'STORAGE_CORRUPT')
+    await fileStorage({ path, logger: false }).set('first', 'value')
+    const child = program?.start('fill', path) as Child // `before` made it
+    child.go()
+    const lines = await child.ended()
+    assert.ok(lines.includes('refused STORAGE_UNWRITABLE'), String(lines))
+    assert.ok(lines.includes('read value'), String(lines))
+    const acknowledged = lines.filter((line) => line.startsWith('wrote ')).map((line) => line.slice(6))
+    assert.ok(acknowledged.length > 3)
+    const storage = fileStorage({ path, logger: false })
+    for (const key of acknowledged) assert.ok(await storage.get(key), key)
+    await storage.set('later', 'value')
+    await storage.close?.()
   }))
 
-test('never gives a version again that a restored backup does not know', () =>
+test('file storage never gives a version again that a restored backup does not know', () =>
   inFolder(async (path) => {
-    const backup = await twoVersions(path)
+    const { files } = await filledStore(path)
     const storage = fileStorage({ path, logger: false })
     const lost = await storage.set('a', 'lost')
-    for (const view of [storage, fileStorage({ path, logger: false })]) {
-      await restore(path, backup)
-      assert.equal(await contents(view), { a: '2' })
-      assert.is.not(await view.set('a', 'new'), lost)
-    }
+    await storage.close?.()
+    await rm(path, { recursive: true })
+    await putFiles(path, files)
+    const later = fileStorage({ path, logger: false })
+    assert.is((await later.get('a'))?.value, '1')
+    for (let count = 0; count < 5; count++) assert.is.not(await later.set('a', 'new'), lost)
+    assert.is(await later.set('a', 'stale', { ifVersion: String(lost) }), false)
+    await later.close?.()
   }))
 
-test('never gives a version again that was lost with a commit', () =>
-  inFolder(async (path) => {
-    await twoVersions(path)
-    const lost = await fileStorage({ path, logger: false }).set('a', 'lost')
-    assert.ok(typeof lost === 'string')
-    await writeFile(join(path, 'store'), 'damaged')
-    const storage = fileStorage({ path, logger: false })
-    for (let count = 0; count < 5; count++) {
-      const version = await storage.set('a', 'new')
-      assert.is.not(version, lost)
-      assert.is(await storage.set('a', 'stale', { ifVersion: lost }), false)
-    }
-  }))
-
-/** The file of a store of so many keys. */
-function fileWith(keys: number): Promise<Buffer> {
-  const rows = Array.from({ length: keys }, (_, number) => {
-    const { key, value = '' } = plannedWrite(number)
-    return [key, { value, version: String(number) }] as const
-  })
-  return storeFile(41, new Map(rows))
-}
-
-/** A store that holds a = 2, and a = 1 in its previous version. Answers its files. */
-async function twoVersions(path: string): Promise<Record<string, Buffer>> {
+/** A store with records and entries, closed. Answers its files and its values. */
+async function filledStore(path: string): Promise<{ files: Record<string, Buffer>; contents: Record<string, string> }> {
   const storage = fileStorage({ path, logger: false })
-  await storage.set('a', '1')
-  await storage.set('a', '2')
+  const writes = Array.from({ length: RECORDS }, (_, number) => plannedWrite(number))
+  await Promise.all([
+    storage.set('a', '1'),
+    ...writes.map(({ key, value = '' }) => storage.set(key, value)),
+    storage.set('brief', 'value', { ttlMs: 10_000_000 }),
+  ])
+  const contents = await contentsOf(storage)
   await storage.close?.()
-  return filesOf(path)
+  return { files: await filesIn(path), contents }
 }
 
-async function restore(path: string, files: Record<string, Buffer>): Promise<void> {
-  await fileStorage({ path, logger: false })
-    .get('')
-    .catch(() => {}) // makes the folder
-  for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes)
-}
-
-async function filesOf(path: string): Promise<Record<string, Buffer>> {
-  const names = (await readdir(path)).sort()
-  return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await readFile(join(path, name))] as const)),
+const textsOf = (files: Record<string, Buffer>) =>
+  Object.fromEntries(
+    Object.entries(files).map(([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]),
   )
+
+const textsIn = async (path: string) => textsOf(await filesIn(path))
+
+/** Changes a database as another program would. */
+function changed(path: string, sql: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(sql)
+  database.close()
 }
 
-async function contents(storage: Storage): Promise<Record<string, string>> {
-  return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
-}
-
-async function failure(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
-  const error: unknown = await work?.then(
-    () => new Error('it worked'),
-    (reason: unknown) => reason,
-  )
-  return { code: Reflect.get(Object(error), 'code'), message: String(Reflect.get(Object(error), 'message')) }
+/** Puts a copy of the database in its place. */
+async function putBack(path: string): Promise<void> {
+  await copyFile(join(path, 'store.db'), join(path, 'copy'))
+  await rename(join(path, 'copy'), join(path, 'store.db'))
 }

@@ -1,6 +1,11 @@
-import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import fs, { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { folderAt } from '../../adapters/storage/file/folder.ts'
+import process from 'node:process'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import { createCheckpoints } from '../../adapters/storage/file/checkpoint.ts'
+import { resolveFolder } from '../../adapters/storage/file/folder.ts'
 import { takeLock } from '../../adapters/storage/file/lock.ts'
 import { newToken } from '../../adapters/storage/file/owner.ts'
 import { fileStorage } from '../../adapters/storage/file.ts'
@@ -9,7 +14,6 @@ import { assert, suite } from '../support/suite.ts'
 import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { listeningLogger } from './support/logger.ts'
-import { storeFile } from './support/store-file.ts'
 
 const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage, its folder', {})
 
@@ -25,7 +29,8 @@ test('other users of the machine cannot read what file storage creates', () =>
     await storage.set('a', '1')
     await storage.set('a', '2')
     await storage.ownSecret?.()
-    assert.equal((await readdir(path)).sort(), ['secret', 'store', 'store.previous'])
+    await storage.set('brief', '1', { ttlMs: 1_000 })
+    assert.equal((await readdir(path)).sort(), ['secret', 'store', 'store.db', 'store.db-shm', 'store.db-wal'])
     assert.is((await stat(path)).mode & 0o777, 0o700)
     for (const name of await readdir(path)) assert.is((await stat(join(path, name))).mode & 0o777, 0o600, name)
   }))
@@ -34,35 +39,98 @@ test('file storage commits operations that arrive together at once', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => storage.set(`key/${index}`, 'value')))
-    const [, , revision] = (await readFile(join(path, 'store'), 'utf8')).split(' ', 3)
-    assert.ok(Number(revision) <= 3, `${revision} commits`)
+    const commits = countOf(path, 'changes')
+    assert.ok(commits <= 30, `${commits} commits`)
     assert.is((await fileStorage({ path, logger: false }).list('key/')).length, 1_000)
+    await storage.close?.()
   }))
 
-test('file storage notices another version of the file with the same size, time and inode', () =>
-  inFolder(async (path) => {
-    const file = join(path, 'store')
-    const time = new Date()
-    const storage = fileStorage({ path, logger: false })
-    await storage.set('key', 'one')
-    for (const value of ['two', 'six', 'ten']) {
-      const bytes = await storeFile(1, new Map([['key', { value, version: '1-000000000' }]]))
-      await writeFile(file, bytes) // in place: the inode stays
-      await utimes(file, time, time)
-      assert.is((await storage.get('key'))?.value, value)
-    }
-  }))
-
-test('file storage removes expired rows with the next commit', () =>
+test('file storage removes expired rows as others are written', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const storage = fileStorage({ path, clock, logger: false })
-    await storage.set('brief', 'value', { ttlMs: 1_000 })
-    await storage.set('kept', 'value')
-    assert.match(await readFile(join(path, 'store'), 'utf8'), '"brief"')
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => storage.set(`brief/${index}`, 'value', { ttlMs: 1_000 })),
+    )
+    await storage.set('long', 'value', { ttlMs: 10_000 })
+    assert.is(countOf(path, 'entries'), 51)
     await clock.advance(1_000)
-    await storage.set('kept', 'other')
-    assert.not.match(await readFile(join(path, 'store'), 'utf8'), '"brief"')
+    for (let index = 0; index < 100; index++) await storage.set('kept', String(index), { durability: 'relaxed' })
+    assert.is(countOf(path, 'entries'), 2)
+    await storage.close?.()
+  }))
+
+test('file storage lists many rows without holding up other work', () =>
+  inFolder(async (path) => {
+    const storage = fileStorage({ path, logger: false })
+    const value = 'value '.repeat(50)
+    await Promise.all(Array.from({ length: 20_000 }, (_, index) => storage.set(`key/${index}`, value, { ttlMs: 1e6 })))
+    let turns = 0
+    let isDone = false
+    const others = async () => {
+      for (; !isDone; turns++) await setImmediate()
+    }
+    const counting = others()
+    assert.is((await storage.list('key/')).length, 20_000)
+    isDone = true
+    await counting
+    assert.ok(turns > 10, `${turns} turns`)
+    await storage.close?.()
+  }))
+
+test('a write of file storage resolves once it is on the disk, and a relaxed one does not wait for that', () =>
+  inFolder(async (path) => {
+    const any = await fs.open(path)
+    const handle = Object.getPrototypeOf(any)
+    await any.close()
+    const { datasync } = handle
+    const flushes: Array<() => void> = []
+    handle.datasync = () => new Promise<void>((resolve) => void flushes.push(resolve))
+    try {
+      const storage = fileStorage({ path, logger: false })
+      await storage.set('turn', '1', { durability: 'relaxed' })
+      assert.is(flushes.length, 0)
+      const done: string[] = []
+      const writes = [
+        storage.set('key', '1').then(() => done.push('set')),
+        storage.increment?.('count', 1).then(() => done.push('increment')),
+      ]
+      while (flushes.length === 0) await setImmediate()
+      writes.push(storage.delete('key').then(() => done.push('delete')))
+      assert.is((await storage.get('key'))?.value, '1', 'others may read it meanwhile')
+      await storage.set('turn', '2', { durability: 'relaxed' })
+      await storage.delete('turn')
+      await storage.set('entry', '1', { ttlMs: 1_000, durability: 'relaxed' })
+      assert.equal(done, [])
+      flushes.shift()?.()
+      while (flushes.length === 0) await setImmediate()
+      assert.equal(done, ['set', 'increment'])
+      flushes.shift()?.()
+      await Promise.all(writes)
+      assert.equal(done, ['set', 'increment', 'delete'])
+      assert.is(flushes.length, 0)
+      await storage.close?.()
+    } finally {
+      handle.datasync = datasync
+    }
+  }))
+
+test('file storage moves a log that has grown into the database while it goes on', () =>
+  inFolder(async (path) => {
+    const storage = fileStorage({ path, logger: false })
+    const value = 'value '.repeat(1_000)
+    let largest = 0
+    let now = 0
+    for (let index = 0; now >= largest; index++) {
+      assert.ok(index < 100_000, `the log has ${now} bytes`)
+      await storage.set(`key/${index % 500}`, value, { durability: 'relaxed' })
+      if (index % 500 === 0) now = (await stat(join(path, 'store.db-wal'))).size
+      largest = Math.max(largest, now)
+    }
+    assert.ok(largest > 8_000_000)
+    assert.is((await storage.list('key/')).length, 500)
+    await storage.close?.()
+    assert.equal((await readdir(path)).sort(), ['store', 'store.db'])
   }))
 
 test('file storage makes one secret, prints where, and never shows it', () =>
@@ -71,13 +139,14 @@ test('file storage makes one secret, prints where, and never shows it', () =>
     const opened = Array.from({ length: 4 }, () => fileStorage({ path, logger }))
     const secrets = await Promise.all(opened.map((storage) => storage.ownSecret?.()))
     assert.is(new Set(secrets).size, 1)
-    const info = logger.lines.filter(({ message }) => message.startsWith('Made a secret'))
+    const info = logger.lines.filter(({ message }) => message.startsWith('Created a secret'))
     assert.equal(
       info.map(({ level, data }) => ({ level, data })),
       [{ level: 'info', data: { path: join(path, 'secret') } }],
     )
     assert.not.ok(JSON.stringify(logger.lines).includes(String(secrets[0])))
-    assert.not.ok((await readFile(join(path, 'store'), 'utf8')).includes(String(secrets[0])))
+    for (const name of ['store', 'store.db', 'store.db-wal'])
+      assert.not.ok((await readFile(join(path, name), 'latin1')).includes(String(secrets[0])), name)
   }))
 
 test('file storage never replaces an old secret by a new one', () =>
@@ -106,24 +175,22 @@ test('file storage never replaces an old secret by a new one', () =>
     assert.match(logger.lines[0]?.message ?? '', '0600')
   }))
 
-test('file storage puts back the secret that it holds before it writes anything that would need it', () =>
+test('file storage puts back the secret that it holds when the file is gone', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
     const secret = await storage.ownSecret?.()
     const said = logger.lines.length
-    for (const lost of [join(path, 'secret'), path]) {
-      await rm(lost, { recursive: true })
-      await storage.set('sealed', `after ${lost}`)
-      const later = fileStorage({ path, logger: false })
-      assert.is(await later.ownSecret?.(), secret)
-      assert.is((await later.get('sealed'))?.value, `after ${lost}`)
-      assert.is((await stat(join(path, 'secret'))).mode & 0o777, 0o600)
-    }
+    await rm(join(path, 'secret'))
+    await storage.set('sealed', 'after')
+    const later = fileStorage({ path, logger: false })
+    assert.is(await later.ownSecret?.(), secret)
+    assert.is((await stat(join(path, 'secret'))).mode & 0o777, 0o600)
     assert.equal(
-      logger.lines.slice(said).map(({ message }) => /(secret|store file) \S+ is missing/.exec(message)?.[1]),
-      ['secret', 'store file', 'secret'],
+      logger.lines.slice(said).map(({ message }) => /secret \S+ was missing/.test(message)),
+      [true],
     )
+    for (const one of [storage, later]) await one.close?.()
   }))
 
 test('file storage names the error when it may not read or write', ({ program }) =>
@@ -133,19 +200,24 @@ test('file storage names the error when it may not read or write', ({ program })
     const storage = fileStorage({ path, logger: false })
     await storage.ownSecret?.()
     await storage.set('key', 'value')
-    const asked = async (modes: { folder: number; store: number; secret: number }) => {
+    await storage.close?.()
+    const asked = async (modes: { folder: number; store: number; database: number; secret: number }) => {
       await chmod(path, modes.folder)
       await chmod(join(path, 'store'), modes.store)
+      await chmod(join(path, 'store.db'), modes.database)
       await chmod(join(path, 'secret'), modes.secret)
       const child = program?.start('denied', path) as Child // `before` made it
       child.go()
       return (await child.ended()).slice(1).map((line) => line.split(' ')[1])
     }
     const [all, unreadable, unwritable] = ['allowed', 'STORAGE_UNREADABLE', 'STORAGE_UNWRITABLE']
-    assert.equal(await asked({ folder: 0o555, store: 0o444, secret: 0o444 }), [unwritable, unwritable, unwritable])
-    assert.equal(await asked({ folder: 0o000, store: 0o444, secret: 0o444 }), [unreadable, unreadable, unreadable])
-    assert.equal(await asked({ folder: 0o777, store: 0o000, secret: 0o444 }), [unreadable, unreadable, unreadable])
-    assert.equal(await asked({ folder: 0o777, store: 0o444, secret: 0o000 }), [all, all, unreadable])
+    const open = { folder: 0o777, store: 0o444, database: 0o666, secret: 0o444 }
+    assert.equal(await asked({ ...open, folder: 0o555 }), [unwritable, unwritable, unwritable])
+    assert.equal(await asked({ ...open, folder: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await asked({ ...open, store: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await asked({ ...open, database: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await asked({ ...open, database: 0o444 }), [unwritable, unwritable, unwritable])
+    assert.equal(await asked({ ...open, secret: 0o000 }), [all, all, unreadable])
     await chmod(path, 0o700)
   }))
 
@@ -168,8 +240,10 @@ test('file storage removes the files of ended processes, and none of running one
     await mkdir(join(path, 'lock', gone), { recursive: true })
     await writeFile(join(path, 'lock', gone, 'store'), 'half a sto')
     await utimes(join(path, `lock.${abandoned}`), new Date(), new Date(Date.now() - 2 * 3_600_000))
-    assert.is(await fileStorage({ path, logger: false }).get('key'), undefined)
-    assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`].sort())
+    const storage = fileStorage({ path, logger: false })
+    assert.is(await storage.get('key'), undefined)
+    await storage.close?.()
+    assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`, 'store', 'store.db'].sort())
   }))
 
 test('file storage takes the lock of an ended process at once, and says so', () =>
@@ -180,24 +254,53 @@ test('file storage takes the lock of an ended process at once, and says so', () 
     const gone = newToken().replace(/^\d+/, '999999999')
     await mkdir(join(path, 'lock', gone), { recursive: true })
     const startedAt = performance.now()
-    await storage.set('key', 'other')
+    await storage.ownSecret?.()
     assert.ok(performance.now() - startedAt < 5_000)
     assert.match(logger.lines[0]?.message ?? '', 'process 999999999')
+    await storage.close?.()
   }))
 
-test('file storage does not take the lock of a running holder, and gives up with an error that has a code', () =>
+test('file storage waits for the lock of a running holder without blocking, and gives up with an error that has a code', () =>
   inFolder(async (path) => {
+    const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
-    await storage.set('key', 'value')
-    const lock = await takeLock(folderAt(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
-    assert.is(await codeOf(storage.set('key', 'other')), 'STORAGE_LOCKED')
+    assert.is(await codeOf(storage.set('key', 'value')), 'STORAGE_LOCKED')
     assert.ok(await lock.isHeld())
-    assert.is((await storage.get('key'))?.value, 'value', 'reading needs no lock')
-    assert.is(await storage.set('key', 'other', { ifVersion: null }), false, 'nor does losing a race')
     await lock.release()
+    await storage.set('key', 'value')
+
+    const other = new DatabaseSync(join(path, 'store.db'))
+    other.exec('BEGIN IMMEDIATE')
+    let turns = 0
+    const refused = codeOf(storage.set('key', 'other'))
+    for (let isDone = false; !isDone; turns++) isDone = await Promise.race([refused.then(() => true), sleep(5, false)])
+    assert.is(await refused, 'STORAGE_LOCKED')
+    assert.ok(turns > 10, `${turns} turns`)
+    assert.is((await storage.get('key'))?.value, 'value', 'reading needs no lock')
+    other.exec('ROLLBACK')
+    other.close()
     assert.type(await storage.set('key', 'other'), 'string')
     await storage.close?.()
-    assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
+    assert.equal((await readdir(path)).sort(), ['store', 'store.db'])
+  }))
+
+test('closing a file store ends the thread that a checkpoint has just started', () =>
+  inFolder(async (path) => {
+    const workers: Worker[] = []
+    const onWorker = (worker: Worker) => void workers.push(worker)
+    process.on('worker', onWorker)
+    const database = new DatabaseSync(join(path, 'store.db'))
+    const checkpoints = createCheckpoints(database, join(path, 'store.db'))
+    checkpoints.logHasGrown(8 * 1024 * 1024)
+    await checkpoints.stop()
+    database.close()
+    await setImmediate()
+    process.off('worker', onWorker)
+    assert.equal(
+      workers.map(({ threadId }) => threadId),
+      [-1],
+      'it has ended',
+    )
   }))
 
 test('file storage refuses every operation after it was closed', () =>
@@ -215,6 +318,14 @@ test('file storage refuses every operation after it was closed', () =>
       assert.is(await codeOf(work), 'STORAGE_CLOSED')
     }
   }))
+
+/** The number of rows of a table. */
+function countOf(path: string, table: string): number {
+  const database = new DatabaseSync(join(path, 'store.db'), { readOnly: true })
+  const count = Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count)
+  database.close()
+  return count
+}
 
 async function codeOf(work: Promise<unknown> | undefined): Promise<unknown> {
   return work?.then(

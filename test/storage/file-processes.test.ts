@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { times } from '../support/ci.ts'
@@ -76,10 +78,29 @@ test('file storage says once that another process writes as well', async ({ prog
     await storage.get('more')
     assert.equal(
       logger.lines.map(({ level, message }) => `${level} ${message}`),
-      ['info Another writer has this store open as well.'],
+      ['info Another writer also has this store open.'],
     )
   })
 })
+
+test('file storage calls it a gap when it cannot name what other processes have changed', () =>
+  inFolder(async (path) => {
+    const storage = fileStorage({ path, logger: false })
+    await storage.set('own', '1')
+    const heard: string[] = []
+    const stop = storage.watch?.(
+      (key) => void heard.push(key),
+      () => void heard.push('a gap'),
+    )
+    await storage.set('own', '2')
+    const other = new DatabaseSync(join(path, 'store.db'))
+    other.exec(`INSERT INTO changes (seq, writer, keys) SELECT max(seq) + 10000, 'other', '["later"]' FROM changes`)
+    other.close()
+    while (heard.length < 2) await sleep(5)
+    stop?.()
+    assert.equal(heard.sort(), ['a gap', 'later'])
+    await storage.close?.()
+  }))
 
 test('file storage keeps no process alive, watched or not', async ({ program }) => {
   await inFolder(async (path) => {

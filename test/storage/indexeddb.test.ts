@@ -17,7 +17,7 @@ test('the IndexedDB storage outside a browser says where it works, and which sto
       (thrown: { code: string; message: string }) => thrown,
     )
     assert.is(error.code, 'STORAGE_UNREADABLE')
-    assert.match(error.message, /"app" needs a page or a worker of a browser/)
+    assert.match(error.message, /"app" only works in a browser page or worker/)
   }
   await storage.close?.()
 })

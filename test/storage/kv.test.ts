@@ -15,7 +15,7 @@ test('a namespace that fails is an error with a name that says what may help', a
       (thrown) => thrown,
     )
   assert.is(error.code, 'STORAGE_UNREACHABLE')
-  assert.match(error.message ?? '', /one write a second/)
+  assert.match(error.message ?? '', /one write per second/)
 })
 
 test('a value that is no namespace is refused with what to pass', () => {

@@ -34,12 +34,12 @@ for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
       before.body.damaged.map((one: { key: string }) => one.key),
       [where],
     )
-    assert.match(before.body.damaged[0].problem, /, and is passed over$/)
+    assert.match(before.body.damaged[0].problem, /, so it is skipped$/)
     const shown = await manage('GET', path)
     assert.equal(shown.body, { ...before.body.damaged[0], stored: '{"order":7,"record":{}}', record: {} })
     const refused = await manage('PUT', path, { record: { some: 'thing' } })
     assert.is(refused.status, 400)
-    assert.match(refused.body.error, /^The record sent .*passed over/)
+    assert.match(refused.body.error, /^The record you sent .*skipped/)
     assert.is((await storage.get(where))?.value, '{"order":7,"record":{}}')
     assert.equal((await manage('DELETE', path)).body, { success: true })
     assert.equal((await manage('GET', '')).body.damaged, [])
@@ -53,7 +53,7 @@ mending('repairs a field, after which the record is good', async () => {
   const { body } = await manage('GET', path)
   assert.match(
     body.problem,
-    /"kind" is null and is read as "llm"; "strategy" is a text that it cannot be and is read as "fallback"/,
+    /"kind" is null and is read as "llm"; "strategy" is an invalid string and is read as "fallback"/,
   )
   const record = { ...body.record, kind: 'image', strategy: 'random' }
   assert.equal((await manage('PUT', path, { record })).body, { success: true })
@@ -68,7 +68,7 @@ mending('the management of damaged records gives a repaired key its proof', asyn
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
   const mended = (await api.keys.list()).keys.find(({ id }) => id === 'mended')
   assert.is(mended?.isActive, false)
-  assert.match(mended?.error ?? '', /cannot be opened/) // it was sealed for the id that is lost
+  assert.match(mended?.error ?? '', /cannot be decrypted/) // it was sealed for the id that is lost
 })
 
 mending('touches no record that is good', async () => {
@@ -109,9 +109,9 @@ mending(
     assert.equal(others, [])
     assert.is(
       damaged.problem,
-      '"requireApiKey" is a text that it cannot be and is read as true; "cloudUrl" is a number and is read as ""; ' +
-        '"maxAttempts" is a text that it cannot be and is left out; "timeouts" is a number and is left out; ' +
-        '"health.minCalls" is a text that it cannot be and is left out',
+      '"requireApiKey" is an invalid string and is read as true; "cloudUrl" is a number and is read as ""; ' +
+        '"maxAttempts" is an invalid string and is ignored; "timeouts" is a number and is ignored; ' +
+        '"health.minCalls" is an invalid string and is ignored',
     )
     await api.settings.update({ requireApiKey: true })
     assert.equal((await manage('GET', '')).body.damaged, [])
@@ -124,8 +124,8 @@ mending(
   async () => {
     for (const [prefix, change, problem] of [
       ['keys/', { mac: 'cut' }, /was not written by a gateway with this secret/],
-      ['keys/', { isActive: 'false', mac: undefined }, /"isActive" is a text/],
-      ['connections/', { sealedApiKey: 'AAAA.AAAA' }, /has a credential that cannot be opened/],
+      ['keys/', { isActive: 'false', mac: undefined }, /"isActive" is an invalid string/],
+      ['connections/', { sealedApiKey: 'AAAA.AAAA' }, /has a credential that cannot be decrypted/],
     ] as const) {
       const { where, path, manage } = await managed(prefix, changed(change))
       const { body } = await manage('GET', '')

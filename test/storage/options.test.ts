@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -5,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('options of the storages')
 
 const makers = { fileStorage, memoryStorage }
-const PATH = "fileStorage takes the path of a folder of the store's own: fileStorage('./data')."
+const PATH = "fileStorage takes the path of a folder used only for the store: fileStorage('./data')."
 
 const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> = [
   ['fileStorage', undefined, PATH],
@@ -30,3 +31,21 @@ for (const [name, given, says] of refused) {
     )
   })
 }
+
+for (const version of ['20.20.2', '22.12.0'])
+  test(`fileStorage says on Node ${version} which one it needs`, () => {
+    const { versions } = process
+    Object.defineProperty(process, 'versions', { value: { ...versions, node: version }, configurable: true })
+    try {
+      assert.throws(
+        () => fileStorage('./data'),
+        (error: Error & { code?: string }) =>
+          error.code === 'STORAGE_UNSUPPORTED' &&
+          error.message.startsWith(
+            `fileStorage needs Node 22.13 or later, which includes SQLite. This is Node ${version}.`,
+          ),
+      )
+    } finally {
+      Object.defineProperty(process, 'versions', { value: versions, configurable: true })
+    }
+  })

@@ -1,4 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
+import { numberedTable } from '../../adapters/storage/sqlite/numbered-table.ts'
+import { LocalEngine } from '../../adapters/storage/sqlite/sqlite-engine.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { storageConformance } from '../conformance/storage.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -59,12 +61,124 @@ test('close leaves the database of the host open, and a database that was closed
   assert.match(error.message ?? '', /Check that it is open/)
 })
 
+const pragma = (database: DatabaseSync, name: string) =>
+  Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+
+test('a database of the host gets the pragmas of a store, unless the host has set others', async () => {
+  const { path, remove } = await temporaryFolder()
+  const names = ['journal_mode', 'synchronous', 'busy_timeout']
+  const cases: Array<[set: string, options: { pragmas?: boolean }, after: unknown[]]> = [
+    ['', {}, ['wal', 1, 2]],
+    ['PRAGMA journal_mode = WAL', {}, ['wal', 1, 2]],
+    ['PRAGMA journal_mode = TRUNCATE', {}, ['truncate', 2, 2]],
+    ['PRAGMA synchronous = EXTRA; PRAGMA busy_timeout = 77', {}, ['wal', 3, 77]],
+    ['PRAGMA synchronous = OFF', {}, ['wal', 0, 2]],
+    ['', { pragmas: false }, ['delete', 2, 0]],
+    ['PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL', { pragmas: false }, ['wal', 2, 0]],
+  ]
+  for (const [index, [set, options, after]] of cases.entries()) {
+    const database = new DatabaseSync(`${path}/${index}.db`)
+    database.exec(set)
+    const storage = sqliteStorage(database, options)
+    await storage.set('key', 'value')
+    await storage.set('key', 'value', { durability: 'relaxed' })
+    assert.equal(
+      names.map((name) => pragma(database, name)),
+      after,
+      `${set} ${JSON.stringify(options)}`,
+    )
+    await storage.close?.()
+    database.close()
+  }
+  await remove()
+})
+
+test('a write to a database of the host is flushed to the disk unless it is relaxed', async () => {
+  const { path, remove } = await temporaryFolder()
+  const database = new DatabaseSync(`${path}/store.db`)
+  const said: string[] = []
+  const prepare = (sql: string) => {
+    const statement = database.prepare(sql)
+    const all = (...values: Array<string | number | null>) => {
+      if (/^(?:COMMIT|PRAGMA synchronous =)/.test(sql)) said.push(sql)
+      return statement.all(...values)
+    }
+    return { all }
+  }
+  const storage = sqliteStorage({ prepare })
+  await storage.set('key', 'value', { durability: 'relaxed' })
+  said.length = 0
+  await storage.set('key', 'value')
+  await storage.set('key', 'value', { durability: 'relaxed' })
+  assert.equal(said, ['PRAGMA synchronous = FULL', 'COMMIT', 'PRAGMA synchronous = NORMAL', 'COMMIT'])
+  await storage.close?.()
+  database.close()
+  await remove()
+})
+
+test('a transaction that the host has open on its database is waited for', async () => {
+  const { path, remove } = await temporaryFolder()
+  for (const file of [':memory:', `${path}/store.db`]) {
+    const database = new DatabaseSync(file)
+    const storage = sqliteStorage(database)
+    await storage.set('key', 'old')
+    database.exec('BEGIN')
+    const writing = storage.set('key', 'new')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.is((await storage.get('key'))?.value, 'old')
+    database.exec('COMMIT')
+    await writing
+    assert.is((await storage.get('key'))?.value, 'new')
+    await storage.close?.()
+    database.close()
+  }
+  await remove()
+})
+
+test('a write waits for a reader that keeps a database without WAL from committing', async () => {
+  const { path, remove } = await temporaryFolder()
+  const [one, reader] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
+  const storage = sqliteStorage(one, { pragmas: false })
+  await storage.set('key', 'old')
+  reader.exec('BEGIN; SELECT * FROM signalbox_records')
+  const writing = storage.set('key', 'new')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  reader.exec('COMMIT')
+  assert.type(await writing, 'string')
+  assert.is((await storage.get('key'))?.value, 'new')
+  await storage.close?.()
+  for (const database of [one, reader]) database.close()
+  await remove()
+})
+
+test('removing expired rows never rolls back a transaction of the host', async () => {
+  const database = new DatabaseSync(':memory:')
+  database.exec('CREATE TABLE orders (id INTEGER)')
+  const table = numberedTable(database, 'records')
+  const failure = (cause: unknown) => Object(cause)
+  const engine = new LocalEngine({ database, table, now: Date.now, name: 'the store', busyMs: 10, failure })
+  const write = (workMs: number) =>
+    engine.write((rows, { version }) => {
+      for (const until = performance.now() + workMs; performance.now() < until; );
+      rows.put('key', { value: 'value', version })
+    })
+  for (let commits = 0; commits < 99; commits++) await write(0)
+  const first = write(6) // leaves no time for the next write in the same transaction, after which rows are removed
+  const next = write(0).catch((error: unknown) => Reflect.get(Object(error), 'code'))
+  await first
+  database.exec('BEGIN; INSERT INTO orders VALUES (1)')
+  assert.is(await next, 'STORAGE_LOCKED')
+  database.exec('COMMIT')
+  assert.is(database.prepare('SELECT count(*) AS count FROM orders').get()?.count, 1)
+  database.close()
+})
+
 test('options that cannot work are refused with what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>
       Reflect.apply(sqliteStorage, undefined, args)
-  assert.throws(makes(), /sqliteStorage takes a database of node:sqlite/)
-  assert.throws(makes({}), /sqliteStorage takes a database of node:sqlite/)
-  assert.throws(makes(new DatabaseSync(':memory:'), { table: 'A' }), /table must be a name in lower case/)
+  assert.throws(makes(), /sqliteStorage takes a database from node:sqlite/)
+  assert.throws(makes({}), /sqliteStorage takes a database from node:sqlite/)
+  assert.throws(makes(new DatabaseSync(':memory:'), { table: 'A' }), /table must be a lowercase name/)
 })

@@ -1,35 +1,35 @@
 import {
   createExchangeHalf,
   createIdentity,
-  gatewayId,
+  decryptBody,
+  deriveSessionSecret,
+  encryptBody,
+  getGatewayId,
   importIdentity,
-  isSigned,
-  openBody,
-  sealBody,
-  sessionKey,
-  sessionSecret,
+  importSessionKey,
   sign,
-} from '../../src/sync/cryptography.ts'
+  verifySignature,
+} from '../../src/features/cloud-sync/cryptography.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the cryptography of the cloud protocol')
 
-test('a signature holds for its text and its key alone, and in one spelling', async () => {
+test('a signature is only valid for its text and key, in one encoding', async () => {
   const kept = await createIdentity()
   const identity = await importIdentity(kept)
   const signature = await sign(identity, 'text')
-  assert.is(await isSigned(kept.publicKey, 'text', signature), true)
-  assert.is(await isSigned(kept.publicKey, 'texT', signature), false)
-  assert.is(await isSigned((await createIdentity()).publicKey, 'text', signature), false)
+  assert.is(await verifySignature(kept.publicKey, 'text', signature), true)
+  assert.is(await verifySignature(kept.publicKey, 'texT', signature), false)
+  assert.is(await verifySignature((await createIdentity()).publicKey, 'text', signature), false)
   for (let at = 0; at < signature.length; at++)
     for (const bit of [1, 2, 4, 8, 16]) {
       const flipped = String.fromCharCode(signature.charCodeAt(at) ^ bit)
       const changed = signature.slice(0, at) + flipped + signature.slice(at + 1)
-      assert.is(await isSigned(kept.publicKey, 'text', changed), false, `bit ${bit} of character ${at}`)
+      assert.is(await verifySignature(kept.publicKey, 'text', changed), false, `bit ${bit} of character ${at}`)
     }
 })
 
-test('malformed keys and signatures are no signatures', async () => {
+test('malformed keys and signatures are invalid', async () => {
   const { publicKey } = await createIdentity()
   for (const [key, signature] of [
     ['', ''],
@@ -38,23 +38,23 @@ test('malformed keys and signatures are no signatures', async () => {
     ['AAAA', 'AAAA'],
     [`${publicKey}=`, 'AAAA'],
   ] as const)
-    assert.is(await isSigned(key, 'text', signature), false)
+    assert.is(await verifySignature(key, 'text', signature), false)
 })
 
-test('both sides of a session come to one key, which opens a body at its place alone', async () => {
+test('both sides of a session derive the same key, which decrypts a body only in its place', async () => {
   const [gateway, proxy] = [await createExchangeHalf(), await createExchangeHalf()]
-  const secret = await sessionSecret(gateway, proxy.publicKey, 'challenge')
-  assert.is(await sessionSecret(proxy, gateway.publicKey, 'challenge'), secret)
-  assert.is.not(await sessionSecret(proxy, gateway.publicKey, 'another'), secret)
-  const key = await sessionKey(secret)
-  const sealed = await sealBody(key, 'here', '{"a":1}')
-  assert.is(await openBody(key, 'here', sealed), '{"a":1}')
-  const opened = await openBody(key, 'there', sealed).catch(() => 'refused')
+  const secret = await deriveSessionSecret(gateway, proxy.publicKey, 'challenge')
+  assert.is(await deriveSessionSecret(proxy, gateway.publicKey, 'challenge'), secret)
+  assert.is.not(await deriveSessionSecret(proxy, gateway.publicKey, 'another'), secret)
+  const key = await importSessionKey(secret)
+  const sealed = await encryptBody(key, 'here', '{"a":1}')
+  assert.is(await decryptBody(key, 'here', sealed), '{"a":1}')
+  const opened = await decryptBody(key, 'there', sealed).catch(() => 'refused')
   assert.is(opened, 'refused')
 })
 
-test('the id of a gateway is the digest of its public key', async () => {
+test("a gateway's ID is the digest of its public key", async () => {
   const { publicKey } = await createIdentity()
-  assert.match(await gatewayId(publicKey), /^[0-9a-f]{64}$/)
-  assert.is(await gatewayId(publicKey), await gatewayId(publicKey))
+  assert.match(await getGatewayId(publicKey), /^[0-9a-f]{64}$/)
+  assert.is(await getGatewayId(publicKey), await getGatewayId(publicKey))
 })

@@ -2,9 +2,9 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { dataOf, openPair } from './support/pair.ts'
 
-const test = suite('an exchange between home and cloud')
+const test = suite('a sync between gateway and cloud')
 
-test('an exchange mirrors every collection, and each later change on either side', async () => {
+test('a sync transfers every collection, and each later change on either side', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.settings.update({ requireApiKey: true })

@@ -4,11 +4,11 @@ import { suite } from '../support/suite.ts'
 import { type History, histories, run } from './support/history.ts'
 import { withQuickCrypto } from './support/quick-crypto.ts'
 
-const test = suite('random histories of a mirror')
+const test = suite('random histories of a replica')
 
 /*
- * Edits by the management's own operations, messages that are lost, come twice or come again later, clocks an hour apart, and processes that begin
- * anew or die at any write. `check` says what must hold when all has come to rest.
+ * Edits through the management operations, messages that are lost, duplicated, or replayed, clocks an hour apart, and processes that restart or die
+ * at any write. `check` verifies the state at the end.
  */
 const hold = (any: fc.Arbitrary<History>, count: number) =>
   withQuickCrypto(() =>
@@ -20,8 +20,8 @@ const hold = (any: fc.Arbitrary<History>, count: number) =>
 
 const slowly = { timeoutMs: 300_000 }
 
-test('with edits at home alone, the cloud follows', slowly, () => hold(histories('home'), 700))
-test('with edits at the cloud alone, home follows', slowly, () => hold(histories('cloud'), 700))
-test('with edits on both sides, both come to be equal, with nothing lost and nothing back', slowly, () =>
+test('the cloud follows edits on the gateway', slowly, () => hold(histories('home'), 700))
+test('the gateway follows edits at the cloud', slowly, () => hold(histories('cloud'), 700))
+test('edits on both sides end in the same state, without lost or reverted changes', slowly, () =>
   hold(histories('home', 'cloud'), 3_600),
 )

@@ -8,9 +8,9 @@ import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
 import { withQuickCrypto } from './support/quick-crypto.ts'
 import { rollbackHistories, runRollbacks } from './support/rollbacks.ts'
 
-const test = suite('old copies of a storage that are put back')
+const test = suite('storages restored from old copies')
 
-test('after an old copy of either side both come to be equal, and no pause or deletion is undone without a conflict', () =>
+test('both sides become equal after a restore of either, and no pause or deletion is undone without a conflict', () =>
   withQuickCrypto(() => fc.assert(fc.asyncProperty(rollbackHistories, runRollbacks), { numRuns: times(400) })))
 
 async function copyOf(storage: Storage): Promise<Storage> {
@@ -21,7 +21,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
 
 const ids = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
 
-test('a pause and a deletion in an old copy of home are not undone by what was changed as often since the copy', async () => {
+test('equally many later changes do not undo a pause and a deletion in a restored copy of the gateway', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -44,7 +44,7 @@ test('a pause and a deletion in an old copy of home are not undone by what was c
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test('an old copy of home that is exactly one exchange old gets what has come since, and gives up nothing', async () => {
+test('a gateway restored from a copy one sync old gets all later changes and loses nothing', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -60,7 +60,7 @@ test('an old copy of home that is exactly one exchange old gets what has come si
   assert.equal(await dataOf(cloud), await dataOf(again))
 })
 
-test('what is changed in an old copy of the cloud counts as a conflict with what home has had since, however often it is changed', async () => {
+test("changes in a restored copy of the cloud conflict with the gateway's later changes, however many there are", async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -79,7 +79,7 @@ test('what is changed in an old copy of the cloud counts as a conflict with what
   assert.equal(await dataOf(again), await dataOf(home))
 })
 
-test('an answer that was lost is no old copy: nothing is sent anew, and there is no conflict', async () => {
+test('a lost response is not a restore: nothing is sent again, and there is no conflict', async () => {
   const { home, cloud } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const sent: { full?: boolean }[] = []
@@ -98,7 +98,7 @@ test('an answer that was lost is no old copy: nothing is sent anew, and there is
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('an exchange of one process of home beside that of another is no old copy', async () => {
+test('a concurrent sync of another gateway process is not a restore', async () => {
   const clock = fakeClock()
   const { home, cloud } = await openPair(clock)
   const sent: { full?: boolean }[] = []

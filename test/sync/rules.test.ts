@@ -4,12 +4,12 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
 
-const test = suite('the rules of a mirror')
+const test = suite('the rules of sync')
 
 const kept = (conflicts: readonly { collection: string; id: string; kept: string }[]) =>
   conflicts.map(({ collection, id, kept }) => ({ collection, id, kept }))
 
-test('a deletion wins over a change that did not see it, on either side, and is reported', async () => {
+test('a deletion wins over a concurrent change on either side and is reported', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
@@ -19,7 +19,7 @@ test('a deletion wins over a change that did not see it, on either side, and is 
   await home.api.keys.update(other.id, { name: 'changed' })
   const { conflicts } = await sync()
   const both = [
-    { collection: 'keys', id: one.id, kept: 'home' },
+    { collection: 'keys', id: one.id, kept: 'gateway' },
     { collection: 'keys', id: other.id, kept: 'cloud' },
   ]
   assert.equal(
@@ -30,7 +30,7 @@ test('a deletion wins over a change that did not see it, on either side, and is 
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a deletion wins over a pause that did not see it, on either side, and is reported once', async () => {
+test('a deletion wins over a concurrent pause on either side and is reported once', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
@@ -42,7 +42,7 @@ test('a deletion wins over a pause that did not see it, on either side, and is r
   assert.equal(
     kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
     [
-      { collection: 'keys', id: one.id, kept: 'home' },
+      { collection: 'keys', id: one.id, kept: 'gateway' },
       { collection: 'keys', id: other.id, kept: 'cloud' },
     ],
   )
@@ -51,7 +51,7 @@ test('a deletion wins over a pause that did not see it, on either side, and is r
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a deletion that saw the pause is no conflict', async () => {
+test('a deletion after a pause is not a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
@@ -64,13 +64,13 @@ test('a deletion that saw the pause is no conflict', async () => {
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a pause wins over a resumption that did not see it, and leaves the other changes alone', async () => {
+test('a pause wins over a concurrent resumption and keeps other changes', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
   await sync()
   await cloud.api.keys.update(id, { isActive: true })
-  await cloud.replica((await mirrorOf(home.storage)) ?? '').unseen(1)
+  await cloud.replica((await mirrorOf(home.storage)) ?? '').listUnseen(1)
   await cloud.api.keys.update(id, { isActive: false })
   await home.api.keys.update(id, { isActive: true, name: 'renamed' })
   const { conflicts } = await sync()
@@ -87,10 +87,10 @@ async function mirrorOf(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
-test('a key that one side resumes and pauses again between two exchanges stays paused, whatever the other side does', async () => {
-  for (const by of ['home', 'cloud'] as const) {
+test('a key that one side resumes and pauses again between two syncs stays paused, whatever the other side does', async () => {
+  for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
-    const [own, other] = by === 'home' ? [home, cloud] : [cloud, home]
+    const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
     const { id } = await home.api.keys.create({ name: 'phone' })
     const connection = await home.api.connections.create({ provider: 'acme', name: 'a', isActive: false })
     await home.api.keys.update(id, { isActive: false })
@@ -113,10 +113,10 @@ test('a key that one side resumes and pauses again between two exchanges stays p
   }
 })
 
-test('a side that stops requiring keys and requires them again between two exchanges goes on to require them', async () => {
-  for (const by of ['home', 'cloud'] as const) {
+test('a side that stops and resumes requiring keys between two syncs keeps requiring them', async () => {
+  for (const by of ['gateway', 'cloud'] as const) {
     const { home, cloud, sync } = await openPair(fakeClock())
-    const [own, other] = by === 'home' ? [home, cloud] : [cloud, home]
+    const [own, other] = by === 'gateway' ? [home, cloud] : [cloud, home]
     await home.api.settings.update({ requireApiKey: true })
     await sync()
     for (const requireApiKey of [false, true]) await own.api.settings.update({ requireApiKey })
@@ -127,18 +127,18 @@ test('a side that stops requiring keys and requires them again between two excha
   }
 })
 
-test('a pause that is sent again for a paused key wins over a resumption that did not see it', async () => {
+test('a repeated pause of a paused key wins over a concurrent resumption', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.keys.update(id, { isActive: false })
   await sync()
   await home.api.keys.update(id, { isActive: false })
   await cloud.api.keys.update(id, { isActive: true })
-  assert.equal(kept((await sync()).conflicts), [{ collection: 'keys', id, kept: 'home' }])
+  assert.equal(kept((await sync()).conflicts), [{ collection: 'keys', id, kept: 'gateway' }])
   assert.is((await cloud.api.keys.get(id)).key.isActive, false)
 })
 
-test('what tells one call that pauses from the next is not shown', async () => {
+test('the marker that distinguishes calls is never exposed', async () => {
   const { home } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   const { key } = await home.api.keys.update(id, { isActive: false })
@@ -147,7 +147,7 @@ test('what tells one call that pauses from the next is not shown', async () => {
   for (const shown of [key, settings, await home.api.settings.get(), connection]) assert.not.ok('edit' in shown)
 })
 
-test('a pause and a change of the name, one on each side, are both in force without a conflict', async () => {
+test('a pause and a concurrent change of the name both apply without a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.connections.create({ provider: 'acme', name: 'a' })
   await sync()
@@ -161,14 +161,14 @@ test('a pause and a change of the name, one on each side, are both in force with
   )
 })
 
-test('of two combos with one name, made on both sides, the one with the smaller id stays', async () => {
+test('the combo with the smaller ID stays when both sides create the same name', async () => {
   for (let round = 0; round < 4; round++) {
     const { home, cloud, sync } = await openPair(fakeClock())
     const here = await home.api.combos.create({ name: 'fast', models: ['acme/here'] })
     const there = await cloud.api.combos.create({ name: 'fast', models: ['acme/there'] })
     const [stays, goes] = here.id < there.id ? [here, there] : [there, here]
     const { conflicts } = await sync()
-    assert.equal(kept(conflicts), [{ collection: 'combos', id: goes.id, kept: stays === here ? 'home' : 'cloud' }])
+    assert.equal(kept(conflicts), [{ collection: 'combos', id: goes.id, kept: stays === here ? 'gateway' : 'cloud' }])
     for (const { api } of [home, cloud])
       assert.equal(
         (await api.combos.list()).combos.map(({ id }) => id),
@@ -178,7 +178,7 @@ test('of two combos with one name, made on both sides, the one with the smaller 
   }
 })
 
-test('combos whose names were swapped are swapped on the other side, both ways', async () => {
+test('swapped combo names are swapped on the other side, in both directions', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [a, b] = [
     await home.api.combos.create({ name: 'a', models: ['acme/1'] }),
@@ -197,7 +197,7 @@ test('combos whose names were swapped are swapped on the other side, both ways',
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
 })
 
-test('requiring keys wins, and is no conflict when one side alone has changed it', async () => {
+test('requiring keys wins, and a change on only one side is not a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await home.api.settings.update({ requireApiKey: true })
   assert.equal((await sync()).conflicts, [])
@@ -207,13 +207,13 @@ test('requiring keys wins, and is no conflict when one side alone has changed it
   assert.is((await home.api.settings.get()).requireApiKey, false)
 })
 
-test('the value of a key that was made at the cloud goes home, and is then not kept at the cloud', async () => {
+test('the value of a key created at the cloud is sent to the gateway and then deleted at the cloud', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id, key } = await cloud.api.keys.create({ name: 'made there' })
   await sync()
   assert.is((await home.api.keys.get(id)).key.key, key)
-  assert.equal(await home.store.keyring.find(key).then((found) => found?.id), id)
-  assert.equal(await cloud.store.keyring.find(key).then((found) => found?.id), id)
+  assert.equal(await home.store.keyLookup.find(key).then((found) => found?.id), id)
+  assert.equal(await cloud.store.keyLookup.find(key).then((found) => found?.id), id)
   const shown = (await cloud.api.keys.get(id)).key
   assert.equal([shown.key, shown.error], ['', undefined])
   assert.equal(
@@ -222,7 +222,7 @@ test('the value of a key that was made at the cloud goes home, and is then not k
   )
 })
 
-test('a key that another tenant has is refused and named, and all else is mirrored', async () => {
+test('a key of another tenant is rejected by name, and everything else is synced', async () => {
   const claims = { take: async () => false, release: async () => {} }
   const { home, cloud, sync } = await openPair(fakeClock(), { claims })
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -236,7 +236,7 @@ test('a key that another tenant has is refused and named, and all else is mirror
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/x' })
 })
 
-test('the claims of keys follow their values, and end with them', async () => {
+test('the claims of keys follow their values and end with them', async () => {
   const claimed = new Set<string>()
   const claims = {
     take: async (digest: string) => claimed.add(digest).has(digest),
@@ -255,7 +255,7 @@ test('the claims of keys follow their values, and end with them', async () => {
   assert.is(claimed.size, 0)
 })
 
-test('a record that no message has room for is named, and all else is mirrored', async () => {
+test('a record too large for a message is named, and everything else is synced', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const enabledModels = Array.from({ length: 5_000 }, (_, at) => `${at}`.padEnd(512, '語'))
   const large = await home.api.connections.create({ provider: 'acme', enabledModels })
@@ -271,7 +271,7 @@ test('a record that no message has room for is named, and all else is mirrored',
   )
 })
 
-test('credentials are refused by a proxy that keeps none', async () => {
+test('a proxy without a secret rejects credentials', async () => {
   const { home, cloud, sync } = await openPair(fakeClock(), { keepsSecrets: false })
   const { id } = await home.api.connections.create({ provider: 'acme', apiKey: 'secret-of-acme' })
   await home.api.connections.put({ id: 'open', provider: 'acme' })
@@ -286,7 +286,7 @@ test('credentials are refused by a proxy that keeps none', async () => {
   )
 })
 
-test('a proxy whose storage is lost removes nothing at home, and gets all data by enabling again', async () => {
+test('a proxy that lost its storage removes nothing from the gateway and gets all data after enabling again', async () => {
   const clock = fakeClock()
   const { home } = await openPair(clock)
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
@@ -299,7 +299,7 @@ test('a proxy whose storage is lost removes nothing at home, and gets all data b
   assert.equal(await dataOf(cloud), before)
 })
 
-test('an old copy that was restored at the cloud removes nothing at home', async () => {
+test('a restored copy of the cloud removes nothing from the gateway', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -317,7 +317,7 @@ test('an old copy that was restored at the cloud removes nothing at home', async
   assert.equal(await dataOf(again), before)
 })
 
-test('an old copy that was restored at home gets the later changes, and its own changes since are not lost', async () => {
+test('a restored copy of the gateway gets later changes and keeps its own changes since', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -333,7 +333,7 @@ test('an old copy that was restored at home gets the later changes, and its own 
   const again = openHome({ storage: old, clock })
   await again.api.aliases.set({ alias: 'a', model: 'acme/4' })
   const { conflicts } = await again.sync(cloud.sync)
-  assert.equal(kept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'home' }])
+  assert.equal(kept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'gateway' }])
   assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/4' })
   assert.is((await again.api.keys.get(id)).key.isActive, false)
   assert.equal(await dataOf(cloud), await dataOf(again))
@@ -345,7 +345,7 @@ async function copyOf(storage: Storage): Promise<Storage> {
   return copy
 }
 
-test('a record that cannot be read here is named, and is not deleted at the other side', async () => {
+test('an unreadable record is named and not deleted on the other side', async () => {
   const clock = fakeClock()
   const { home, cloud } = await openPair(clock)
   await home.api.combos.create({ name: 'fast', models: ['acme/x'] })
@@ -360,7 +360,7 @@ test('a record that cannot be read here is named, and is not deleted at the othe
   assert.equal((await cloud.api.combos.list()).combos.length, 1)
 })
 
-test('a state that no operation would take is refused', async () => {
+test('a state that no operation would accept is rejected', async () => {
   const { cloud, home } = await openPair(fakeClock())
   const replica = cloud.replica((await mirrorOf(home.storage)) ?? '')
   const state = { collection: 'aliases', id: 'a', revision: [1, 0] } as const

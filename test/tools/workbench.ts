@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
-import type { RequestRecord } from '../../src/pipeline/records.ts'
+import type { RequestRecord } from '../../src/request/hook-records.ts'
 import { type MockedCall, startProvider } from './provider.ts'
 import type { Recipe } from './recipes.ts'
 

@@ -21,13 +21,13 @@ const cases: [body: string, expected: string][] = [
 ]
 
 for (const [body, expected] of cases) {
-  test(`members of a JSON body of ${body}`, () => {
+  test(`fields of a JSON body of ${body}`, () => {
     assert.is(withMembers(body, { without: ['model', 'other'], added }), expected)
     assert.is(withMembers(encodeUtf8(body), { without: ['model', 'other'], added }), expected)
     JSON.parse(expected)
   })
 }
 
-test('a body without members to add stays unchanged', () => {
+test('a body without fields to add stays unchanged', () => {
   assert.is(withMembers('{"model":"m","n":1}', { without: ['model'], added: {} }), '{"n":1}')
 })

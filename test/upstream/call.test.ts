@@ -1,6 +1,6 @@
 import type { UpstreamFetch } from '../../src/lib/exchange.ts'
 import { fetchCall } from '../../src/lib/fetch-call.ts'
-import { ProviderCall } from '../../src/upstream/provider-call.ts'
+import { ProviderCall } from '../../src/request/upstream/provider-call.ts'
 import { fakeClock } from '../support/clock.ts'
 import { collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -11,7 +11,7 @@ const REASON = new Error('the client has left')
 const request = { url: 'http://one.test/', method: 'POST', headers: {}, body: '{}' } as const
 const bare = { status: 200, headers: new Headers() }
 const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
-const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
+const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
 
 /** A call that is open, and its answer. */
 function callBy(fetch: UpstreamFetch) {
@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
   })
 
-test('a cancelled call rejects with the same reason object, before the answer and in its body', async () => {
+test('a cancelled call rejects with the same reason object, before the response and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
   assert.is(await rejection(silent.answer), REASON)
@@ -50,7 +50,7 @@ test('a cancelled call rejects with the same reason object, before the answer an
   assert.is(await rejection(body.next()), REASON)
 })
 
-test('a cancelled call cancels an answer that comes later', async () => {
+test('a cancelled call cancels a response that arrives later', async () => {
   let resolve = (_: Response) => {}
   const late = new Promise<Response>((settle) => {
     resolve = settle
@@ -74,7 +74,7 @@ test('a cancelled call never ends normally, even when all bytes had arrived', as
   }
 })
 
-test('a call that is cancelled while its bytes are awaited rejects with the same reason object, even if the bytes still come or fail', async () => {
+test('a call that is cancelled while its bytes are awaited rejects with the same reason object, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
@@ -86,14 +86,14 @@ test('a call that is cancelled while its bytes are awaited rejects with the same
   }
 })
 
-test('a fetch that throws without a promise makes the call fail', async () => {
+test('a fetch that throws synchronously makes the call fail', async () => {
   const call = callBy(() => {
     throw REASON
   })
-  assert.match(String(await rejection(call.answer)), /cannot be reached/)
+  assert.match(String(await rejection(call.answer)), /is unreachable/)
 })
 
-test('a call waits for the end of the turn before it reads the answer', async () => {
+test('a call waits for the end of the turn before it reads the response', async () => {
   const steps: string[] = []
   const fetch = async () => {
     steps.push('fetched')
@@ -109,11 +109,11 @@ test('a call waits for the end of the turn before it reads the answer', async ()
     await undefined
     steps.push('turned')
   }
-  assert.is((await fetchCall(fetch, request, turn).answer).status, 201)
+  assert.is((await fetchCall(fetch, request, turn).response).status, 201)
   assert.equal(steps.slice(0, 3), ['fetched', 'turned', 'read'])
 })
 
-test('a call by a fetch of the host that never settles ends when it is cancelled, in each phase', async () => {
+test("a call through the host app's fetch that never settles ends when it is cancelled, in each phase", async () => {
   const never = new Promise<never>(() => {})
   const silent = callBy(() => never)
   silent.cancel(REASON)
@@ -139,7 +139,7 @@ test('a call does not keep a chunk in memory that it has returned', async () => 
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
   const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }
-  const raw = () => ({ answer: Promise.resolve(answer), cancel() {} })
+  const raw = () => ({ response: Promise.resolve(answer), cancel() {} })
   const call = callBy(Object.assign(async () => new Response(), { raw }))
   const { body } = await call.answer
   const chunk = await weakly(body.next())

@@ -1,15 +1,19 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { encodeBatch } from '../../src/features/usage/batch.ts'
+import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
+import { UnlistedSums } from '../../src/features/usage/unlisted.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
-import { openWorld } from '../pipeline/support/world.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
+import { noNames, openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('usage while the storage is away')
+const test = suite('usage while the storage is unavailable')
 
-/** A storage that refuses writes of usage while `isAway`. */
+/** A storage that rejects usage writes while `isAway`. */
 function flaky(clock = fakeClock()) {
   const inner = memoryStorage({ clock })
   const state = { isAway: false, writes: 0 }
@@ -34,7 +38,7 @@ function told() {
 
 const answering = () => fakeUpstream(() => json(chatAnswer()))
 
-test('requests go on, wait in memory, are read from there, and are written once the storage is back', async () => {
+test('requests continue, wait in memory, are readable there, and are written once the storage is back', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = told()
   const world = await openWorld({ usage: true, clock, storage, logger, fetch: answering() })
@@ -55,7 +59,7 @@ test('requests go on, wait in memory, are read from there, and are written once 
   assert.is((await world.api.usage.summary()).totals.requests, 5)
 })
 
-test('the longer the storage is away, the less often it is asked', async () => {
+test('retries become less frequent the longer the storage is unavailable', async () => {
   const { clock, storage, state } = flaky()
   const world = await openWorld({ usage: true, clock, storage, logger: false, fetch: answering() })
   state.isAway = true
@@ -64,7 +68,7 @@ test('the longer the storage is away, the less often it is asked', async () => {
   assert.ok(state.writes >= 5 && state.writes < 20, `${state.writes}`)
 })
 
-test('requests that end faster than the storage writes are all kept, in larger batches', async () => {
+test('requests that end faster than the storage writes are all stored in larger batches', async () => {
   const { clock, storage: inner } = flaky()
   let writes = 0
   let isSlow = true
@@ -97,28 +101,176 @@ test('requests that end faster than the storage writes are all kept, in larger b
   assert.ok(writes > 0 && writes < 100, `${writes} writes`)
 })
 
-test('no more than 10,000 requests wait, and the logger says how many were not kept', async () => {
+test('10,000 requests get records during a long outage, totals count all, and the response reports how many are missing', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = told()
   const world = await openWorld({ usage: true, clock, storage, logger })
+  const { id: keyId, key } = await world.api.keys.create({ name: 'a' })
+  const { id: other } = await world.api.keys.create({ name: 'b' })
+  await clock.advance(90_000)
+  const from = new Date(Math.floor(clock.now() / 60_000) * 60_000).toISOString() // sums without records are told apart by the minute
   state.isAway = true
-  for (let times = 0; times < 10_050; times++) await world.chat({ model: 'nobody/x' })
+  for (let times = 0; times < 10_050; times++)
+    await world.chat({ model: 'nobody/x' }, { headers: { authorization: `Bearer ${key}` } })
+  const look = async () => {
+    const { requests, missing } = await world.api.usage.requests({ from, keyId })
+    const sorted = await world.api.usage.requests({ keyId, sort: 'duration' })
+    const page = await world.api.usage.requests({ before: requests.at(-1)?.id ?? '' })
+    return {
+      total: (await world.api.usage.summary({ keyId })).totals.requests,
+      refused: (await world.api.usage.summary({ by: 'hour' })).totals.refused,
+      partOfAnHour: (await world.api.usage.summary({ from })).totals.requests,
+      missing: [missing, sorted.missing, page.missing],
+      others: (await world.api.usage.requests({ keyId: other })).missing,
+      before: (await world.api.usage.requests({ to: from })).missing,
+    }
+  }
+  const expected = {
+    ...{ total: 10_050, refused: 10_050, partOfAnHour: 10_050 },
+    ...{ missing: [50, 50, 50], others: undefined, before: undefined },
+  }
+  assert.equal(await look(), expected, 'while it waits')
   assert.ok(
-    lines.some((line) => /10000 requests wait to be kept/.test(line)),
+    lines.some((line) =>
+      /^10000 usage records are waiting to be written because the storage is unavailable\./.test(line),
+    ),
     lines.join('\n'),
   )
   state.isAway = false
   await clock.advance(60_000)
+  assert.equal(await look(), expected, 'when it is written')
+  assert.equal(
+    lines.filter((line) => /has been written|were not kept|lost/.test(line)),
+    ['Usage has been written. 50 requests are counted in the totals but have no individual record.'],
+  )
+  const headers = { authorization: `Bearer ${token}` }
+  const get = async (path: string) => world.gateway.fetch(`http://gateway/api/usage/requests?${path}`, { headers })
+  assert.is((await (await get('limit=1')).json()).missing, 50)
+  for (const format of ['csv', 'jsonl'])
+    for (const limit of ['', '&limit=5'])
+      assert.is((await get(`format=${format}${limit}`)).headers.get('x-signalbox-missing'), '50')
   await world.gateway.close()
-  assert.ok(lines.includes('50 requests were not kept while the storage was away.'), lines.join('\n'))
-  assert.is((await world.api.usage.summary()).totals.requests, 10_000)
+  assert.is((await storage.list('usage/journal/')).length, 0)
+  assert.equal(await look(), expected, 'when it is folded')
+})
+
+test('a storage slower than the requests is not called unavailable, and totals are written in the meantime', async () => {
+  const { clock, storage: inner } = flaky()
+  const waiting: (() => void)[] = []
+  let isSlow = true
+  const storage: Storage = {
+    ...inner,
+    async set(key, ...rest) {
+      if (isSlow && key.startsWith('usage/journal/')) await new Promise<void>((resolve) => waiting.push(resolve))
+      return inner.set(key, ...rest)
+    },
+  }
+  const { lines, logger } = told()
+  const usage = openInstance(storage, clock, undefined, logger)
+  const api = createUsageOperations({ usage, clock, store: noNames })
+  const finishWrites = async () => {
+    for (const finish of waiting.splice(0)) finish()
+    await clock.advance(0)
+  }
+  let asked = 0
+  const ask = (times: number) => {
+    for (let nth = 0; nth < times; nth++) usage.keep(requestAt(clock.now(), { keyId: `k${asked++ % 40}` }))
+  }
+  ask(12_000)
+  await clock.advance(1_000)
+  for (let times = 0; times < 40; times++) {
+    ask(400)
+    await finishWrites()
+  }
+  const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames })
+  const early = (await heir.requests({ limit: 1 })).missing ?? 0
+  assert.ok(early > 0, 'sums without records are written, though more wait')
+  assert.is((await api.summary()).totals.requests, asked)
+  isSlow = false
+  await finishWrites()
+  await clock.advance(5_000)
+  await usage.close()
+  for (const reader of [api, heir]) {
+    const { rows, totals } = await reader.summary({ by: 'key' })
+    assert.equal([totals.requests, totals.tokens.input], [asked, asked])
+    assert.equal(
+      rows.map(({ requests }) => requests),
+      rows.map(() => asked / 40),
+    )
+  }
+  const { missing = 0 } = await heir.requests({ limit: 1 })
+  let listed = 0
+  for (let before: string | undefined; ; ) {
+    const page = await heir.requests({ limit: 1_000, ...(before !== undefined && { before }) })
+    listed += page.requests.length
+    before = page.before
+    if (before === undefined) break
+  }
+  assert.is(listed + missing, asked)
+  assert.ok(
+    lines.some((line) => /because the storage is too slow/.test(line)),
+    lines.join('\n'),
+  )
+  assert.not.ok(lines.some((line) => /away/.test(line)))
+})
+
+test('another instance folds the totals of a killed one', async () => {
+  const { clock, storage } = flaky()
+  let isSlow = true
+  let finish = () => {}
+  const slow: Storage = {
+    ...storage,
+    async set(key, ...rest) {
+      if (isSlow && key.startsWith('usage/journal/')) await new Promise<void>((resolve) => (finish = resolve))
+      return storage.set(key, ...rest)
+    },
+    delete: () => new Promise(() => {}), // killed before it has deleted what it has folded
+  }
+  const killed = openInstance(slow, clock)
+  for (let nth = 0; nth < 10_700; nth++) killed.keep(requestAt(clock.now() - (nth % 3) * 3_600_000))
+  await clock.advance(1_000)
+  isSlow = false
+  finish()
+  await clock.advance(1_000)
+  const heir = openInstance(storage, clock)
+  const api = createUsageOperations({ usage: heir, clock, store: noNames })
+  const seen = async () => [(await api.summary()).totals.requests, (await api.requests()).missing]
+  assert.equal(await seen(), [10_700, 700])
+  for (let turn = 0; turn < 3; turn++) {
+    await clock.advance(11 * 60_000)
+    heir.keep(requestAt(clock.now(), { keyId: 'heir' }))
+  }
+  await clock.advance(2_000)
+  await heir.close()
+  assert.is((await storage.list('usage/journal/')).length, 0)
+  assert.equal(await seen(), [10_703, 700])
+})
+
+test('totals in memory stay small, however many requests, users, and hours there are', () => {
+  const sums = new UnlistedSums()
+  const days = 3
+  for (let nth = 0; nth < 60_000; nth++) {
+    const at = Date.UTC(2026, 0, 1) + Math.floor((nth / 60_000) * days * 86_400_000)
+    sums.add(requestAt(at, { keyId: `k${nth % 50}`, user: `u${nth}`, model: `m${nth % 500}` }))
+  }
+  assert.is(sums.count, 60_000)
+  const rows = [...sums.byTime.values()].flatMap((totals) => [...totals.rows()])
+  assert.ok(rows.length <= 2_010, `${rows.length} rows`)
+  const parts = sums.take(20_000)
+  assert.ok(parts.length > 1)
+  assert.equal([sums.count, sums.byTime.size], [0, 0])
+  assert.is(
+    parts.reduce((sum, { count }) => sum + count, 0),
+    60_000,
+  )
+  for (const { unlisted } of parts) assert.ok(encodeBatch([], unlisted, 0).length < 20_000)
 })
 
 for (const [how, hangs] of [
   ['refuses', false],
   ['never answers', true],
 ] as const) {
-  test(`a gateway that closes while the storage ${how} ends in 5 s, asks no more and says how many requests are lost`, async () => {
+  test(`a gateway that closes while the storage ${how} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()
     const { lines, logger } = told()
     const hanging: Storage = {
@@ -140,13 +292,13 @@ for (const [how, hangs] of [
     await clock.advance(600_000)
     assert.is(state.writes, writes)
     assert.equal(
-      lines.filter((line) => /is lost/.test(line)),
-      ['The usage of requests is lost, as the gateway closed while the storage was away: 3.'],
+      lines.filter((line) => /was lost/.test(line)),
+      ['Usage was lost because the gateway closed while the storage was unavailable: 3.'],
     )
   })
 }
 
-test('a gateway that is killed loses no more than its last batch; another one reads and folds the rest', async () => {
+test('a killed gateway loses at most its last batch, and another one reads and folds the rest', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = await openWorld({ usage: true, clock, storage, fetch: answering() })
@@ -159,7 +311,7 @@ test('a gateway that is killed loses no more than its last batch; another one re
   assert.is((await second.api.usage.summary()).totals.requests, 4)
 })
 
-test('gateways on one store read what all of them have used', async () => {
+test('gateways on one store read the usage of all', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const worlds = [
@@ -178,7 +330,7 @@ test('gateways on one store read what all of them have used', async () => {
   }
 })
 
-test('a storage that says that it does not carry usage keeps none unless the host asks for it', async () => {
+test('a storage that opts out of usage stores none unless the app asks for it', async () => {
   const clock = fakeClock()
   for (const [usage, kept] of [
     [undefined, false],

@@ -1,11 +1,11 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createUsageOperations, type UsageQuery } from '../../src/management/usage.ts'
-import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { createUsageOperations, type UsageQuery } from '../../src/features/usage/operations/usage-operations.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('usage of a page in one call')
+const test = suite('dashboard usage in one call')
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -21,7 +21,7 @@ const store = {
   groups: { all: async () => [{ id: 'g1', name: 'customers' }] },
 }
 
-/** Operations over requests that are folded. */
+/** Operations on folded requests. */
 async function openWith(requests: readonly KeptRequest[], days?: { requests: number; totals: number }) {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock, days)
@@ -38,7 +38,7 @@ for (const [what, query] of [
   ['a part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
   ['ten days', { from: '2026-01-10T07:15:00Z' }],
 ] as const satisfies Array<[string, UsageQuery]>)
-  test(`the time before has the same length and the same filter: ${what}`, async () => {
+  test(`the preceding period has the same length and filter: ${what}`, async () => {
     const requests = Array.from({ length: 900 }, (_, nth) =>
       requestAt(now - nth * 37 * MINUTE, { keyId: `k${nth % 3}`, durationMs: 100 }),
     )
@@ -58,21 +58,21 @@ for (const [what, query] of [
     assert.is('before' in (await api.summary(query)), false)
   })
 
-test('a time before of which nothing is kept any more is left out, and one that is kept in part says so', async () => {
+test('a preceding period past retention is omitted, and a partial one is marked', async () => {
   const api = await openWith([requestAt(now)], { requests: 1, totals: 3 })
   assert.is((await api.summary({ from: '2026-01-10', compare: 'before' })).before, undefined)
   const { before } = await api.summary({ from: '2026-01-18T12:30:00Z', compare: 'before' })
   assert.equal([before?.from, before?.to], ['2026-01-17T12:00:00.000Z', '2026-01-18T12:00:00.000Z'])
 })
 
-/** As many requests of each key as its number, in each of the three last hours. */
+/** As many requests of each key as its number, in each of the last three hours. */
 const many = Array.from({ length: 14 }, (_, key) =>
   Array.from({ length: (key + 1) * 3 }, (_, nth) =>
     requestAt(now - (nth % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),
   ),
 ).flat()
 
-test('the most rows are the first by cost, by requests or by tokens, and all others are one row', async () => {
+test('rows are limited by cost, requests, or tokens, and the rest become one row', async () => {
   const api = await openWith(many)
   const seen = async (query: UsageQuery) =>
     (await api.summary(query)).rows.map(({ keyId, others, requests }) => [keyId ?? others, requests])
@@ -98,7 +98,7 @@ test('the most rows are the first by cost, by requests or by tokens, and all oth
   )
 })
 
-test('the row of all others has their sums and percentiles', async () => {
+test('the row of the rest has their totals and percentiles', async () => {
   const api = await openWith(many)
   const { rows, totals } = await api.summary({ top: 13, order: 'requests' })
   const alone = (await api.summary({ keyId: 'k1' })).totals
@@ -112,7 +112,7 @@ test('the row of all others has their sums and percentiles', async () => {
 })
 
 for (const series of ['hour', 'day'] as const)
-  test(`a series has the first ten rows by the ${series}, and the sums of all others`, async () => {
+  test(`a series has the first ten rows by the ${series}, and totals of the rest`, async () => {
     const api = await openWith(many)
     const answer = await api.summary({ series, order: 'requests', names: true })
     const hours = series === 'hour' ? 3 : 1
@@ -132,7 +132,7 @@ for (const series of ['hour', 'day'] as const)
     assert.equal(answer.names, { k1: 'first' })
   })
 
-test('names are those of keys and groups alone, and no value of a key is among them', async () => {
+test('only keys and groups have names, and no key value is among them', async () => {
   const api = await openWith([requestAt(now, { groupId: 'g1' }), requestAt(now, { keyId: 'deleted' })])
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})
@@ -141,16 +141,16 @@ test('names are those of keys and groups alone, and no value of a key is among t
   assert.equal(filtered.names, { k1: 'first', g1: 'customers' })
 })
 
-test('a bad parameter is refused by its name', async () => {
+test('an invalid parameter is rejected by name', async () => {
   const api = await openWith([])
   for (const [query, says] of [
     [{ compare: 'after' }, '"compare" must be one of "before"'],
     [{ order: 'age' }, '"order" must be one of "cost", "requests", "tokens"'],
     [{ top: 0 }, '"top" must be a whole number from 1 to 1000'],
     [{ series: 'month' }, '"series" must be one of "hour", "day"'],
-    [{ series: 'hour', by: 'key,day' }, '"by" must have no hour, day or month where "series" is given'],
-    [{ top: 5, by: 'month' }, '"by" must have no hour, day or month where "top" is given'],
-    [{ series: 'hour', from: '2025-06-01' }, '"from" must be at most 32 days before "to" where "series" is "hour"'],
+    [{ series: 'hour', by: 'key,day' }, '"by" must not contain hour, day, or month when "series" is given'],
+    [{ top: 5, by: 'month' }, '"by" must not contain hour, day, or month when "top" is given'],
+    [{ series: 'hour', from: '2025-06-01' }, '"from" must be at most 32 days before "to" when "series" is "hour"'],
     [{ names: 'yes' }, '"names" must be true or false'],
   ] as const)
     assert.ok(

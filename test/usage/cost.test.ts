@@ -1,72 +1,76 @@
 import {
+  addSpendings,
+  addUsages,
   type CostSource,
-  costOf,
+  calculateCost,
+  calculateSpending,
   type Spending,
-  spendingOf,
-  sumOfSpendings,
-  sumOfUsages,
-} from '../../src/usage/cost.ts'
+} from '../../src/pricing/cost.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what an answer costs')
+const test = suite('the cost of a response')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
-test('tokens cost by the million, cached ones as much as others unless they have a price', () => {
-  assert.is(costOf({ input: 2, output: 3 }, tokens), 8)
+test('tokens are priced per million, and cached ones the same unless they have a price', () => {
+  assert.is(calculateCost({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
-  assert.is(costOf({ input: 2, output: 3 }, cached), 8)
-  assert.is(costOf({ input: 2, output: 3, cacheRead: 1 }, cached), 7.5)
+  assert.is(calculateCost({ input: 2, output: 3 }, cached), 8)
+  assert.is(calculateCost({ input: 2, output: 3, cacheRead: 1 }, cached), 7.5)
 })
 
-test('other units cost each, beside tokens or alone', () => {
-  assert.is(costOf({ search: 0.005 }, { inputTokens: 0, outputTokens: 0, units: { search: 4 } }), 0.02)
-  assert.is(costOf({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
+test('other units are priced per unit, with or without tokens', () => {
+  assert.is(calculateCost({ search: 0.005 }, { inputTokens: 0, outputTokens: 0, units: { search: 4 } }), 0.02)
+  assert.is(calculateCost({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
 })
 
-test('sound costs by tokens or by characters and seconds, whichever the model has a price of', () => {
+test('audio is priced by tokens or by characters and seconds, depending on the model’s price', () => {
   const spoken = { inputTokens: 10, outputTokens: 100, units: { character: 20 } }
-  assert.is(costOf({ character: 0.5 }, spoken), 10)
-  assert.is(costOf({ input: 100_000, output: 10_000 }, spoken), 2)
-  assert.is(costOf({ input: 100_000, output: 10_000, character: 0.5 }, spoken), 2)
-  assert.is(costOf({ input: 0, output: 0 }, spoken), 0)
-  assert.is(costOf({ input: 1 }, spoken), undefined)
-  assert.is(costOf({ minute: 0.6 }, { inputTokens: 0, outputTokens: 0, units: { second: 30 } }), 0.3)
-  assert.is(costOf({ second: 0.5 }, { inputTokens: 10, outputTokens: 0, units: { second: 4 } }), 2)
-  assert.is(costOf({ second: 0.5 }, { inputTokens: 0, outputTokens: 0, units: { second: 4 } }), 2)
+  assert.is(calculateCost({ character: 0.5 }, spoken), 10)
+  assert.is(calculateCost({ input: 100_000, output: 10_000 }, spoken), 2)
+  assert.is(calculateCost({ input: 100_000, output: 10_000, character: 0.5 }, spoken), 2)
+  assert.is(calculateCost({ input: 0, output: 0 }, spoken), 0)
+  assert.is(calculateCost({ input: 1 }, spoken), undefined)
+  assert.is(calculateCost({ minute: 0.6 }, { inputTokens: 0, outputTokens: 0, units: { second: 30 } }), 0.3)
+  assert.is(calculateCost({ second: 0.5 }, { inputTokens: 10, outputTokens: 0, units: { second: 4 } }), 2)
+  assert.is(calculateCost({ second: 0.5 }, { inputTokens: 0, outputTokens: 0, units: { second: 4 } }), 2)
 })
 
-test('a cost is unknown, not 0, if the price of something that was used is', () => {
-  assert.is(costOf(undefined, tokens), undefined)
-  assert.is(costOf({ input: 2 }, tokens), undefined)
-  assert.is(costOf({ input: 2, output: 3 }, { ...tokens, units: { search: 1 } }), undefined)
-  assert.is(costOf({ input: 2 }, { inputTokens: 1_000_000, outputTokens: 0 }), 2)
+test('a cost is unknown, not 0, if a used part has no price', () => {
+  assert.is(calculateCost(undefined, tokens), undefined)
+  assert.is(calculateCost({ input: 2 }, tokens), undefined)
+  assert.is(calculateCost({ input: 2, output: 3 }, { ...tokens, units: { search: 1 } }), undefined)
+  assert.is(calculateCost({ input: 2 }, { inputTokens: 1_000_000, outputTokens: 0 }), 2)
 })
 
-test('tokens that are cached for an hour cost twice the input, other writes their own price', () => {
+test('tokens cached for an hour cost twice the input price, and other writes have their own price', () => {
   const written = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 1_000_000, cacheWrite1hTokens: 400_000 }
-  assert.is(costOf({ input: 5, cacheWrite: 6.25 }, written), 0.6 * 6.25 + 0.4 * 10)
+  assert.is(calculateCost({ input: 5, cacheWrite: 6.25 }, written), 0.6 * 6.25 + 0.4 * 10)
 })
 
 const catalog = { one: { models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
 const at = (model: string) => ({ catalog, target: { provider: 'one', model } })
 
-test('what the provider reports as its cost comes before the price, but not for an estimate', () => {
+test("the provider's reported cost takes precedence over the price, but not for an estimate", () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0, costUsd: 0.5 }
-  assert.equal(spendingOf(usage, at('m')), { usage, costSource: 'reported', costUsd: 0.5 })
-  assert.equal(spendingOf(usage, { ...at('m'), isEstimated: true }), { usage, costSource: 'estimated', costUsd: 1 })
-  assert.equal(spendingOf(usage, at('other')), { usage, costSource: 'reported', costUsd: 0.5 })
+  assert.equal(calculateSpending(usage, at('m')), { usage, costSource: 'reported', costUsd: 0.5 })
+  assert.equal(calculateSpending(usage, { ...at('m'), isEstimated: true }), {
+    usage,
+    costSource: 'estimated',
+    costUsd: 1,
+  })
+  assert.equal(calculateSpending(usage, at('other')), { usage, costSource: 'reported', costUsd: 0.5 })
   const { costUsd: _, ...counted } = usage
-  assert.equal(spendingOf(counted, at('m')), { usage: counted, costSource: 'counted', costUsd: 1 })
-  assert.equal(spendingOf(counted, at('other')), { usage: counted, costSource: 'counted' })
+  assert.equal(calculateSpending(counted, at('m')), { usage: counted, costSource: 'counted', costUsd: 1 })
+  assert.equal(calculateSpending(counted, at('other')), { usage: counted, costSource: 'counted' })
 })
 
-test('images and sound whose provider reports no tokens cost an estimate, and nothing else does', () => {
+test('only images and audio without reported tokens get an estimated cost', () => {
   const costs = (units: NonNullable<Spending['usage']['units']>, tokens = 0) => {
-    const { costUsd, costSource } = spendingOf({ inputTokens: tokens, outputTokens: 0, units }, at('m'))
+    const { costUsd, costSource } = calculateSpending({ inputTokens: tokens, outputTokens: 0, units }, at('m'))
     return [costUsd, costSource]
   }
   assert.equal(costs({ character: 1_000 }), [(300 + 14_000) / 1_000_000, 'estimated'])
@@ -77,28 +81,28 @@ test('images and sound whose provider reports no tokens cost an estimate, and no
   assert.equal(costs({ image: 0 }), [0, 'counted'])
 })
 
-test('a sum is as uncertain as its least certain part', () => {
+test('a total is as uncertain as its least certain part', () => {
   const of = (costSource: CostSource): Spending => ({
     usage: { inputTokens: 1, outputTokens: 2 },
     costSource,
     costUsd: 1,
   })
   const sources = ['reported', 'counted', 'estimated'] as const
-  const sums = sources.map((one) => sources.map((other) => sumOfSpendings(of(one), of(other))?.costSource))
+  const sums = sources.map((one) => sources.map((other) => addSpendings(of(one), of(other))?.costSource))
   assert.equal(sums, [
     ['reported', 'counted', 'estimated'],
     ['counted', 'counted', 'estimated'],
     ['estimated', 'estimated', 'estimated'],
   ])
   const unknown: Spending = { usage: { inputTokens: 1, outputTokens: 2 }, costSource: 'counted' }
-  assert.not.ok('costUsd' in (sumOfSpendings(of('counted'), unknown) ?? {}))
-  assert.is(sumOfSpendings(of('counted'), of('counted'))?.costUsd, 2)
-  assert.equal(sumOfSpendings(undefined, unknown), unknown)
+  assert.not.ok('costUsd' in (addSpendings(of('counted'), unknown) ?? {}))
+  assert.is(addSpendings(of('counted'), of('counted'))?.costUsd, 2)
+  assert.equal(addSpendings(undefined, unknown), unknown)
 })
 
-test('the tokens and units of two calls are added', () => {
+test('the tokens and units of two calls are added up', () => {
   const sumOf = (one: Spending['usage'], other: Spending['usage']) =>
-    sumOfSpendings({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
+    addSpendings({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
   const one = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 1, units: { search: 1, page: 2 } }
   assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1, reasoningTokens: 4, units: { search: 3 } }), {
     inputTokens: 3,
@@ -110,8 +114,8 @@ test('the tokens and units of two calls are added', () => {
   assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
   assert.not.ok('units' in sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
   const guessed = { inputTokens: 1, outputTokens: 1, isEstimated: true } as const
-  assert.is(sumOfUsages(guessed, one).isEstimated, true)
-  assert.is(sumOfUsages(one, guessed).isEstimated, true)
+  assert.is(addUsages(guessed, one).isEstimated, true)
+  assert.is(addUsages(one, guessed).isEstimated, true)
 })
 
 for (const [member, source] of [

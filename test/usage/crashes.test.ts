@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createUsageOperations, type UsageOperations } from '../../src/management/usage.ts'
+import { createUsageOperations, type UsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { UsageStore } from '../../src/features/usage/usage.ts'
 import type { Storage } from '../../src/types.ts'
-import type { KeptRequest } from '../../src/usage/kept/record.ts'
-import type { KeptUsage } from '../../src/usage/kept/usage.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noNames, openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('usage over crashes and several instances')
+const test = suite('usage with crashes and several instances')
 
-/** A connection to a shared storage that can be killed: from then on nothing that it is told reaches the storage. */
+/** A connection to a shared storage that can be killed: after that, nothing reaches the storage. */
 function killable(shared: Storage) {
   let left = Number.POSITIVE_INFINITY
   const never = new Promise<never>(() => {})
@@ -30,14 +30,14 @@ function killable(shared: Storage) {
 }
 
 interface Instance {
-  usage: KeptUsage
-  api: UsageOperations<unknown>
+  usage: UsageStore
+  api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>
   killAfter(writes: number): void
 }
 
 const ALL = { from: '2025-12-01', limit: 1_000 }
 
-async function allRequests(api: UsageOperations<unknown>): Promise<KeptRequest[]> {
+async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>): Promise<KeptRequest[]> {
   const found: KeptRequest[] = []
   for (let before: string | undefined; ; ) {
     const page = await api.requests({ ...ALL, limit: 7, ...(before !== undefined && { before }) })
@@ -47,7 +47,7 @@ async function allRequests(api: UsageOperations<unknown>): Promise<KeptRequest[]
   }
 }
 
-/** What requests sum up to, by key. */
+/** The totals of requests by key. */
 function sumsOf(requests: readonly KeptRequest[]) {
   const sums: Record<string, [requests: number, input: number, nano: number]> = {}
   for (const { keyId = '', tokens, costUsd = 0 } of requests) {
@@ -57,7 +57,7 @@ function sumsOf(requests: readonly KeptRequest[]) {
   return sums
 }
 
-async function shownSums(api: UsageOperations<unknown>, by: string) {
+async function shownSums(api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>, by: string) {
   const sums: Record<string, [requests: number, input: number, nano: number]> = {}
   const { rows } = await api.summary({ from: '2025-12-01', by })
   for (const { keyId = '', requests, tokens, costUsd } of rows) {
@@ -92,7 +92,7 @@ const step = fc.oneof(
 )
 
 for (const atomic of [true, false])
-  test(`whatever is killed when, the sums are those of the requests, and no written request is lost (${atomic ? 'atomic' : 'not atomic'})`, {
+  test(`totals match the requests and no written request is lost, whatever is killed when (${atomic ? 'atomic' : 'not atomic'})`, {
     timeoutMs: 120_000,
   }, async () => {
     await fc.assert(
@@ -156,7 +156,7 @@ for (const atomic of [true, false])
         for (const by of ['key,hour', 'key,day', 'key', 'key,target,user'])
           assert.equal(await shownSums(reader, by), sumsOf(found), by)
         await Promise.all(instances.map(({ usage }) => usage.close()))
-        // those that were killed are taken over by another one
+        // another instance replaces each killed one
         const heir = open()
         for (let turns = 0; turns < 3; turns++) {
           heir.usage.keep(requestAt(clock.now(), { keyId: 'heir' }))
@@ -174,3 +174,27 @@ for (const atomic of [true, false])
       { numRuns: atomic ? 20 : 8 },
     )
   })
+
+test('a suspended instance continues after another one has folded some of its batches', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const errors: unknown[] = []
+  const first = openInstance(storage, clock, undefined, { warn() {}, error() {} }, (error) => errors.push(error))
+  const other = openInstance(storage, clock)
+  const api = createUsageOperations({ usage: first, clock, store: noNames })
+  for (let turn = 0; turn < 3; turn++) {
+    for (let nth = 0; nth < 5; nth++) first.keep(requestAt(clock.now(), { keyId: `k${nth}`, input: 3 }))
+    await clock.advance(1_000)
+    await clock.advance(11 * 60_000)
+    other.keep(requestAt(clock.now(), { keyId: 'other', input: 3 }))
+    await clock.advance(1_000)
+    first.keep(requestAt(clock.now(), { keyId: 'k1', input: 3 }))
+    await clock.advance(1_000)
+  }
+  await Promise.all([first.close(), other.close()])
+  const { totals } = await api.summary({ from: '2025-12-01' })
+  assert.equal([totals.requests, totals.tokens.input], [21, 63])
+  assert.is((await api.requests({ limit: 100 })).requests.length, 21)
+  assert.equal(await storage.list('usage/journal/'), [])
+  assert.equal(errors, [])
+})

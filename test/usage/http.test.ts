@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
-import type { KeptRequest } from '../../src/usage/kept/record.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
@@ -25,7 +25,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, get, read }
 }
 
-test('sums and requests are read with parameters, and a bad one is a 400 that names it', async () => {
+test('totals and requests are filtered by parameters, and an invalid one returns a 400 that names it', async () => {
   const { chat, read, get } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   await chat({ model: 'nobody/nothing' })
@@ -45,7 +45,7 @@ test('sums and requests are read with parameters, and a bad one is a 400 that na
   assert.equal(await read(`/api/usage/requests/${before}`), { request: requests[1] })
   for (const [path, says] of [
     ['/api/usage?from=soon', '"from"'],
-    ['/api/usage?by=key&by=model', '"by" must be given once'],
+    ['/api/usage?by=key&by=model', '"by" can only appear once'],
     ['/api/usage?form=csv', '"form"'],
     ['/api/usage?format=xml', '"format"'],
     ['/api/usage?names=1', '"names"'],
@@ -62,7 +62,7 @@ test('sums and requests are read with parameters, and a bad one is a 400 that na
   assert.is((await get('/api/usage/requests/nothing')).status, 404)
 })
 
-test('a refused request says why, by its code and in words', async () => {
+test('a rejected request has its code and reason', async () => {
   const { api, chat, read } = await open()
   const { id, key } = await api.keys.create({ name: 'paused' })
   await api.keys.update(id, { isActive: false })
@@ -79,14 +79,14 @@ test('a refused request says why, by its code and in words', async () => {
     ].sort((a, b) => (requests[0].error === a[2] ? -1 : requests[0].error === b[2] ? 1 : 0)),
   )
   const [paused] = (await read(`/api/usage/requests?keyId=${id}`)).requests
-  assert.is(paused.reason, 'This API key is paused. Resume it to use it again.')
+  assert.is(paused.reason, 'This API key is paused. Ask the operator of this gateway to resume it.')
   const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   assert.equal([paused.tokens, paused.costUsd], [nothing, 0])
   const [failed] = (await read('/api/usage/requests?end=failed')).requests
   assert.equal([failed.status, failed.attempts[0].outcome, failed.target.provider], [500, 'server', 'three'])
 })
 
-test('nothing of a prompt, an answer or a credential is in what is kept', async () => {
+test('records contain no prompt, response, or credential', async () => {
   const { post, chat, read, api } = await open()
   const { key } = await api.keys.create({ name: 'a' })
   const secretly = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.77' }
@@ -104,7 +104,7 @@ test('nothing of a prompt, an answer or a credential is in what is kept', async 
     assert.not.ok(text.includes(part), part)
 })
 
-test('rows and requests are sent as CSV and JSON Lines for those who ask, and no cell is a formula', async () => {
+test('rows and requests are available as CSV and JSON Lines, and no cell is a formula', async () => {
   const { chat, get, api } = await open()
   await api.keys.create({ name: 'a' })
   for (const user of ['=1+1', '+a', '-b', '@c', '\td', '\re', 'quo"ted, and\nbroken', 'plain']) await chat({ user })
@@ -122,7 +122,7 @@ test('rows and requests are sent as CSV and JSON Lines for those who ask, and no
   )
 
   const all = await (await get('/api/usage/requests', { accept: 'text/csv' })).text()
-  assert.match(all, /^id,time,keyId,groupId,user,endpoint,/)
+  assert.match(all, /^id,time,keyId,keyName,groupId,groupName,user,endpoint,/)
   const objects = (await (await get('/api/usage/requests', { accept: 'application/jsonl' })).text()).trim().split('\n')
   assert.is(objects.length, 8)
   assert.is(JSON.parse(objects[0] ?? '').endpoint, '/v1/chat/completions')
@@ -136,7 +136,36 @@ test('rows and requests are sent as CSV and JSON Lines for those who ask, and no
   assert.is(requests.length, 8)
 })
 
-test('an export sends more requests than one page', async () => {
+test('CSV has the names of keys and groups next to their IDs', async () => {
+  const { chat, get, api } = await open()
+  const group = await api.groups.create({ name: 'Team =A' })
+  const key = await api.keys.create({ name: 'The app, live', group: group.id })
+  const gone = await api.keys.create({ name: 'gone' })
+  const by = (key: { key: string }) => ({ headers: { authorization: `Bearer ${key.key}` } })
+  await chat({}, by(key))
+  await chat({}, by(gone))
+  await api.keys.delete(gone.id)
+  const rows = (await (await get('/api/usage?by=key,group&format=csv')).text()).split('\r\n')
+  assert.match(rows[0] ?? '', /^keyId,keyName,groupId,groupName,requests,/)
+  assert.ok(
+    rows.some((row) => row.startsWith(`${key.id},"The app, live",${group.id},Team =A,1,`)),
+    rows.join('\n'),
+  )
+  assert.ok(
+    rows.some((row) => row.startsWith(`${gone.id},,,,1,`)),
+    rows.join('\n'),
+  )
+  const requests = (await (await get('/api/usage/requests?format=csv')).text()).split('\r\n')
+  assert.ok(
+    requests.some((row) => row.includes(`,${key.id},"The app, live",${group.id},Team =A,`)),
+    requests.join('\n'),
+  )
+  const one = JSON.parse((await (await get('/api/usage/requests?format=jsonl&limit=1')).text()).trim())
+  assert.is('keyName' in one, false)
+  assert.match(await (await get(`/api/usage/requests/${one.id}?format=csv`)).text(), /keyName/)
+})
+
+test('an export has more requests than one page', async () => {
   const { chat, get } = await open()
   for (let times = 0; times < 1_250; times++) await chat({ model: 'nobody/x' })
   const lines = (await (await get('/api/usage/requests?format=jsonl')).text()).trim().split('\n')
@@ -157,7 +186,7 @@ test('a client reads usage with the same arguments and results as in process', a
   assert.equal(await client.usage.request(id), await api.usage.request(id))
 })
 
-test('a page has its rows, their names and course, and the time before from one call', async () => {
+test("one call returns the dashboard's rows, names, series, and preceding period", async () => {
   const { chat, gateway, api, read } = await open()
   const { id, key } = await api.keys.create({ name: 'a' })
   await chat({}, { headers: { authorization: `Bearer ${key}` } })
@@ -172,16 +201,16 @@ test('a page has its rows, their names and course, and the time before from one 
   )
 })
 
-test('where nothing is kept, reading is refused with what to do', async () => {
+test('reading usage fails with advice if none is stored', async () => {
   const { get } = await open({ usage: false })
   for (const path of ['/api/usage', '/api/usage/requests', '/api/usage/live']) {
     const answer = await get(path)
     assert.is(answer.status, 409, path)
-    assert.match((await answer.json()).error, /keeps no usage/)
+    assert.match((await answer.json()).error, /does not record usage/)
   }
 })
 
-/** The events of a stream, as they come. */
+/** The events of a stream as they arrive. */
 function eventsOf(response: Response) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -201,7 +230,7 @@ function eventsOf(response: Response) {
   }
 }
 
-test('requests are streamed as they end, with comments while there are none, until the gateway closes', async () => {
+test('finished requests are streamed, with comments while idle, until the gateway closes', async () => {
   const { chat, get, gateway, clock } = await open()
   await chat({})
   const response = await get('/api/usage/live')
@@ -221,7 +250,7 @@ test('requests are streamed as they end, with comments while there are none, unt
   assert.is(await events.next(), 'end')
 })
 
-test('a reader of the stream that is too slow is told how many requests it has missed', async () => {
+test('a slow reader of the stream learns how many requests it missed', async () => {
   const { chat, get } = await open()
   const events = eventsOf(await get('/api/usage/live'))
   assert.is(await events.next(), ': live')
@@ -237,7 +266,7 @@ test('a reader of the stream that is too slow is told how many requests it has m
   await events.cancel()
 })
 
-test('the stream has the requests of other instances when they are written, where the storage tells of changes', async () => {
+test("the stream has other instances' requests once they are written, if the storage reports changes", async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const listeners: Array<(key: string) => void> = []

@@ -1,20 +1,20 @@
-import { formatOf, upstreamFormatOf } from '../../src/formats/formats.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type StreamFraming } from '../../src/lib/sse.ts'
+import { boundInputTokens } from '../../src/pricing/input-bound.ts'
+import { getFormat, loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
 import type { ProviderFormat } from '../../src/types.ts'
-import { inputBound } from '../../src/usage/input-bound.ts'
 import { type Exchange, recordedExchanges } from '../formats/support/recordings.ts'
 import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the bound of the input of a request')
+const test = suite("the upper bound of a request's input")
 
 const folders = [
   ...['anthropic', 'bedrock-converse', 'gemini', 'openai-chat', 'openai-compatible', 'openai-completions'],
   'openai-responses',
 ]
 
-/** The format of a recorded request for an answer, by its address. */
+/** The format of a recorded model request, by its URL. */
 const formatsByAddress: ReadonlyArray<[RegExp, ProviderFormat]> = [
   [/\/messages(?:\?|$)/, 'anthropic-messages'],
   [/enerateContent/, 'gemini'],
@@ -23,17 +23,17 @@ const formatsByAddress: ReadonlyArray<[RegExp, ProviderFormat]> = [
   [/\/completions(?:\?|$)/, 'openai-chat'],
 ]
 
-/** What a request refers to besides its texts and its tools: media, files, sealed state, and what is kept at the vendor. */
+/** References to anything other than text and tools: media, files, encrypted state, and data stored by the vendor. */
 const ELSEWHERE =
   /"(?:data|bytes|encrypted_content|signature|thought_?[sS]ignature|redactedContent|file_?[iI]d|file_?[uU]ri|s3Location|previous_response_id|conversation|cached_?[cC]ontent|container|preset|models|item_reference)":|"data:|"(?:image_url|file_url|url|uri)":"?(?:https?|gs|s3):|"url":"(?:https?|gs):|mcp_servers|web_search_options|search_parameters|"plugins":|"prompt":\{|systemTool/
 
-/** Tools that run at the vendor: they are not in the body. */
+/** Server-side tools, which aren't in the body. */
 const isVendorTool = (tool: unknown) =>
   isObject(tool) &&
   ((typeof tool.type === 'string' && !['function', 'custom', 'namespace'].includes(tool.type) && !tool.input_schema) ||
     Object.keys(tool).some((name) => /search|url_?context|code_?execution|maps|computer/i.test(name)))
 
-/** Models that search, or that are another model's name, and prompts that the vendor has stored. */
+/** Models that search or are aliases, and prompts stored by the vendor. */
 const SEARCHES = /compound|sonar|search|:online/
 const STORED_PROMPT = /\/prompts\//
 
@@ -50,14 +50,14 @@ const modelOf = ({ url, request }: Exchange): string => {
   )
 }
 
-/** The request's input as its provider counted it; `undefined` where it is no request for an answer, or nothing was counted. */
+/** The provider's count of a request's input; `undefined` if it isn't a model request or nothing was counted. */
 async function countedInput(exchange: Exchange): Promise<{ format: ProviderFormat; tokens: number } | undefined> {
   const format = formatsByAddress.find(([address]) => address.test(exchange.url))?.[1]
   if (exchange.status !== 200 || !format) return undefined
-  const { answers, framing } = await upstreamFormatOf(format)
+  const { answers, framing } = await loadUpstreamFormat(format)
   const reader = answers.generate
   if (!reader) return undefined
-  const usage = isObject(exchange.answer) ? reader.usageOf(exchange.answer) : usageOfEvents(exchange, framing)
+  const usage = isObject(exchange.answer) ? reader.getUsage(exchange.answer) : usageOfEvents(exchange, framing)
   return usage && usage.inputTokens > 0 ? { format, tokens: usage.inputTokens } : undefined
 
   function usageOfEvents({ sse, bytes }: Exchange, framing: StreamFraming | undefined) {
@@ -72,7 +72,7 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
   }
 }
 
-/** The recorded requests whose texts and tools are all in the body, with the bound's share of what was counted. */
+/** The recorded requests whose text and tools are all in the body, with the bound relative to the count. */
 async function ratios(): Promise<Counted[]> {
   const found: Counted[] = []
   for (const exchange of recordedExchanges(folders)) {
@@ -88,15 +88,15 @@ async function ratios(): Promise<Counted[]> {
   return found.sort((one, other) => one.ratio - other.ratio)
 }
 
-/** The bound as the endpoint states it. */
+/** The endpoint's bound. */
 function boundOf(request: JsonObject, { url, model }: { url: string; model: string }): number {
-  const estimate = () => inputBound(request, { provider: 'any', model })
+  const estimate = () => boundInputTokens(request, { provider: 'any', model })
   const path = url.includes('/responses/compact') ? '/v1/responses/compact' : undefined
-  const endpoint = formatOf('openai-responses').endpoints.find((one) => one.path === path)
+  const endpoint = getFormat('openai-responses').endpoints.find((one) => one.path === path)
   return endpoint?.bound?.inputTokens?.(request, estimate) ?? estimate()
 }
 
-test('is at least what the provider counted in 99.9 % of the recorded requests, and at most twice it in the median', async () => {
+test('the bound covers 99.9% of the recorded requests and is at most twice the median', async () => {
   const all = await ratios()
   const low = all.filter(({ ratio }) => ratio < 1)
   const median = all[Math.floor(all.length / 2)]?.ratio ?? 0
@@ -107,9 +107,9 @@ test('is at least what the provider counted in 99.9 % of the recorded requests, 
 
 const target = { provider: 'any', model: 'gpt-5' }
 const asking = (content: unknown, more: JsonObject = {}) =>
-  inputBound({ model: 'm', messages: [{ role: 'user', content }], ...more }, target)
+  boundInputTokens({ model: 'm', messages: [{ role: 'user', content }], ...more }, target)
 
-test('counts all kinds of text', () => {
+test('the bound counts all kinds of text', () => {
   const texts = {
     English: ['The quick brown fox jumps over the lazy dog.', 10],
     figures: ['3.14159265358979323846', 9],
@@ -127,7 +127,7 @@ test('counts all kinds of text', () => {
   }
 })
 
-test('counts media by their kind and size, not by the letters of their base64', () => {
+test('the bound counts media by kind and size, not by the letters of their base64', () => {
   const data = 'iVBORw0KGgo'.repeat(20_000)
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
   assert.ok(asking([image]) < 5_000)
@@ -153,10 +153,10 @@ test('counts media by their kind and size, not by the letters of their base64', 
   assert.ok(asking([{ type: 'image', image: [{ file: { file_id: 'file-1' } }] }]) > 10_000)
 })
 
-test('has what the vendor adds: for tools, for schemas, for tools that it runs itself', () => {
+test('the bound includes vendor additions for tools, schemas, and server-side tools', () => {
   const tool = { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }
   const claude = { provider: 'anthropic', model: 'claude-sonnet-4-5' }
-  const of = (more: JsonObject) => inputBound({ messages: [{ role: 'user', content: 'Hi' }], ...more }, claude)
+  const of = (more: JsonObject) => boundInputTokens({ messages: [{ role: 'user', content: 'Hi' }], ...more }, claude)
   const added = of({ tools: [tool] }) - of({})
   assert.ok(added > 540 && added < 700, `${added}`)
   assert.ok(of({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }) > 30_000)
@@ -165,13 +165,13 @@ test('has what the vendor adds: for tools, for schemas, for tools that it runs i
   assert.ok(of({ output_config: { format: { type: 'json_schema', schema: {} } } }) > of({}) + 500)
 })
 
-test('counts lists of tokens', () => {
+test('the bound counts lists of tokens', () => {
   const prompt = Array.from({ length: 1_000 }, (_, at) => at)
-  assert.ok(inputBound({ prompt }, target) >= 1_000)
+  assert.ok(boundInputTokens({ prompt }, target) >= 1_000)
 })
 
-test('is found in linear time', async () => {
+test('the bound takes linear time', async () => {
   const body = { messages: [{ role: 'user', content: 'a7Z-. \n😀 word '.repeat(100_000) }] }
-  const times = await roundsUntil(100, () => cpuMs(() => inputBound(body, target)))
+  const times = await roundsUntil(100, () => cpuMs(() => boundInputTokens(body, target)))
   assert.ok(Math.min(...times) <= 100, `${times} ms for 1.5 million characters`)
 })

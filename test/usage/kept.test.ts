@@ -1,20 +1,21 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { fixedEndpoint } from '../../src/formats/format.ts'
-import { keptRequest } from '../../src/pipeline/kept-request.ts'
-import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { makeKeptRequest } from '../../src/features/usage/kept-request.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import { fixedEndpoint } from '../../src/protocols/formats/format.ts'
+import type { RequestLog } from '../../src/request/request-log.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('what is kept of requests')
+const test = suite('request records')
 
 const usage = { prompt_tokens: 1_000, completion_tokens: 500, prompt_tokens_details: { cached_tokens: 200 } }
 const price = { input: 2, output: 10, cacheRead: 0.5 }
 const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price }] } }
 
-/** What `usage` costs: 800 of input, 200 that were cached, 500 of output. */
+/** The cost of `usage`: 800 for input, 200 for cached input, 500 for output. */
 const COST = (800 * 2 + 200 * 0.5 + 500 * 10) / 1e6
 
 const open = (options: WorldOptions = {}): Promise<World> =>
@@ -32,7 +33,7 @@ const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } 
 
 const withoutTimes = ({ id, time, ...rest }: KeptRequest) => rest
 
-test('a request is kept with its key, its target, its tokens and its cost, and can be read at once', async () => {
+test('a request is stored with its key, target, tokens, and cost, and is readable immediately', async () => {
   const world = await open()
   const group = await world.api.keys.create({ name: 'a', metadata: { team: 'ml' } })
   const reply = await world.chat({ user: 'u-1' }, withKey(group.key))
@@ -70,7 +71,7 @@ test('a request is kept with its key, its target, its tokens and its cost, and c
   assert.equal(totals, sums)
 })
 
-test('a request reads the same while it waits, when it is written, and when it is folded', async () => {
+test('a request reads the same while it waits, after it is written, and after it is folded', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await open({ clock, storage })
@@ -100,7 +101,7 @@ test('a request reads the same while it waits, when it is written, and when it i
   assert.is(request.attempts[0]?.outcome, 'server')
 })
 
-test('a request has no cost where that of one of its attempts is not known, as in the record of the hook', async () => {
+test("a request has no cost if the cost of an attempt is unknown, as in the hook's record", async () => {
   const world = await open({
     fetch: fakeUpstream(({ provider }) =>
       provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatAnswer(), usage }),
@@ -121,7 +122,7 @@ test('a request has no cost where that of one of its attempts is not known, as i
   assert.equal([totals.costUsd, totals.unpriced], [COST, 1])
 })
 
-test('a request that a limit or a list of models has refused says so, by its code and in words', async () => {
+test('a request rejected by a limit or model list has its code and reason', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })
   const refused = async (given: object) => {
@@ -136,14 +137,14 @@ test('a request that a limit or a list of models has refused says so, by its cod
     'refused',
     'RATE_LIMIT_EXCEEDED',
     true,
-    'The API key "limited" may make',
+    'The API key "limited" can make',
   ])
   assert.equal(await refused({ models: ['two/*'] }), [
     403,
     'refused',
     'MODEL_NOT_ALLOWED',
     false,
-    'The API key "limited" may not ',
+    'The API key "limited" is not a',
   ])
   const { rows } = await world.api.usage.summary({ by: 'group' })
   assert.equal(
@@ -155,7 +156,7 @@ test('a request that a limit or a list of models has refused says so, by its cod
   )
 })
 
-test('what the last of many attempts has spent is kept, though not all attempts are listed', () => {
+test('the usage of the last of many attempts is stored even though not all attempts are listed', () => {
   const target = { provider: 'one', connectionId: 'c', model: 'm' }
   const failed = { ...target, startedAt: 0, durationMs: 1, outcome: 'server', status: 503 } as const
   const spent = { usage: { inputTokens: 7, outputTokens: 5 }, costUsd: 0.5, costSource: 'counted' } as const
@@ -163,12 +164,11 @@ test('what the last of many attempts has spent is kept, though not all attempts 
     ...Array.from({ length: 29 }, () => failed),
     { ...failed, outcome: 'answered', status: 200, ...spent } as const,
   ]
-  const kept = keptRequest({
-    ...{ id: 'i', startedAt: 0, durationMs: 30, key: undefined, user: undefined, model: 'one/m', streamed: false },
-    ...{ target: undefined, warnings: [], status: 200, end: 'complete', error: undefined, reason: undefined },
-    endpoint: fixedEndpoint('openai-chat', '/chat/completions'),
-    steps,
-  })
+  const log = {
+    ...{ id: 'i', startedAt: 0, model: 'one/m', streamed: false, warnings: [], servedBy: 'provider', steps },
+    route: fixedEndpoint('openai-chat', '/chat/completions'),
+  } as Partial<RequestLog> as RequestLog
+  const kept = makeKeptRequest(log, { durationMs: 30, status: 200, end: 'complete' })
   assert.is(kept.attempts.length, 21)
   assert.equal([kept.tokens?.input, kept.costUsd], [7, 0.5])
 })

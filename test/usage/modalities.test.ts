@@ -1,8 +1,8 @@
+import { decodeTotals, getTotalsRows, Totals } from '../../src/features/usage/totals.ts'
+import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { writeForm } from '../../src/lib/multipart.ts'
+import { calculateCost } from '../../src/pricing/cost.ts'
 import type { Price } from '../../src/types.ts'
-import { costOf } from '../../src/usage/cost.ts'
-import { decodeRequests, encodeRequests } from '../../src/usage/kept/codec.ts'
-import { decodeTotals, rowsOf, Totals } from '../../src/usage/kept/totals.ts'
 import { wav } from '../kinds/sounds.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -48,7 +48,7 @@ const gemini = (parts: object[]) => ({
 const sound = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } }
 const inputTokens = { inputImage: 20, inputAudio: 30 }
 
-/** What a provider answers where, and the tokens of images and sound that are kept of it. */
+/** A provider's responses, and the stored image and audio tokens. */
 const answers: Record<string, { path: string; body: object; answer: object; kept: object }> = {
   'chat completions': {
     path: '/v1/chat/completions',
@@ -107,7 +107,7 @@ const answers: Record<string, { path: string; body: object; answer: object; kept
 }
 
 for (const [what, { path, body, answer, kept }] of Object.entries(answers))
-  test(`${what}: tokens of images and sound are kept, summed up and charged for by their own prices`, async () => {
+  test(`image and audio tokens are stored, totaled, and charged by their own prices: ${what}`, async () => {
     const { gateway, api } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
@@ -138,9 +138,10 @@ for (const [what, { path, body, answer, kept }] of Object.entries(answers))
     assert.ok(Math.abs(totals.costUsd - (input + output) / 1e6) < 1e-9, `${totals.costUsd}`)
   })
 
-test('tokens of images and sound cost as others where they have no price, and never more than all tokens', () => {
+test('image and audio tokens without a price cost as much as others, and never more than all tokens', () => {
   const usage = { inputTokens: 100, outputTokens: 50, inputAudioTokens: 60, outputImageTokens: 20 }
-  const costs = (price: Price, more: object = {}) => Math.round((costOf(price, { ...usage, ...more }) ?? 0) * 1e6)
+  const costs = (price: Price, more: object = {}) =>
+    Math.round((calculateCost(price, { ...usage, ...more }) ?? 0) * 1e6)
   assert.is(costs({ input: 1, output: 2 }), 200)
   assert.is(costs({ input: 1, output: 2, audioInput: 10 }), 40 + 600 + 100)
   assert.is(costs({ input: 1, output: 2, imageOutput: 5 }), 100 + 60 + 100)
@@ -168,7 +169,7 @@ const requestWith = (spent: object) => ({
   tokens: tokensOf({}),
 })
 
-test('rows of requests and sums are written with them, and those of earlier versions are read', () => {
+test('rows of requests and totals include them, and those of earlier versions are readable', () => {
   for (const spent of [
     { tokens: tokensOf({}) },
     { tokens: tokensOf({}), units: { image: 2 } },
@@ -176,18 +177,18 @@ test('rows of requests and sums are written with them, and those of earlier vers
     { tokens: tokensOf({ inputImage: 1, outputAudio: 4 }), units: { second: 2 } },
   ]) {
     const request = requestWith(spent)
-    const [read] = decodeRequests(encodeRequests([request], 1))?.requests ?? []
+    const [read] = decodeRequests(encodeRequests([request], 1)) ?? []
     assert.equal([read?.attempts[0]?.tokens, read?.attempts[0]?.units], [spent.tokens, spent.units])
     const totals = new Totals()
-    for (const row of rowsOf(request)) totals.add(row)
-    for (const row of rowsOf(request)) totals.add(row)
+    for (const row of getTotalsRows(request)) totals.add(row)
+    for (const row of getTotalsRows(request)) totals.add(row)
     const [sum] = decodeTotals(totals.encode(1e6))?.rows() ?? []
     const doubled = Object.fromEntries(Object.entries(spent.tokens).map(([name, count]) => [name, 2 * count]))
     assert.equal(sum?.sums.tokens, doubled)
   }
   const before =
     '{"at":1,"texts":["/v1/chat/completions","openai-chat","complete","one","m","c","answered"],"rows":[["0199fa00-0000-7000-8000-000000000000",1,2,0,0,0,0,0,3,0,0,0,200,1,-1,0,[[4,5,6,7,200,0,1,0,[5,1,1,9,8,0,0,0,{"image":2}]]],[],[]]]}'
-  const [read] = decodeRequests(before)?.requests ?? []
+  const [read] = decodeRequests(before) ?? []
   assert.equal([read?.tokens, read?.units], [tokensOf({}), { image: 2 }])
   const sums =
     '{"through":{},"leftOut":0,"texts":["one","m","c"],"rows":[[0,0,0,1,2,3,0,1,0,0,0,9,8,0,0,0,5],[0,0,0,1,2,0,0,1,0,0,0,9,8,0,0,0,5,{"image":2}]]}'

@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('own prices')
+const test = suite('custom prices')
 
 const catalog: Catalog = {
   one: {
@@ -29,7 +29,7 @@ async function world() {
   return { ...opened, id: connection?.id ?? '', cost }
 }
 
-test('own prices are those of the connection, else of the custom model, else of the catalog', async () => {
+test('prices come from the connection, or else the custom model, or else the catalog', async () => {
   const { api, id, cost } = await world()
   assert.equal([await cost('one/m'), await cost('one/free'), await cost('one/new')], [3, undefined, undefined])
   await api.customModels.put({ providerAlias: 'uno', id: 'new', prices: { input: 0, output: 5 } })
@@ -46,7 +46,7 @@ test('own prices are those of the connection, else of the custom model, else of 
   assert.is(await cost('one/constructor'), undefined)
 })
 
-test('own prices decide which target costs least', async () => {
+test('custom prices decide which target costs least', async () => {
   const up = fakeUpstream(() => json({ ...chatAnswer(), usage }))
   const prices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [
@@ -67,9 +67,9 @@ test('own prices decide which target costs least', async () => {
 })
 
 const AMOUNT = 'must be a number of 0 or more'
-const EMPTY = 'must have a price, such as "input"'
+const EMPTY = 'must contain a price, such as "input"'
 
-test('own prices are refused by the name of the field', async () => {
+test('invalid custom prices are rejected by field name', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   for (const [prices, error] of [

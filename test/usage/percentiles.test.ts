@@ -1,28 +1,28 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createUsageOperations } from '../../src/management/usage.ts'
-import { Histogram } from '../../src/usage/kept/histogram.ts'
-import { shardOf, totalsKey } from '../../src/usage/kept/layout.ts'
-import { decodeTotals } from '../../src/usage/kept/totals.ts'
+import { Histogram } from '../../src/features/usage/histogram.ts'
+import { getShard, getTotalsKey } from '../../src/features/usage/layout.ts'
+import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
+import { decodeTotals } from '../../src/features/usage/totals.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noNames, openInstance, requestAt } from './support/instances.ts'
 
-const test = suite('percentiles of how long requests took')
+const test = suite('percentiles of durations')
 
 const HOUR = 3_600_000
 const now = Date.parse('2026-01-20T12:30:00Z')
 
-/** The nearest rank. */
+/** Nearest-rank percentile. */
 const exactly = (times: readonly number[], share: number) =>
   times.toSorted((one, other) => one - other)[Math.ceil(times.length * share) - 1] ?? 0
 
-/** Times from 1 ms to an hour, as many short as long ones; the same with each run. */
+/** Times from 1 ms to an hour, evenly distributed on a log scale; the same with each run. */
 const timesOf = (count: number) =>
   Array.from({ length: count }, (_, nth) => Math.round(HOUR ** Math.abs(Math.sin(nth * 12.9898))))
 
 function histogramOf(times: readonly number[]): Histogram {
   const all = new Histogram()
-  for (const time of times) all.merge(Histogram.of(time))
+  for (const time of times) all.merge(Histogram.fromTime(time))
   return all
 }
 
@@ -30,7 +30,7 @@ const isNear = (found: number, exact: number, what: string) =>
   assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${what}: ${found} in place of ${exact}`)
 
 for (const count of [1, 2, 19, 20, 101, 5_000])
-  test(`they are within 7.3 % of the exact ones, of ${count} times`, () => {
+  test(`percentiles are within 7.3% of the exact ones for ${count} times`, () => {
     const times = timesOf(count)
     const histogram = histogramOf(times)
     for (const one of [histogram, new Histogram(histogram.text)]) {
@@ -55,13 +55,13 @@ test('a histogram of any times is stored in few characters', () => {
   }
 })
 
-test('what takes longer than an hour counts as an hour, and less than a millisecond as none', () => {
-  isNear(Histogram.of(50 * HOUR).percentiles().p99, HOUR, 'p99')
-  assert.equal(Histogram.of(0.2).percentiles(), { p50: 0, p95: 0, p99: 0 })
+test('times over an hour count as an hour, and times under a millisecond as zero', () => {
+  isNear(Histogram.fromTime(50 * HOUR).percentiles().p99, HOUR, 'p99')
+  assert.equal(Histogram.fromTime(0.2).percentiles(), { p50: 0, p95: 0, p99: 0 })
   assert.equal(new Histogram().percentiles(), { p50: 0, p95: 0, p99: 0 })
 })
 
-test('they are those of all hours and instances together, whether folded or in memory', async () => {
+test('percentiles cover all hours and instances, folded or in memory', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   const times = timesOf(600)
@@ -87,7 +87,7 @@ test('they are those of all hours and instances together, whether folded or in m
   }
 })
 
-test('a refused request has no duration, and one without an answer no first byte', async () => {
+test('a rejected request has no duration, and one without a response no first byte', async () => {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
   const api = createUsageOperations({ usage, clock, store: noNames })
@@ -100,9 +100,9 @@ test('a refused request has no duration, and one without an answer no first byte
   assert.is(after.firstByteMs, undefined)
 })
 
-const shard = shardOf('k1')
-const hour = totalsKey('hour', shard, now)
-/** A row as it was written before there were histograms: places of texts, counts, tokens, nano-dollars. */
+const shard = getShard('k1')
+const hour = getTotalsKey('hour', shard, now)
+/** A row from before there were histograms: string indexes, counts, tokens, nano-dollars. */
 const formerRow = [1, 0, 2, 3, 4, 5, 0, 3, 1, 0, 0, 30, 6, 0, 0, 0, 30]
 const formerTotals = {
   through: { former: 7 },
@@ -111,7 +111,7 @@ const formerTotals = {
   rows: [formerRow],
 }
 
-test('sums of an earlier release are read and added to; they have no percentiles, those of later requests have', async () => {
+test('totals of an earlier release are readable and extendable, and only later requests have percentiles', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   await storage.set(hour, JSON.stringify(formerTotals))
@@ -128,10 +128,10 @@ test('sums of an earlier release are read and added to; they have no percentiles
   isNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
 })
 
-/** The members of a row that earlier releases read: the first 17, and the units, by which they add up. */
+/** The fields of a row that earlier releases read and add up: the first 17, and the units. */
 const readBefore = ([...row]: unknown[]) => [row.slice(0, 17), Object.entries(row[17] ?? {})]
 
-test('earlier releases read the rows as they wrote them, with and without units', async () => {
+test('earlier releases can read the rows, with and without units', async () => {
   const clock = fakeClock(now)
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)

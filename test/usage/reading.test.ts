@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createUsageOperations, type UsageOperations } from '../../src/management/usage.ts'
-import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { createUsageOperations, type UsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noNames, openInstance, requestAt } from './support/instances.ts'
@@ -10,7 +10,7 @@ const test = suite('reading usage')
 const HOUR = 3_600_000
 const at = (text: string) => Date.parse(text)
 
-/** An instance with these requests, folded or still in memory, and the operations that read them. */
+/** An instance with these requests, folded or in memory, and the operations that read them. */
 async function openWith(
   requests: readonly KeptRequest[],
   { isFolded = true, now = '2026-01-20T12:30:00Z' }: { isFolded?: boolean; now?: string } = {},
@@ -33,7 +33,7 @@ const refusal = (work: Promise<unknown>) =>
 for (const isFolded of [true, false]) {
   const where = isFolded ? 'folded' : 'in memory'
 
-  test(`hours, days and months are those of UTC (${where})`, async () => {
+  test(`hours, days, and months are in UTC (${where})`, async () => {
     const times = [
       '2025-12-31T23:59:59.999Z',
       '2026-01-01T00:00:00.000Z',
@@ -63,7 +63,7 @@ for (const isFolded of [true, false]) {
     assert.equal(await counts('day', '2026-01-01T01:00:00+01:00'), [['2026-01-01', 3]])
   })
 
-  test(`sums of parts of an hour are exact to the millisecond, and "to" is not meant any more (${where})`, async () => {
+  test(`totals of partial hours are exact to the millisecond, and "to" is exclusive (${where})`, async () => {
     const first = at('2026-01-19T10:15:00Z')
     const { api } = await openWith(
       Array.from({ length: 50 }, (_, nth) => requestAt(first + nth * 600_000)),
@@ -91,7 +91,7 @@ for (const isFolded of [true, false]) {
     }
   })
 
-  test(`a filter counts the tokens of a target that it called for, and the request with whose answer was given (${where})`, async () => {
+  test(`a filter counts the tokens of a target that was called, and the request for the target that responded (${where})`, async () => {
     const target = { provider: 'two', model: 'n', connectionId: 'c2' }
     const tokens = { input: 7, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
     const failing = { ...target, outcome: 'server', status: 500, startMs: 0, durationMs: 1, tokens, costUsd: 7e-9 }
@@ -124,7 +124,7 @@ for (const isFolded of [true, false]) {
   })
 }
 
-test('pages go through all requests once, the newest first, while others come', async () => {
+test('pages return each request once, newest first, while new ones arrive', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const old = Array.from({ length: 730 }, (_, nth) =>
     requestAt(now - (nth % 37) * 7 * 60_000 - nth, { keyId: `k${nth % 11}`, status: nth % 10 === 0 ? 429 : 200 }),
@@ -164,7 +164,7 @@ test('pages go through all requests once, the newest first, while others come', 
   )
 })
 
-test('one request is found by its id, wherever it is', async () => {
+test('a request is found by its ID, wherever it is', async () => {
   const now = at('2026-01-20T12:30:00Z')
   const all = Array.from({ length: 300 }, (_, nth) => requestAt(now - nth * 13 * 60_000, { keyId: `k${nth % 5}` }))
   const { api } = await openWith(all)
@@ -174,7 +174,7 @@ test('one request is found by its id, wherever it is', async () => {
     assert.is(await refusal(api.request(id)), 'NOT_FOUND Request not found')
 })
 
-test('what is older than it is kept for is not shown, and is gone from the storage', async () => {
+test('usage past retention is hidden and removed from the storage', async () => {
   const clock = fakeClock(at('2026-01-01T00:30:00Z'))
   const storage = memoryStorage({ clock })
   const days = { requests: 2, totals: 10 }
@@ -199,7 +199,7 @@ test('what is older than it is kept for is not shown, and is gone from the stora
   assert.equal(await seen(), [0, 0, 0, 0])
 })
 
-test('a shorter time hides at once what was kept for longer', async () => {
+test('a shorter retention immediately hides older usage', async () => {
   const clock = fakeClock(at('2026-01-10T00:30:00Z'))
   const storage = memoryStorage({ clock })
   const usage = openInstance(storage, clock)
@@ -211,16 +211,16 @@ test('a shorter time hides at once what was kept for longer', async () => {
   assert.is((await api.summary({ from: '2026-01-01' })).totals.requests, 1)
 })
 
-test('a bad parameter is refused by its name', async () => {
+test('an invalid parameter is rejected by name', async () => {
   const { api } = await openWith([])
   for (const [query, says] of [
-    [{ from: 'yesterday' }, '"from" must be a time in ISO 8601 with its zone'],
-    [{ from: '2026-01-01T10:00:00' }, '"from" must be a time'],
-    [{ to: '2026-13-01' }, '"to" must be a time'],
+    [{ from: 'yesterday' }, '"from" must be an ISO 8601 time with a time zone'],
+    [{ from: '2026-01-01T10:00:00' }, '"from" must be an ISO 8601 time'],
+    [{ to: '2026-13-01' }, '"to" must be an ISO 8601 time'],
     [{ from: '2026-01-02', to: '2026-01-02' }, '"to" must be after "from"'],
-    [{ by: 'week' }, '"by" must be one or several of key, group, model, target, user, hour, day, month'],
-    [{ by: '' }, '"by" must be one'],
-    [{ by: [] }, '"by" must be one'],
+    [{ by: 'week' }, '"by" must be a comma-separated list of key, group, model, target, user, hour, day, month'],
+    [{ by: '' }, '"by" must be a comma-separated list'],
+    [{ by: [] }, '"by" must be a comma-separated list'],
     [{ by: 'hour', from: '2025-06-01' }, '"from" must be at most 32 days before "to"'],
     [{ target: 'one' }, '"target" must be "<provider>/<model>"'],
     [{ keyid: 'x' }, 'Unknown field "keyid". Did you mean "keyId"?'],
@@ -234,7 +234,7 @@ test('a bad parameter is refused by its name', async () => {
     [{ limit: 0 }, '"limit" must be a whole number from 1 to 1000'],
     [{ limit: 1_001 }, '"limit" must be'],
     [{ limit: '5' }, '"limit" must be'],
-    [{ before: 'x' }, '"before" must be the "before" of a page'],
+    [{ before: 'x' }, '"before" must be the "before" value of a previous page'],
     [{ end: 'done' }, '"end" must be one of "complete"'],
     [{ status: 'x' }, '"status" must be'],
     [{ by: 'key' }, 'Unknown field "by"'],
@@ -245,7 +245,7 @@ test('a bad parameter is refused by its name', async () => {
     )
 })
 
-test('rows that a value cannot hold lose their end users, and nothing else, and the answer says so', async () => {
+test('rows that do not fit into a value lose only their end users, and the response says so', async () => {
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)
@@ -253,7 +253,7 @@ test('rows that a value cannot hold lose their end users, and nothing else, and 
   await usage.close()
   const api = createUsageOperations({ usage, clock, store: noNames })
   const { rows, totals, warnings = [] } = await api.summary({ by: 'key,user' })
-  assert.match(warnings[0] ?? '', /without end users/)
+  assert.match(warnings[0] ?? '', /not broken down by end user/)
   assert.ok(rows.length < 400)
   assert.equal([totals.requests, totals.tokens.input], [400, (399 * 400) / 2])
   assert.is((await api.requests({ user: 'user-7' })).requests.length, 1)

@@ -1,7 +1,7 @@
-import { formatOf } from '../../src/formats/formats.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { DEFAULT_OUTPUT, getWorstCase } from '../../src/pricing/worst-case.ts'
+import { getFormat } from '../../src/protocols/formats/formats.ts'
 import type { Catalog, WireFormat } from '../../src/types.ts'
-import { DEFAULT_OUTPUT, worstCaseOf } from '../../src/usage/worst-case.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the worst case of a request')
@@ -19,16 +19,16 @@ const catalog: Catalog = {
 }
 
 function worst(format: WireFormat, path: RegExp, body: JsonObject, model = 'm') {
-  const endpoint = formatOf(format).endpoints.find((one) => path.test(one.path))
+  const endpoint = getFormat(format).endpoints.find((one) => path.test(one.path))
   if (!endpoint) throw new Error(`no endpoint ${path}`)
-  return worstCaseOf({ call: { endpoint, body }, context: { catalog } }, { provider: 'one', model })
+  return getWorstCase({ call: { endpoint, body }, context: { catalog } }, { provider: 'one', model })
 }
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const chat = (body: JsonObject, model?: string) =>
   worst('openai-chat', /chat\/completions/, { messages, ...body }, model)
 
-/** What a request says of its output, and the most that it allows; without a number, what the model can. */
+/** A request's output settings, and its maximum output; without a number, the model's maximum. */
 const given: Array<[WireFormat, RegExp, JsonObject, number | undefined]> = [
   ['openai-chat', /chat/, {}, undefined],
   ['openai-chat', /chat/, { max_tokens: 100 }, 100],
@@ -62,37 +62,37 @@ const given: Array<[WireFormat, RegExp, JsonObject, number | undefined]> = [
   ],
 ]
 for (const [format, path, body, tokens] of given) {
-  test(`of ${JSON.stringify(body)} in ${format} (${path.source}) has ${tokens ?? 'the most tokens of the model'}`, () => {
-    const { outputTokens, isOutputGiven } = worst(format, path, body)
+  test(`the worst case of ${JSON.stringify(body)} in ${format} (${path.source}) has ${tokens ?? "the model's maximum tokens"}`, () => {
+    const { outputTokens, isOutputRequested } = worst(format, path, body)
     assert.is(outputTokens, tokens ?? 8_000)
-    assert.is(isOutputGiven, tokens !== undefined)
+    assert.is(isOutputRequested, tokens !== undefined)
   })
 }
 
-test('holds for all answers together, and says how many there are', () => {
+test('the worst case covers all choices and reports their number', () => {
   const { outputTokens, answers } = chat({ n: 4 })
   assert.equal([outputTokens, answers], [32_000, 4])
 })
 
-test('is that of the context window where the output of the model is not known, and else a default', () => {
+test("the worst case is the context window if the model's output limit is unknown, or else a default", () => {
   assert.is(chat({}, 'small').outputTokens, 4_096)
   assert.is(chat({}, 'free').outputTokens, DEFAULT_OUTPUT)
   assert.is(chat({}, 'unknown').outputTokens, DEFAULT_OUTPUT)
 })
 
-test('has input at its dearest price, and output by the token', () => {
+test('the worst case uses the highest input price and counts output by token', () => {
   const { inputTokens, usd } = chat({})
   assert.is(usd?.perOutputToken, 10 / 1_000_000)
   assert.ok((usd?.fixed ?? 0) >= (inputTokens * 1.25) / 1_000_000)
   assert.equal(chat({}, 'free').usd, { fixed: 0, perOutputToken: 0 })
 })
 
-test('costs an unknown amount where a price is not known', () => {
+test('the worst case has an unknown cost if a price is unknown', () => {
   assert.is(chat({}, 'half').usd, undefined)
   assert.is(chat({}, 'unknown').usd, undefined)
 })
 
-test('is nothing for a count of tokens, even of a model without a price', () => {
+test('counting tokens costs nothing, even for a model without a price', () => {
   for (const [format, path] of [
     ['anthropic-messages', /count_tokens/],
     ['openai-responses', /input_tokens/],
@@ -103,7 +103,7 @@ test('is nothing for a count of tokens, even of a model without a price', () => 
   }
 })
 
-test('input costs what sound does where it may have some, and output what the dearest does', () => {
+test('possible audio input costs the audio price, and output the highest price', () => {
   const perInput = (content: unknown) => {
     const { usd, inputTokens } = chat({ messages: [{ role: 'user', content }] }, 'hears')
     return [Math.round(((usd?.fixed ?? 0) / inputTokens) * 1e6), Math.round((usd?.perOutputToken ?? 0) * 1e6)]

@@ -7,7 +7,7 @@ const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
  */
 export function createHostGuard(hostname: string, allowedHosts?: readonly string[]): (host: string) => boolean {
   const isList = Array.isArray(allowedHosts) && allowedHosts.every((host) => typeof host === 'string')
-  if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be a list of host names.')
+  if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be an array of host names.')
   if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
   const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
   let lastWelcome: string | undefined // most requests name the same host
@@ -21,8 +21,8 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
 }
 
 /** The message for a refused client; `advice` says how to allow it. */
-export const hostRefusal = (host: string, advice = 'To let it in, name it in allowedHosts.'): string =>
-  `This gateway does not answer for the host "${host}". ${advice}`
+export const hostRefusal = (host: string, advice = 'To allow it, add it to allowedHosts.'): string =>
+  `This gateway does not accept requests for the host "${host}". ${advice}`
 
 const isLoopback = (name: string): boolean =>
   name === 'localhost' ||

@@ -48,7 +48,7 @@ export class ChunkQueue implements ByteStream {
     if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // after the whole socket read has been parsed
   }
 
-  /** Ends the body, with `error` if it broke off. What has arrived can still be read. */
+  /** Ends the body, with `error` if it broke off. Chunks that have arrived can still be read. */
   end(error?: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -56,7 +56,7 @@ export class ChunkQueue implements ByteStream {
     if (this.#waiter) void now.then(this.#settle)
   }
 
-  /** Resolves to all that has arrived since the last call. */
+  /** Resolves to everything that has arrived since the last call. */
   next(): Promise<Uint8Array | undefined> {
     if (this.#size > 0) return Promise.resolve(this.#take())
     if (this.#error) return Promise.reject(this.#error)

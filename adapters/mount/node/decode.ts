@@ -35,7 +35,7 @@ export function decodeBody(source: ByteStream, contentEncoding: string | string[
 
 function decode(source: ByteStream, name: string): ByteStream {
   const open = Object.hasOwn(decoders, name) ? decoders[name] : undefined
-  if (!open) throw new TypeError(`The upstream has sent the content encoding "${name}", which cannot be read here.`)
+  if (!open) throw new TypeError(`The upstream sent the content encoding "${name}", which is not supported here.`)
   let decoder: Transform | undefined
   let chunks: Promise<AsyncIterator<Uint8Array> | undefined> | undefined
 

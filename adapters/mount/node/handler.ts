@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ByteStream, Reply, UpstreamFetch } from '../../../src/index.ts'
 import { checkOptions } from '../../lib/check-options.ts'
-import type { ExchangeGateway } from '../../types/gateway.ts'
+import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
-import { createNodeFetch, type NodeFetch } from './fetch.ts'
-import { hasTwoHosts, isHost } from './host.ts'
 import { NodeExchange } from './node-exchange.ts'
+import { createNodeFetch, type NodeFetch } from './node-fetch.ts'
+import { hasTwoHosts, isHost } from './node-host.ts'
 import { pump } from './pump.ts'
-import { refuse } from './refuse.ts'
-import { parseTarget } from './target.ts'
-import { hasLargeRest, sendWhole } from './whole.ts'
+import { refuse } from './reject-request.ts'
+import { parseTarget } from './request-target.ts'
+import { hasLargeRest, sendWhole } from './whole-reply.ts'
 
 /** Sends a reply. Its stream is always read to the end or cancelled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
@@ -66,7 +66,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
   checkOptions(options, { upstream: true })
   const given: unknown = options.upstream
   if (given !== undefined && given !== false && typeof given !== 'function')
-    throw new TypeError('upstream must be a function, or false.')
+    throw new TypeError('upstream must be a function or false.')
   const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
     const written = writtenTarget(gateway, req)
@@ -78,11 +78,11 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
           req,
           res,
           400,
-          'The request target must be a path with a single slash first. Does the base URL end with one?',
+          'The request target must be a path that starts with a single slash. Check whether the base URL ends with a slash.',
         )
       return
     }
-    const reason = refusalOf(req)
+    const reason = findRejection(req)
     if (reason && (!next || gateway.matches(target.path))) return refuse(req, res, ...reason)
     const exchange = new NodeExchange(req, res, target, upstream())
     gateway.exchange(exchange).then(
@@ -100,10 +100,10 @@ function writtenTarget(gateway: ExchangeGateway, req: IncomingMessage & { origin
   return (gateway.basePath && req.originalUrl) || req.url || '/'
 }
 
-function refusalOf(req: IncomingMessage): [status: number, error: string] | undefined {
+function findRejection(req: IncomingMessage): [status: number, error: string] | undefined {
   const { headers, method } = req
-  if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a host name.']
+  if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a valid host name.']
   if (hasTwoHosts(req)) return [400, 'The request has more than one Host header.']
-  if (method === 'TRACE') return [405, 'The method is not allowed here.'] // no Fetch request can have it
+  if (method === 'TRACE') return [405, 'This path does not support that HTTP method.'] // no Fetch request can have it
   return undefined
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
 import { isParsed, parsedBody, readBody } from './request-body.ts'
-import type { RequestTarget } from './target.ts'
+import type { RequestTarget } from './request-target.ts'
 
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
@@ -82,9 +82,12 @@ export class NodeExchange implements Exchange {
     }
   }
 
+  get scheme(): string {
+    return 'encrypted' in this.#req.socket ? 'https' : 'http'
+  }
+
   toRequest(): Request {
-    const scheme = 'encrypted' in this.#req.socket ? 'https' : 'http'
-    const url = `${scheme}://${this.#req.headers.host ?? 'localhost'}${this.path}${this.query}`
+    const url = `${this.scheme}://${this.#req.headers.host ?? 'localhost'}${this.path}${this.query}`
     const headers = new Headers()
     for (const [name, value] of Object.entries(this.#req.headers)) {
       for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one)

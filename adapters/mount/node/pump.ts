@@ -34,7 +34,7 @@ export const WRITE_AHEAD = 16 * 1024
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
   exchange.onAbort(() => body.cancel())
-  const flush = flushOf(res)
+  const flush = findFlush(res)
   sendHead(res)
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
@@ -72,7 +72,7 @@ function sendHead(res: ServerResponse): void {
 }
 
 /** Compressing middleware holds chunks back until it is told to flush. */
-function flushOf(res: ServerResponse & { flush?: unknown }): (() => void) | undefined {
+function findFlush(res: ServerResponse & { flush?: unknown }): (() => void) | undefined {
   const { flush } = res
   return typeof flush === 'function' ? () => void flush.call(res) : undefined
 }

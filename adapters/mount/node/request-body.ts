@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { gatewayError } from '../../../src/errors.ts'
 import { sendContinue } from './continue.ts'
 
-/** The members that body parsers set on a request. */
+/** The fields that body parsers set on a request. */
 interface ParsedMessage extends IncomingMessage {
   body?: unknown
   rawBody?: unknown
 }
 
-/** Has a body parser read the body into `req.body` or `req.rawBody`? */
+/** Whether a body parser has read the body into `req.body` or `req.rawBody`. */
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**
@@ -33,7 +33,7 @@ export function readBody(
       req.off('end', onEnd)
     }
     const onData = (chunk: Buffer | string) => {
-      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // the host may have called `setEncoding`
+      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // the app may have called `setEncoding`
       size += part.length
       parts.push(part)
       if (size <= maxBytes) return
@@ -51,7 +51,7 @@ export function readBody(
   })
 }
 
-/** The body that a parser of the host has left: its bytes, its text, or an object, which is written as JSON again. */
+/** The body from a body parser: its bytes, its text, or an object, which is written as JSON. */
 export async function parsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
   const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
   if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {
@@ -67,10 +67,10 @@ function toBytes(body: unknown): Uint8Array | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** The message for hosts that keep the parsed body outside the Node request: Fastify, and Koa after a body parser. */
+/** The message for frameworks that keep the parsed body outside the Node request: Fastify, and Koa with a body parser. */
 const PARSED_ELSEWHERE =
-  'The request body was read before it came to the gateway. Mount the gateway before whatever reads it. ' +
-  'In Fastify, whose parsers have read the body of a hijacked request, as a plugin without them: ' +
+  'The request body was read before it reached the gateway. Mount the gateway before any body parser. ' +
+  'In Fastify, whose parsers read the body first, mount it as a plugin without them: ' +
   "app.register((scope, _options, done) => { scope.removeAllContentTypeParsers(); scope.addContentTypeParser('*', (_request, _payload, next) => " +
   "next(null)); scope.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHandler(gateway)(request.raw, reply.raw) }); done() })"
 

@@ -1,15 +1,15 @@
 import type { Server } from 'node:http'
 import { checkOptions } from '../../lib/check-options.ts'
-import type { ExchangeGateway } from '../../types/gateway.ts'
+import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import type { ListenOptions } from '../../types/listen.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
 import type { NodeHandlerOptions } from './handler.ts'
 import { createGatewayServer } from './server.ts'
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: 'is already in use. Choose another, or 0 for any free one.',
-  EACCES: 'may not be opened by this user. Choose one above 1023.',
-  EADDRNOTAVAIL: 'cannot be opened: the address is not one of this machine.',
+  EADDRINUSE: 'is already in use. Choose another port, or 0 for any free one.',
+  EACCES: 'cannot be opened by this user. Choose a port above 1023.',
+  EADDRNOTAVAIL: 'cannot be opened because the address does not belong to this machine.',
 }
 
 /** Starts listening; resolves to the address. Rejects with a message that says what is wrong, and with the `code` of Node's error. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { ExchangeGateway } from '../../types/gateway.ts'
+import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { createHostGuard, hostRefusal } from '../lib/host-guard.ts'
 import { awaitContinue } from './continue.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './handler.ts'
-import { hasTwoHosts } from './host.ts'
+import { hasTwoHosts } from './node-host.ts'
 import { WRITE_AHEAD } from './pump.ts'
-import { refuse } from './refuse.ts'
+import { refuse } from './reject-request.ts'
 
 /** Longer than the minute after which load balancers close idle connections, so that the server does not close one while a request is on its way. */
 const KEEP_ALIVE_MS = 65_000

@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici'
-import type { ByteStream, PendingAnswer, UpstreamAnswer } from '../../../src/index.ts'
+import type { ByteStream, PendingResponse, UpstreamResponse } from '../../../src/index.ts'
 import { ChunkQueue, type ChunkSource } from './chunk-queue.ts'
 import type { PooledConnection } from './connection-pool.ts'
 import { decodeBody } from './decode.ts'
 
-/** Headers as undici hands them out: names in lower case. */
+/** Headers from undici, with lowercase names. */
 type RawHeaders = Record<string, string | string[] | undefined>
 
 /** Headers about the bytes on the wire, which are wrong for a decompressed body. */
 const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
-/** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */
-class NodeAnswer implements UpstreamAnswer {
+/** A response with undici's headers. `isDecoded` hides the headers of the compressed body. */
+class NodeAnswer implements UpstreamResponse {
   readonly status: number
   readonly body: ByteStream
   readonly #raw: RawHeaders
@@ -54,24 +54,24 @@ type Controller = Dispatcher.DispatchController
  * One call under way: undici's handler on one side, the pending answer and its body on the other.
  * A class, because one is made for each call and undici calls it for each chunk.
  */
-export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingAnswer, ChunkSource {
-  readonly answer: Promise<UpstreamAnswer>
+export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingResponse, ChunkSource {
+  readonly response: Promise<UpstreamResponse>
   readonly #connection: PooledConnection | undefined
   readonly #body = new ChunkQueue(this)
-  #resolve: (answer: UpstreamAnswer) => void = ignore
+  #resolve: (answer: UpstreamResponse) => void = ignore
   #reject: (error: Error) => void = ignore
   #controller: Controller | undefined
   #error: Error | undefined
   isOver = false
 
-  /** Without a connection the call goes through the dispatcher of the host, and undici paces its body. */
+  /** Without a connection, the call uses your dispatcher, and undici paces its body. */
   constructor(connection?: PooledConnection) {
     this.#connection = connection
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    this.answer.catch(ignore) // after a cancellation the caller may not handle the rejection
+    this.response.catch(ignore) // after a cancellation the caller may not handle the rejection
   }
 
   static failed(error: Error): UpstreamCallUnderWay {

@@ -1,39 +1,57 @@
 import { constants } from 'node:fs'
-import { access, mkdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { type StorageErrorCode, storageError } from '../lib/error.ts'
+import { access, link, mkdir, open, readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import process from 'node:process'
+import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
 
-/** The names of a file store's folder. */
+/** The paths in a file store's folder. */
 export interface Folder {
   readonly path: string
-  /** The data: one header line, then JSON. */
+  /** The database; SQLite adds `-wal` and `-shm` files while it is open. */
+  readonly database: string
+  /** A complete database that still has to be moved to its place. */
+  readonly staged: string
+  /** The data of releases without a database; now a line that makes those releases reject the folder. */
   readonly store: string
-  /** The previous version of the data. */
+  /** The version before `store`, from releases without a database. */
   readonly previous: string
   readonly secret: string
-  /** The lock: a folder that contains the folder of its holder while a process writes. */
+  /** The lock: a folder that contains its holder's folder while a process sets up the store. */
   readonly lock: string
-  /** A new path at which a store file that cannot be read is kept. */
-  aside(): string
+  /** The path where an imported file is kept. */
+  imported(at: string): string
 }
 
-/** The prefix of the names of store files that could not be read and were kept. */
-export const ASIDE = 'store.corrupt-'
+/** The prefixes of kept files: unreadable ones, and imported ones. */
+const ASIDE = 'store.corrupt-'
+const IMPORTED = 'store.imported-'
 
-/** The paths below `path`, which need not exist yet. */
-export function folderAt(path: string): Folder {
+/** The paths below `path`, which doesn't need to exist yet. */
+export function resolveFolder(path: string): Folder {
   const at = (name: string) => join(resolve(path), name)
   return {
     path: resolve(path),
+    database: at('store.db'),
+    staged: at('store.db.new'),
     store: at('store'),
     previous: at('store.previous'),
     secret: at('secret'),
     lock: at('lock'),
-    aside: () => at(`${ASIDE}${new Date().toISOString().replaceAll(/[:.]/g, '-')}`),
+    imported: (time) => at(`${IMPORTED}${time}`),
   }
 }
 
-/** Creates the folder (0700) where there is none. Throws when it cannot be read or written. */
+/** Whether the folder has never held a store, given that it contains neither a database nor data of an earlier release. */
+export async function isNewFolder({ path, secret, previous }: Folder): Promise<boolean> {
+  const traces = [secret, previous].map((trace) => basename(trace))
+  const names = await readdir(path)
+  return !names.some((name) => traces.includes(name) || name.startsWith(ASIDE) || name.startsWith(IMPORTED))
+}
+
+/** A time as part of a name. */
+export const timeForName = (): string => new Date().toISOString().replaceAll(/[:.]/g, '-')
+
+/** Creates the folder (0700) if it doesn't exist. Throws `STORAGE_UNREADABLE` or `STORAGE_UNWRITABLE` if it can't be used. */
 export async function prepareFolder({ path }: Folder): Promise<void> {
   await makeFolder(path).catch((cause: unknown) => {
     if (hasCode(cause, 'EEXIST', 'ENOTDIR')) throw fileError(path, cause)
@@ -47,7 +65,7 @@ export async function prepareFolder({ path }: Folder): Promise<void> {
   })
 }
 
-/** Creates one level after the other: with `recursive`, Node 20 never returns for a path such as `/proc/x`, where no folder can be created. */
+/** Creates one level at a time: with `recursive`, Node 20 never returns for a path where no folder can be created, such as `/proc/x`. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
@@ -59,24 +77,67 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** The error for a path that is a file, or that leads through one. */
+/** The error for a path that is, or leads through, a file. */
 function fileError(path: string, cause: unknown): Error {
-  const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `a part of ${path} is a file`
-  return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Name a folder instead.`, cause)
+  const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
+  return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Use a folder instead.`, cause)
 }
 
-/** The error for a failure of the file system, with a code and the system's own message. */
+/** A storage error with the file system's own message. */
 export function folderError(code: StorageErrorCode, path: string, cause: unknown): Error {
   const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
   const reason = cause instanceof Error ? cause.message : String(cause)
   return storageError(
     code,
-    `The store cannot be ${what}: ${path} (${reason}). Check the path, its owner and the disk.`,
+    `The store cannot be ${what}: ${path} (${reason}). Check the path, its owner, and the disk.`,
     cause,
   )
 }
 
-/** Does a file system error carry one of these codes? */
+/** Whether a file system error has one of these codes. */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+}
+
+/** Whether a file exists. Throws `STORAGE_UNREADABLE` if the system can't tell. */
+export async function fileExists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw folderError('STORAGE_UNREADABLE', path, error)
+  }
+}
+
+/** Creates a file (0600) and flushes it to the disk. Rejects with `EEXIST` if it already exists. */
+export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Flushes the folder to the disk, which makes renames in it durable. Throws `STORAGE_UNWRITABLE`. */
+export async function syncFolder({ path }: Folder): Promise<void> {
+  if (process.platform === 'win32') return // Windows cannot open folders
+  try {
+    const folder = await open(path, 'r')
+    await folder.sync().finally(() => folder.close())
+  } catch (error) {
+    throw folderError('STORAGE_UNWRITABLE', path, error)
+  }
+}
+
+/** Gives a file a second name with a hard link; copies it if links aren't allowed. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EEXIST')) throw error
+    await writeDurably(to, await readFile(from))
+  }
 }

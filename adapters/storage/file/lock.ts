@@ -2,9 +2,10 @@ import { mkdir, readdir, rename, rmdir, stat, unlink, utimes } from 'node:fs/pro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../../src/index.ts'
-import { storageError } from '../lib/error.ts'
+import { storageError } from '../lib/storage-error.ts'
+import { explainSqliteError, isSqliteError } from '../sqlite/sqlite-errors.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
-import { isGone, newToken, processOf } from './owner.ts'
+import { getProcessId, isGone, newToken } from './owner.ts'
 
 /*
  * The package `proper-lockfile` is not used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was
@@ -39,14 +40,14 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   const isStale = createStaleness(staleMs)
   let isStaged = false
 
-  while (!(await moveIn())) {
-    const holder = await holderOf(folder)
+  while (!(await placeFolder())) {
+    const holder = await readHolder(folder)
     if (performance.now() - startedAt > timeoutMs) {
       await clear(staging)
       throw lockedError(folder, holder, timeoutMs)
     }
     if (holder && (isGone(holder) || (await isStale(join(folder.lock, holder))))) {
-      logger.warn(`Taking the store's lock from process ${processOf(holder)}, which ended or stopped.`, {
+      logger.warn(`Taking over the store's lock from process ${getProcessId(holder)}, which exited or hung.`, {
         path: folder.path,
       })
       await clear(join(folder.lock, holder))
@@ -66,7 +67,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   }
 
   /** Moving a folder onto one that is not empty fails: the process that moves its folder in first holds the lock. */
-  async function moveIn(): Promise<boolean> {
+  async function placeFolder(): Promise<boolean> {
     try {
       if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
       isStaged = true
@@ -83,6 +84,39 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       throw folderError('STORAGE_UNWRITABLE', folder.lock, error)
     }
   }
+}
+
+/** Runs the work while holding the lock, and once more from the start when the lock was lost before the work was done. */
+export async function withLock<T>(folder: Folder, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const lock = await takeLock(folder, options)
+    try {
+      return await work(lock)
+    } catch (error) {
+      const isOfFiles = error instanceof Error && 'syscall' in error
+      if (!isOfFiles && !isSqliteError(error)) throw error
+      const mayBeLost = hasCode(error, 'ENOENT') || !isOfFiles // the database is built inside the lock's folder
+      if (!mayBeLost || (await lock.isHeld()))
+        throw isOfFiles ? folderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
+      if (attempt === MAX_ATTEMPTS) throw lostError(folder)
+    } finally {
+      await lock.release()
+    }
+  }
+}
+
+const MAX_ATTEMPTS = 10
+
+function buildError({ database }: Folder, cause: unknown): Error {
+  const { code, reason } = explainSqliteError(cause)
+  return storageError(code, `The database ${database} cannot be created: ${reason}. Nothing was changed.`, cause)
+}
+
+function lostError({ path }: Folder): Error {
+  return storageError(
+    'STORAGE_LOCKED',
+    `The lock of the store ${path} was lost ${MAX_ATTEMPTS} times. Nothing was written.`,
+  )
 }
 
 /** Removes a holder's folder with its files. Afterwards that holder can no longer commit, since no file can be moved out of the folder. */
@@ -119,7 +153,7 @@ function createStaleness(staleMs: number): (path: string) => Promise<boolean> {
   }
 }
 
-async function holderOf(folder: Folder): Promise<string | undefined> {
+async function readHolder(folder: Folder): Promise<string | undefined> {
   const names = await readdir(folder.lock).catch(() => [])
   return names[0]
 }
@@ -131,9 +165,9 @@ const exists = (path: string) =>
   )
 
 function lockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
-  const who = holder === undefined ? 'others' : `process ${processOf(holder)}`
+  const who = holder === undefined ? 'others' : `process ${getProcessId(holder)}`
   return storageError(
     'STORAGE_LOCKED',
-    `The store ${folder.path} was kept locked by ${who} for ${timeoutMs} ms. Nothing was written.`,
+    `The store ${folder.path} was locked by ${who} for ${timeoutMs} ms. Nothing was written. Try again.`,
   )
 }

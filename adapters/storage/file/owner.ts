@@ -12,7 +12,7 @@ export function newToken(): string {
 }
 
 /** The process id that a token names, for messages. */
-export function processOf(token: string): string {
+export function getProcessId(token: string): string {
   return token.split('.')[0] ?? ''
 }
 

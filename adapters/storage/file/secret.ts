@@ -2,58 +2,62 @@ import { createHash, randomBytes } from 'node:crypto'
 import { link, readFile, stat } from 'node:fs/promises'
 import process from 'node:process'
 import type { Logger } from '../../../src/index.ts'
-import { storageError } from '../lib/error.ts'
-import { syncFolder, writeDurably } from './commit.ts'
-import { type Folder, folderError, hasCode } from './folder.ts'
+import { storageError } from '../lib/storage-error.ts'
+import { type Folder, fileExists, folderError, hasCode, syncFolder, writeDurably } from './folder.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
-import type { View } from './view.ts'
+
+/** Reads and writes the mark of the secret that belongs to a store. */
+export interface SecretMark {
+  read(): Promise<string | undefined>
+  write(mark: string): Promise<void>
+}
+
+/** What `ownSecret` and `restoreSecret` work with. */
+export interface SecretPlace {
+  folder: Folder
+  logger: Logger
+  mark: SecretMark
+  locked<T>(work: (lock: Lock) => Promise<T>): Promise<T>
+}
 
 /**
- * The secret beside the data, made on first use. The store keeps a mark of it: a secret that is missing or was exchanged is an error with a
- * code. It is never replaced by a new one, with which no stored secret could be opened.
+ * Returns the secret in the folder, created on first use. The store keeps a mark of it, so a missing or replaced secret is detected. Throws
+ * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID` then: a new secret couldn't decrypt what is stored.
  */
-export async function ownSecret(place: { folder: Folder; view: View; logger: Logger }): Promise<string> {
-  const { folder, view, logger } = place
+export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): Promise<string> {
   const found = await readSecret(folder, logger)
-  if (found !== undefined && (await view.fresh()).secretMark === markOf(found)) return found
+  if (found !== undefined && (await mark.read()) === toMark(found)) return found
 
-  return view.locked(async (lock, snapshot) => {
-    const write = async (changes: { secretMark?: string }) => {
-      snapshot = await view.commit(lock, snapshot, changes)
-    }
+  return locked(async (lock) => {
     let secret = await readSecret(folder, logger)
-    if (snapshot.secretMark && secret === undefined) throw missingError(folder)
-    if (snapshot.secretMark && secret !== undefined && snapshot.secretMark !== markOf(secret))
-      throw foreignError(folder)
-    if (snapshot.revision === 0) await write({}) // the store is written first, since a secret without a store means that the store was lost
+    const known = await mark.read()
+    if (known !== undefined && secret === undefined) throw missingError(folder)
+    if (known !== undefined && secret !== undefined && known !== toMark(secret)) throw foreignError(folder)
     if (secret === undefined) {
-      secret = await makeSecret(folder, lock)
-      logger.info?.('Made a secret for this store. Whoever has it and the store can read the credentials in it.', {
-        path: folder.secret,
-      })
+      secret = randomBytes(32).toString('base64url')
+      await writeSecret(secret, { folder, lock })
+      logger.info?.(
+        'Created a secret that encrypts the credentials in this store. Anyone who has both can read them.',
+        {
+          path: folder.secret,
+        },
+      )
     }
-    if (!snapshot.secretMark) await write({ secretMark: markOf(secret) })
+    if (known === undefined) await mark.write(toMark(secret))
     return secret
   })
 }
 
-/**
- * Writes the secret that this process has in memory to its file again, when that file is missing: without it nothing that was encrypted with
- * it could be opened.
- */
-export async function restoreSecret(
-  secret: string,
-  place: { folder: Folder; lock: Lock; logger: Logger },
-): Promise<void> {
-  const { folder, logger } = place
-  const isThere = await stat(folder.secret).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error
-  })
-  if (isThere) return
-  await writeSecret(secret, place)
-  logger.error(`The secret ${folder.secret} is missing. It was restored from what this process held in memory.`, {
-    path: folder.path,
+/** Writes the secret that this process holds in memory back to its file if that is missing: without it, nothing stored can be decrypted. */
+export async function restoreSecret(secret: string, { folder, logger, locked }: SecretPlace): Promise<void> {
+  if (await fileExists(folder.secret)) return
+  await locked(async (lock) => {
+    if (await fileExists(folder.secret)) return
+    await writeSecret(secret, { folder, lock })
+    logger.error(`The secret ${folder.secret} was missing. It was restored from this process's memory.`, {
+      path: folder.path,
+    })
   })
 }
 
@@ -67,16 +71,13 @@ async function readSecret({ secret: path }: Folder, logger: Logger): Promise<str
   if (text === undefined) return undefined
   const [, secret] = SECRET.exec(text) ?? []
   if (!secret)
-    throw storageError('STORAGE_SECRET_INVALID', `${path} is damaged. Restore it from a backup; it is never replaced.`)
+    throw storageError(
+      'STORAGE_SECRET_INVALID',
+      `${path} is damaged. Restore it from a backup, because it is never replaced.`,
+    )
   if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
-    logger.warn('Others on this machine may read the secret of this store: set its mode to 0600.', { path })
+    logger.warn("Other users of this machine can read this store's secret. Set its mode to 0600.", { path })
   }
-  return secret
-}
-
-async function makeSecret(folder: Folder, lock: Lock): Promise<string> {
-  const secret = randomBytes(32).toString('base64url')
-  await writeSecret(secret, { folder, lock })
   return secret
 }
 
@@ -90,13 +91,13 @@ async function writeSecret(secret: string, { folder, lock }: { folder: Folder; l
   await syncFolder(folder)
 }
 
-const markOf = (secret: string) =>
+const toMark = (secret: string) =>
   createHash('sha256').update(`signalbox secret mark ${secret}`).digest('hex').slice(0, 16)
 
 function missingError({ secret, path }: Folder): Error {
   return storageError(
     'STORAGE_SECRET_MISSING',
-    `${secret} is missing, and the store in ${path} was written with it. Restore it from a backup: no other can take its place.`,
+    `${secret} is missing, and the store in ${path} was written with it. Restore it from a backup. No other secret can replace it.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { promisifyRequest } from 'idb-keyval'
-import { type StorageErrorCode, storageError } from '../lib/error.ts'
+import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
 
 /** What a transaction reads and writes. */
 export interface Stores {
@@ -53,7 +53,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
       request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY)
     }
     const database = await promisifyRequest(request).catch((cause: unknown) => {
-      throw identity !== undefined && nameOf(cause) === 'AbortError' ? failure(name, DELETED) : cause
+      throw identity !== undefined && getErrorName(cause) === 'AbortError' ? failure(name, DELETED) : cause
     })
     const leave = () => {
       database.close()
@@ -89,7 +89,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     } catch (cause) {
       const reason = transaction?.error ?? cause // the requests of an aborted transaction report only that it was aborted
       abort(transaction)
-      throw failureOf(reason, name)
+      throw toStorageError(reason, name)
     } finally {
       clearTimeout(timer)
     }
@@ -116,42 +116,45 @@ function abort(transaction: IDBTransaction | undefined): void {
   } catch {} // the transaction is over
 }
 
-const nameOf = (cause: unknown) => (cause instanceof Error ? cause.name : '')
+const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
 /** The code of an error, and the text that follows the name of the database in its message. */
 type Meaning = [code: StorageErrorCode, text: string]
 
 /** What errors of the browser mean, by their names. */
 const MEANINGS: Record<string, Meaning> = {
-  DataCloneError: ['STORAGE_UNWRITABLE', 'cannot keep a key in this browser. Give the gateway a `secret`.'],
-  NotFoundError: ['STORAGE_CORRUPT', 'was made by another program. Give indexeddbStorage another name.'],
+  DataCloneError: [
+    'STORAGE_UNWRITABLE',
+    'cannot store an encryption key in this browser. Give the gateway a `secret`.',
+  ],
+  NotFoundError: ['STORAGE_CORRUPT', 'was created by another program. Give indexeddbStorage another name.'],
   QuotaExceededError: [
     'STORAGE_UNWRITABLE',
-    'has no room left: the quota or the disk is used up. Nothing was written. Free some, or call navigator.storage.persist().',
+    'is full: the quota or the disk is used up. Nothing was written. Free some space, or call navigator.storage.persist().',
   ],
   SecurityError: [
     'STORAGE_UNREADABLE',
-    'was refused by the browser. Allow the site to keep data, leave the sandboxed frame, or use memoryStorage().',
+    'was blocked by the browser. Allow the site to store data, leave the sandboxed frame, or use memoryStorage().',
   ],
   VersionError: [
     'STORAGE_NEWER_VERSION',
-    'was made by a newer release or another program. Reload the page, or give indexeddbStorage another name.',
+    'was created by a newer release or another program. Reload the page, or give indexeddbStorage another name.',
   ],
 }
 
-const failureOf = (cause: unknown, name: string) =>
-  nameOf(cause) === 'StorageError' ? cause : failure(name, MEANINGS[nameOf(cause)] ?? BROKEN, cause)
+const toStorageError = (cause: unknown, name: string) =>
+  getErrorName(cause) === 'StorageError' ? cause : failure(name, MEANINGS[getErrorName(cause)] ?? BROKEN, cause)
 
 const failure = (name: string, [code, text]: Meaning, cause?: unknown) =>
   storageError(code, `The IndexedDB database "${name}" ${text}`, cause)
 
-const BROKEN: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or start the browser again.']
-const ABSENT: Meaning = ['STORAGE_UNREADABLE', 'needs a page or a worker of a browser. Use another storage here.']
+const BROKEN: Meaning = ['STORAGE_UNREACHABLE', 'could not be read or written. Try again, or restart the browser.']
+const ABSENT: Meaning = ['STORAGE_UNREADABLE', 'only works in a browser page or worker. Use another storage here.']
 const DELETED: Meaning = [
   'STORAGE_MISSING',
-  'was deleted while it was in use. To begin with an empty one, reload the page or restart the worker.',
+  'was deleted while it was in use. To start with an empty one, reload the page or restart the worker.',
 ]
 const LOCKED: Meaning = [
   'STORAGE_LOCKED',
-  `was kept busy by another tab for ${PATIENCE_MS / 1_000} s. Nothing was written. Reload the other tabs of the site.`,
+  `was locked by another tab for ${PATIENCE_MS / 1_000} s. Nothing was written. Reload the site's other tabs.`,
 ]

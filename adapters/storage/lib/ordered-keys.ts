@@ -17,38 +17,38 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   for (let at = 0; at < sorted.length; at += MOST / 2) runs.push(sorted.slice(at, at + MOST / 2))
 
   /** The last run that starts at or before the key; else the first one. */
-  const runOf = (key: string) => Math.max(0, firstAt(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
-  const placeIn = (run: readonly string[], key: string) => firstAt(run.length, (index) => (run[index] ?? '') >= key)
+  const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
+  const findIndex = (run: readonly string[], key: string) => findFirst(run.length, (index) => (run[index] ?? '') >= key)
 
   return {
     add(key) {
-      const at = runOf(key)
+      const at = findRun(key)
       const run = runs[at]
       if (!run) return void runs.push([key])
-      run.splice(placeIn(run, key), 0, key)
+      run.splice(findIndex(run, key), 0, key)
       if (run.length > MOST) runs.splice(at + 1, 0, run.splice(MOST / 2))
     },
 
     remove(key) {
-      const at = runOf(key)
+      const at = findRun(key)
       const run = runs[at]
       if (!run) return
-      run.splice(placeIn(run, key), 1)
+      run.splice(findIndex(run, key), 1)
       if (run.length === 0) runs.splice(at, 1)
     },
 
     *from(start) {
-      const first = runOf(start)
+      const first = findRun(start)
       for (let at = first; at < runs.length; at++) {
         const run = runs[at] ?? []
-        for (let place = at === first ? placeIn(run, start) : 0; place < run.length; place++) yield run[place] ?? ''
+        for (let place = at === first ? findIndex(run, start) : 0; place < run.length; place++) yield run[place] ?? ''
       }
     },
   }
 }
 
 /** The least index below `end` for which `is` holds, when it holds from some index on; `end` when it never does. */
-function firstAt(end: number, is: (index: number) => boolean): number {
+function findFirst(end: number, is: (index: number) => boolean): number {
   let low = 0
   let high = end
   while (low < high) {

@@ -19,4 +19,4 @@ export const fromOrdered = (text: string): string =>
   text.replace(WRITTEN, (_, last?: string, above?: string) => above ?? (last === 'a' ? '\u{10FFFE}' : '\u{10FFFF}'))
 
 /** Greater than every escaped text that begins with `prefix`, an escaped text itself. */
-export const endOf = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`
+export const getUpperBound = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`

@@ -1,6 +1,6 @@
-import type { Storage, Stored } from '../../../src/index.ts'
-import { storageError } from './error.ts'
-import { checkTtl } from './limits.ts'
+import type { SetOptions, Stored } from '../../../src/index.ts'
+import { storageError } from './storage-error.ts'
+import { checkTtl } from './value-limits.ts'
 
 /** A stored value, and from when on (epoch ms) it counts as absent. */
 export interface Row extends Stored {
@@ -66,7 +66,7 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
   if (Number.isSafeInteger(before) && Number.isSafeInteger(sum)) return sum
   throw storageError(
     'STORAGE_NOT_A_NUMBER',
-    `"${key}" cannot be incremented: its value, the step or the sum is no safe integer.`,
+    `"${key}" cannot be incremented because its value, the step, or the sum is not a safe integer.`,
   )
 }
 
@@ -78,5 +78,3 @@ export function foreignText(found: unknown): string {
     return String(found) // a value with a cycle, or with a BigInt, cannot be written as JSON
   }
 }
-
-type SetOptions = NonNullable<Parameters<Storage['set']>[2]>

@@ -6,7 +6,7 @@ export function within<T, Late = never>(
   work: Promise<T>,
   ms: number,
   late: () => Late = () => {
-    throw new Error(`no answer in ${Math.ceil(ms)} ms`)
+    throw new Error(`no response in ${Math.ceil(ms)} ms`)
   },
 ): Promise<T | Late> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,4 +1,4 @@
-import { storageError } from '../lib/error.ts'
+import { storageError } from '../lib/storage-error.ts'
 
 /** A client or a cluster of the package `redis`. */
 export interface NodeRedisClient {
@@ -40,9 +40,9 @@ interface AnyClient {
 }
 
 /** Throws a TypeError when `client` is no client of either package. */
-export function linkOf(client: NodeRedisClient | IoredisClient): Link {
+export function createLink(client: NodeRedisClient | IoredisClient): Link {
   const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
-  if (!given?.duplicate) throw new TypeError('redisStorage takes a client of the package redis or ioredis.')
+  if (!given?.duplicate) throw new TypeError('redisStorage takes a redis or ioredis client.')
   return linkTo(given)
 }
 
@@ -78,7 +78,7 @@ const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undef
 /** Resolves to the result of `work`; rejects when that takes longer than `ms`. */
 export function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('no answer')), ms)
+    const timer = setTimeout(() => reject(new Error('no response')), ms)
     work.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 }
@@ -96,17 +96,17 @@ const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A
 /** Error replies of a server that takes no writes for now. */
 const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
 
-const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** May the same command succeed a moment later? */
-export const isPassing = (cause: unknown): boolean => !REPLY.test(textOf(cause))
+export const isPassing = (cause: unknown): boolean => !REPLY.test(getMessage(cause))
 
 /** The error for a rejection of a client. It contains only the text of the rejection: clients attach the command with its values. */
 export function failure(cause: unknown, store: string): Error {
-  const text = textOf(cause).slice(0, 200)
+  const text = getMessage(cause).slice(0, 200)
   const isAway = isPassing(cause)
   return storageError(
     isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
-    `${store} ${isAway ? 'cannot be reached' : 'was refused'}: ${text}. Check the server.`,
+    `${store} ${isAway ? 'is unreachable' : 'rejected the command'}: ${text}. Check the server.`,
   )
 }

@@ -2,7 +2,7 @@
  * Checks the built-in catalog: `node src/cli/catalog/check.ts`. One line for each malformed entry, and exit code 1 if
  * there is any.
  */
-import { defaultCatalog } from '../../providers/catalog.ts'
+import { defaultCatalog } from '../../protocols/providers/catalog.ts'
 import { validateCatalog } from './validate-catalog.ts'
 
 const problems = validateCatalog(defaultCatalog)

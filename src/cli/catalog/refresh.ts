@@ -1,5 +1,5 @@
 /*
- * Refreshes src/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it:
+ * Refreshes src/protocols/providers/catalog.data.ts from https://models.dev/api.json, or from a copy of it:
  *
  *   node src/cli/catalog/refresh.ts [--from <path or URL>] [--as-of YYYY-MM-DD] [--source <text>]
  *     [--only <provider,…>] [--out <file>]
@@ -11,11 +11,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { isObject } from '../../lib/json.ts'
-import { modelSources, models } from '../../providers/catalog.data.ts'
-import { extraModels } from '../../providers/catalog.extra.ts'
-import { mergeCatalog } from '../../providers/catalog.ts'
-import { definitions } from '../../providers/definitions.ts'
-import { type CatalogModels, changes, type ProviderModels, renderCatalog } from './file.ts'
+import { modelSources, models } from '../../protocols/providers/catalog.data.ts'
+import { extraModels } from '../../protocols/providers/catalog.extra.ts'
+import { mergeCatalog } from '../../protocols/providers/catalog.ts'
+import { definitions } from '../../protocols/providers/definitions.ts'
+import { type CatalogModels, changes, type ProviderModels, renderCatalog } from './catalog-file.ts'
 import { selections } from './selection.ts'
 import { selectModels } from './source.ts'
 import { validateCatalog } from './validate-catalog.ts'
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     'as-of': { type: 'string', default: new Date().toISOString().slice(0, 10) },
     source: { type: 'string', default: 'https://models.dev' },
     only: { type: 'string', default: Object.keys(selections).join() },
-    out: { type: 'string', default: new URL('../../providers/catalog.data.ts', import.meta.url).pathname },
+    out: { type: 'string', default: new URL('../../protocols/providers/catalog.data.ts', import.meta.url).pathname },
   },
 })
 

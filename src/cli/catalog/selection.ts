@@ -1,3 +1,5 @@
+import type { Price } from '../../types.ts'
+
 /** Which of a source's models go into the catalog. Models that the provider does not serve, that are deprecated or that make video never do. */
 export interface Selection {
   /** The provider's id in the source. */
@@ -18,6 +20,8 @@ export interface Selection {
   priced?: RegExp
   /** Ids whose price of a cache write is in fact a price for storing it for some time. */
   stored?: RegExp
+  /** Prices that the source lacks, by id. */
+  added?: Readonly<Record<string, Price>>
 }
 
 /** Vendors whose models are popular at hosts. */
@@ -42,12 +46,32 @@ export const selections: Readonly<Record<string, Selection>> = {
     from: 'openai',
     // Realtime models need a WebSocket, Cyber and Daybreak an invitation; gpt-image-1 is switched off on 2026-12-01.
     drop: /realtime|cyber|daybreak|^gpt-4o-20|^gpt-image-1|^chatgpt-image|^gpt-5-chat/,
+    // https://developers.openai.com/api/docs/pricing. The source has the tiers above 272,000 tokens, which double the input and raise the
+    // output by half, as at https://developers.openai.com/api/docs/models/gpt-6.1-sol and, for GPT-5.6,
+    // https://docs.laozhang.ai/en/announcements/gpt-5-6-pricing-2026-07.
+    added: { 'gpt-image-2': { imageInput: 8 } },
   },
-  anthropic: { from: 'anthropic' },
+  anthropic: {
+    from: 'anthropic',
+    // With the beta of a context of a million tokens, which the source leaves out.
+    added: Object.fromEntries(
+      ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((id) => [
+        id,
+        { tiers: [{ above: 200_000, input: 6, output: 22.5, cacheRead: 0.6, cacheWrite: 7.5 }] },
+      ]),
+    ),
+  },
   google: {
     from: 'google',
     // Models that a plain request for content cannot use; `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
+    // The source has the price of images alone. Text costs what it does with the text models of the same generation:
+    // https://ai.google.dev/gemini-api/docs/pricing; 12 at https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
+    added: {
+      'gemini-3-pro-image': { output: 12 },
+      'gemini-3.1-flash-image': { output: 3 },
+      'gemini-2.5-flash-image': { output: 2.5 },
+    },
   },
   mistral: { from: 'mistral', drop: /^glm-|^open-|^labs-|pixtral|mixtral|nemo$|-2411$|-250\d$|-4-0-8$/ },
   deepseek: { from: 'deepseek' },

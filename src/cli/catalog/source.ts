@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { CatalogModel, Kind } from '../../types.ts'
+import type { CatalogModel, Kind, PriceTier } from '../../types.ts'
 import type { Selection } from './selection.ts'
 
 /** A model of the source that passed its checks. Fields as in https://models.dev/api.json. */
@@ -12,8 +12,11 @@ interface SourceModel {
   output: readonly string[]
   contextWindow: number
   maxOutputTokens: number
-  cost: Partial<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'audioInput' | 'audioOutput', number>>
+  cost: Partial<Record<TokenCost, number>>
+  tiers: readonly PriceTier[]
 }
+
+type TokenCost = 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'audioInput' | 'audioOutput'
 
 interface SelectionOptions {
   /** The kinds that the provider serves; models of other kinds are left out. */
@@ -88,7 +91,11 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
   }
 }
 
-function priceOf({ id, cost }: SourceModel, kind: Kind, { free, priced, stored }: Selection): CatalogModel['price'] {
+function priceOf(
+  { id, cost, tiers }: SourceModel,
+  kind: Kind,
+  { free, priced, stored, added }: Selection,
+): CatalogModel['price'] {
   if (free?.test(id)) return { input: 0, output: 0 }
   if (priced && !priced.test(id)) return undefined
   if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or the character
@@ -102,6 +109,9 @@ function priceOf({ id, cost }: SourceModel, kind: Kind, { free, priced, stored }
     ...(writes && { cacheWrite }),
     ...(audioInput && audioInput !== input && { audioInput }),
     ...(audioOutput && audioOutput !== output && { audioOutput }),
+    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has one price of both
+    ...(tiers.length > 0 && { tiers }),
+    ...(added && Object.hasOwn(added, id) && added[id]),
   }
 }
 
@@ -149,7 +159,9 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
   ] as const) {
     cost[name] = amount('cost', field)
   }
+  const { tiers: given } = section('cost')
   const parsed = {
+    tiers: (Array.isArray(given) ? given : []).flatMap(readTier),
     id,
     isDeprecated: model.status === 'deprecated',
     callsTools: model.tool_call === true,
@@ -161,6 +173,15 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
     cost: Object.fromEntries(Object.entries(cost).filter(([, number]) => number !== undefined)),
   }
   return isWhole ? [parsed] : []
+}
+
+/** Reads a tier with higher prices above a number of input tokens. */
+function readTier(given: unknown): PriceTier[] {
+  const { tier, input, output, cache_read: cacheRead, cache_write: cacheWrite } = isObject(given) ? given : {}
+  const above = isObject(tier) && (tier.type ?? 'context') === 'context' ? tier.size : undefined
+  if (typeof above !== 'number' || above <= 0) return []
+  const prices = Object.entries({ input, output, cacheRead, cacheWrite }).filter(([, usd]) => typeof usd === 'number')
+  return [{ above, ...Object.fromEntries(prices) }]
 }
 
 function monthsBefore(date: string, months: number): string {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { authStyles, clouds } from '../../providers/catalog-problem.ts'
+import { authStyles, clouds } from '../../protocols/providers/catalog-problem.ts'
 import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, modelListProblems, show, unknownFields } from './validate-model.ts'

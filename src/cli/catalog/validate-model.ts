@@ -25,6 +25,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   character: true,
   minute: true,
   images: true,
+  tiers: true,
 }
 
 /** The problems of a provider's models, one line each; `served`: the provider's kinds, `undefined` when they cannot be read. */
@@ -53,7 +54,7 @@ function modelProblems(model: JsonObject, served: readonly unknown[] | undefined
   const problems = [...unknownFields(model, modelFields), ...memberProblems('type', model.type, Object.keys(kinds))]
   if (model.id !== String(model.id).trim()) problems.push('id has blanks around it')
   const kind = model.type ?? 'llm'
-  if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is no kind of model`)
+  if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is not a kind of model`)
   else if (isMember(kind, kinds) && served && !served.includes(kind))
     problems.push(`serviceKinds does not have its kind, ${kind}`)
   for (const field of ['contextWindow', 'maxOutputTokens']) {
@@ -68,7 +69,7 @@ function modelProblems(model: JsonObject, served: readonly unknown[] | undefined
   ) {
     problems.push('maxOutputTokens is larger than contextWindow')
   }
-  return [...problems, ...priceProblems(model.price)]
+  return [...problems, ...priceProblems(model.price), ...(kind === 'image' ? imagePriceProblems(model.price) : [])]
 }
 
 function priceProblems(price: unknown): string[] {
@@ -79,6 +80,7 @@ function priceProblems(price: unknown): string[] {
   const amounts = {
     ...price,
     images: undefined,
+    tiers: undefined,
     ...Object.fromEntries(Object.entries(images).map(([name, value]) => [`images.${name}`, value])),
   }
   for (const [field, value] of Object.entries(amounts)) {
@@ -92,7 +94,30 @@ function priceProblems(price: unknown): string[] {
     if (price[field] !== undefined && price.input === undefined) problems.push(`price.${field} without an input price`)
   }
   if (Number(price.cacheRead) > Number(price.input)) problems.push('price.cacheRead is higher than the input price')
-  return problems
+  return [...problems, ...tierProblems(price)]
+}
+
+function tierProblems({ tiers, ...price }: JsonObject): string[] {
+  if (tiers === undefined) return []
+  if (!Array.isArray(tiers) || !tiers.every(isObject)) return ['price.tiers is not a list of objects']
+  return tiers.flatMap((tier, at) =>
+    Object.entries(tier).flatMap(([field, value]) => {
+      const place = `price.tiers[${at}].${field}`
+      if (field === 'above')
+        return isPositiveInteger(value) ? [] : [`${place} ${show(value)} is not a positive integer`]
+      if (typeof value !== 'number' || !Number.isFinite(value)) return [`${place} ${show(value)} is not a number`]
+      if (price[field] === undefined) return [`${place} without a price.${field}`]
+      return value < Number(price[field]) ? [`${place} ${value} is lower than price.${field}`] : []
+    }),
+  )
+}
+
+/** Image tokens cost more than text tokens, so an image model that is charged by tokens needs both prices. */
+function imagePriceProblems(price: unknown): string[] {
+  if (!isObject(price) || price.input === undefined) return []
+  return ['output', 'imageInput', 'imageOutput'].flatMap((field) =>
+    price[field] === undefined ? [`price has no ${field}, which an image model has`] : [],
+  )
 }
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0

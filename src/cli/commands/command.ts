@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../client/client.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { usage } from '../command-line.ts'
 import { type Problem, problem } from '../problem.ts'
-import type { Field } from './fields.ts'
+import type { Field } from './field-options.ts'
 import { type Column, details, table } from './text-table.ts'
 
 /** A command for one resource of a running gateway. */
@@ -67,6 +69,20 @@ export function printedList<T>(
   return { body, text: all.length > 0 ? table(columns, all) : `${none}\n` }
 }
 
+/** Merges a command's words and options into its input. Throws a problem if both set the same field to different values. */
+export function mergeWords(
+  words: object,
+  { input, fields = {} }: { input: object; fields?: CliAction['fields'] },
+): object {
+  for (const [member, said] of Object.entries(words)) {
+    const other: unknown = Reflect.get(input, member)
+    if (other === undefined || isDeepStrictEqual(other, said)) continue
+    const option = Object.entries(fields).find(([, field]) => field.member === member)?.[0] ?? 'data'
+    throw usage(`"${[said].flat().join(' ')}" and --${option} conflict. Use only one of them.`)
+  }
+  return { ...words, ...input }
+}
+
 /** A record that has a name for people. */
 export interface NamedRecord {
   id: string
@@ -87,7 +103,7 @@ export async function idOf(given: string, noun: string, list: () => Promise<read
     )
   if (others.length === 0) return first.id
   const ids = [first, ...others].map(({ id }) => id).join(', ')
-  throw problem(`${others.length + 1} ${noun}s are called "${given}". Give the id of one: ${ids}.`)
+  throw problem(`${others.length + 1} ${noun}s are named "${given}". Use one of their IDs: ${ids}.`)
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,15 +1,17 @@
 import type { operations } from '../../management/operations.ts'
-import { cloud } from './cloud.ts'
+import { cloud } from './cloud-command.ts'
 import type { CliCommand } from './command.ts'
-import { imports } from './import.ts'
-import { live } from './live.ts'
-import { aliases, models } from './models.ts'
+import { imports } from './import-command.ts'
+import { init } from './init.ts'
+import { live } from './live-command.ts'
+import { aliases, models } from './model-commands.ts'
 import { combos, connections, groups, keys, settings } from './record-commands.ts'
-import { usage } from './usage.ts'
+import { usage } from './usage-command.ts'
 import { explain, health, info, providers } from './views.ts'
 
 /** The commands that manage a gateway, by their names. */
 export const commands = {
+  init,
   keys,
   groups,
   connections,
@@ -99,7 +101,7 @@ export const operationActions: ActionsOf<typeof operations> = {
     check: 'cloud check',
     sessions: { list: 'cloud sessions', revoke: 'cloud sessions revoke' },
   },
-  usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request' },
+  usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request', keys: NO_ACTION },
   explain: 'explain',
   overview: NO_ACTION,
   info: 'info',

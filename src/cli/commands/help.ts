@@ -1,5 +1,5 @@
-import type { OptionShape } from '../arguments.ts'
-import { defaults } from '../options.ts'
+import { defaults } from '../cli-options.ts'
+import type { OptionShape } from '../command-line.ts'
 import type { CliAction, CliCommand } from './command.ts'
 
 /** The gateway that `signalbox` without options serves. */
@@ -13,47 +13,50 @@ export const commonOptions = {
   url: {
     type: 'string',
     example: DEFAULT_URL,
-    help: 'The address of the gateway. Default: SIGNALBOX_URL, or this one',
+    help: `URL of the gateway (default: SIGNALBOX_URL or ${DEFAULT_URL})`,
   },
   token: {
     type: 'string',
     example: '-',
     takesDash: true,
-    help: 'The admin token, by - from standard input. Default: SIGNALBOX_ADMIN_TOKEN',
+    help: 'Admin token; use - to read it from stdin (default: SIGNALBOX_ADMIN_TOKEN)',
   },
-  json: { type: 'boolean', help: 'Prints what the management API answers, for programs' },
-  help: { type: 'boolean', short: 'h', help: 'Prints this' },
+  json: { type: 'boolean', help: 'Print the API response as JSON' },
+  help: { type: 'boolean', short: 'h', help: 'Print this help' },
 } as const satisfies Record<string, Explained>
 
 /** The common options that a command has. */
 export function optionsOf({ isLocal = false }: Pick<CliCommand, 'isLocal'>): Readonly<Record<string, Explained>> {
   const { json, help } = commonOptions
-  return isLocal ? { json: { ...json, help: 'Prints all of it as JSON, for programs' }, help } : commonOptions
+  return isLocal ? { json: { ...json, help: 'Print the result as JSON' }, help } : commonOptions
 }
 
 /** The text of a command's `--help`. */
 export function commandHelp(name: string, { help, notes, actions, isLocal = false }: CliCommand): string {
   const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
-    return line([words, ...more].join(' '), at === 0 && !isLocal ? `${what}; done when no action is given` : what)
+    return line([words, ...more].join(' '), at === 0 && !isLocal ? `${what} (default)` : what)
   })
   const sole = actions['']
-  const options = [...optionGroups(actions)].map(([of, group]) => `Options${of && ` of ${of}`}:\n${optionLines(group)}`)
+  const options = [...optionGroups(actions)].map(
+    ([of, group]) => `Options${of && ` for ${of}`}:\n${optionLines(group)}`,
+  )
   const takesSecrets = Object.values(actions).some(({ fields = {} }) =>
     Object.values(fields).some(({ isSecret }) => isSecret),
   )
   const blocks = [
     `${help}.`,
-    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : [isLocal ? '<action>' : '[action]'])].join(' ')} [options]${isLocal ? '' : ', at a gateway that runs'}`,
+    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : [isLocal ? '<action>' : '[action]'])].join(' ')} [options]`,
     sole ? `${sole.help}.` : `Actions:\n${lines.join('\n')}`,
     ...options,
-    `Options of all:\n${optionLines(Object.entries(optionsOf({ isLocal })))}`,
+    `Common options:\n${optionLines(Object.entries(optionsOf({ isLocal })))}`,
     ...(notes ? [notes] : []),
-    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused${isLocal ? '' : ', not reached'} or called wrongly.`,
+    `${takesSecrets ? SECRETS : ''}Exit codes: 0 success, 1 error.`,
   ]
   return `${blocks.join('\n\n')}\n`
 }
 
-const SECRETS = 'Others on the machine see the arguments of a command, and shells keep them: give secrets otherwise.\n'
+const SECRETS =
+  'Other users can see command-line arguments, and shells keep them in history. Pass secrets in variables or on stdin.\n'
 
 /** The options by the actions that take them. */
 function optionGroups(actions: Readonly<Record<string, CliAction>>): Map<string, [name: string, Explained][]> {
@@ -66,7 +69,7 @@ function optionGroups(actions: Readonly<Record<string, CliAction>>): Map<string,
   }
   const groups = new Map<string, [string, Explained][]>()
   for (const [field, { name, words }] of takers) {
-    const of = words.join(' and ')
+    const of = new Intl.ListFormat('en-US').format(words)
     groups.set(of, [...(groups.get(of) ?? []), [name, field]])
   }
   return groups
@@ -77,7 +80,7 @@ const optionLines = (options: readonly (readonly [name: string, Explained])[]): 
     .map(([name, { type, short, example, help, variable }]) =>
       line(
         `${short ? `-${short}, ` : ''}--${name}${type === 'string' ? ` ${example}` : ''}`,
-        `${help}${variable ? `. Default: ${variable}` : ''}`,
+        `${help}${variable ? ` (default: ${variable})` : ''}`,
       ),
     )
     .join('\n')

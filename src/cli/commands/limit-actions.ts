@@ -1,14 +1,14 @@
-import type { GatewayLimitOperations, LimitOperations } from '../../management/limits.ts'
+import type { GatewayLimitOperations, LimitOperations } from '../../features/limits/limit-operations.ts'
 import type { LimitState } from '../../types.ts'
 import { type ActionCall, type CliAction, printedList } from './command.ts'
-import { text } from './fields.ts'
+import { text } from './field-options.ts'
 import type { Column } from './text-table.ts'
 
 const columns: readonly Column<LimitState>[] = [
-  ['OF', ({ scope }) => scope],
+  ['SCOPE', ({ scope }) => scope],
   ['ID', ({ id }) => id],
   ['LIMIT', ({ unit, window }) => (window === null ? unit : `${unit}.${window}`)],
-  ['MOST', ({ limit }) => String(limit)],
+  ['MAX', ({ limit }) => String(limit)],
   ['USED', ({ used }) => String(used)],
   ['RESERVED', ({ reserved }) => String(reserved)],
   ['UNSETTLED', ({ unsettled }) => String(unsettled)],
@@ -31,7 +31,7 @@ export function limitActions(
   const words = word === undefined ? {} : { words: [word] }
   return {
     limits: {
-      help: 'All limits that hold, what is used of them and what is left',
+      help: 'Show all limits that apply, with usage and remaining amounts',
       ...words,
       async run(call) {
         const body = await (await find(call)).get()
@@ -39,17 +39,17 @@ export function limitActions(
       },
     },
     'limits reset': {
-      help: 'Starts the counters anew',
+      help: 'Reset the usage counters',
       ...words,
-      run: async (call) => ({ body: await (await find(call)).reset(), text: 'The counters start anew.\n' }),
+      run: async (call) => ({ body: await (await find(call)).reset(), text: 'Usage counters reset.\n' }),
     },
     'limits settle': {
-      help: 'Ends what instances that are gone had reserved',
+      help: 'Settle the reservations of lost instances',
       ...words,
-      fields: { as: text('as', 'unspent', 'How it counts: spent (the default) or unspent') },
+      fields: { as: text('as', 'unspent', 'Count them as spent (default) or unspent') },
       run: async (call) => ({
         body: await (await find(call)).settle(call.input),
-        text: 'What instances that are gone had reserved is settled.\n',
+        text: 'Reservations of lost instances have been settled.\n',
       }),
     },
   } satisfies Record<string, CliAction>

@@ -1,10 +1,10 @@
+import type { ShownConnection } from '../../admin/connections.ts'
+import type { ShownGroup } from '../../admin/groups.ts'
+import type { HintedKey } from '../../admin/key-listing.ts'
+import type { ShownKey } from '../../admin/keys.ts'
+import type { Warned } from '../../admin/warnings.ts'
 import type { Client } from '../../client/client.ts'
-import type { ShownConnection } from '../../management/connections.ts'
-import type { ShownGroup } from '../../management/groups.ts'
-import type { HintedKey } from '../../management/key-listing.ts'
-import type { ShownKey } from '../../management/keys.ts'
-import type { Warned } from '../../management/warnings.ts'
-import { comboFields } from '../../types/records/combos.ts'
+import { comboFields } from '../../types/records/combo-fields.ts'
 import {
   comboCommandWords,
   connectionCommandWords,
@@ -13,23 +13,24 @@ import {
   settingsCommandWords,
   topLevelCommandWords,
 } from '../../types/records/command-words.ts'
-import { connectionFields, dataMembers } from '../../types/records/connections.ts'
-import type { Door } from '../../types/records/fields.ts'
-import { groupFields } from '../../types/records/groups.ts'
-import { keyFields } from '../../types/records/keys.ts'
-import { settingsFields } from '../../types/records/settings.ts'
+import { connectionFields, dataMembers } from '../../types/records/connection-fields.ts'
+import { groupFields } from '../../types/records/group-fields.ts'
+import { keyFields } from '../../types/records/key-fields.ts'
+import type { Door } from '../../types/records/record-fields.ts'
+import { settingsFields } from '../../types/records/settings-fields.ts'
 import type { Combo, ProviderSpecificData } from '../../types.ts'
-import { requireChange } from '../arguments.ts'
+import { requireChange } from '../command-line.ts'
 import {
   type ActionCall,
   type CliCommand,
   idOf,
+  mergeWords,
   type NamedRecord,
   type Printed,
   printed,
   printedList,
 } from './command.ts'
-import { type Field, memberOptions, number, optionsThrough, text, withData } from './fields.ts'
+import { type Field, memberOptions, number, optionsThrough, text, withData } from './field-options.ts'
 import { limitActions, limitsOf } from './limit-actions.ts'
 import { type Column, columnsOf } from './text-table.ts'
 
@@ -63,30 +64,31 @@ function recordCommand<T extends NamedRecord>(kind: RecordActions<T>) {
     idOf(given, noun, async () => (await operations(api).list()).all)
   return {
     help,
-    notes: `<${noun}> is an id, or a name that only one ${noun} has.`,
+    notes: `<${noun}> is an ID or a unique name.`,
     actions: {
       list: {
-        help: `All ${noun}s`,
+        help: `List all ${noun}s`,
         async run({ api }) {
           const { body, all } = await operations(api).list()
           const words = kind.words.join(' ').replace(/\[([^[\]]*)\]/g, '<$1>')
-          const none = `There are no ${noun}s. Make one: signalbox ${noun}s create ${words}`
+          const none = `There are no ${noun}s yet. Create one: signalbox ${noun}s create ${words}`
           return printedList(body, { columns, all, none })
         },
       },
       get: {
-        help: `One ${noun}, with all that is known of it`,
+        help: `Show all details of a ${noun}`,
         words: word,
         run: async (call) => operations(call.api).get(await meant(call)),
       },
       create: {
-        help: `Makes a ${noun}`,
+        help: `Create a ${noun}`,
         words: kind.words,
         fields: withData(kind.create),
-        run: ({ api, words, input }) => operations(api).create({ ...kind.inputOf(words), ...input }),
+        run: ({ api, words, input }) =>
+          operations(api).create(mergeWords(kind.inputOf(words), { input, fields: kind.create })),
       },
       update: {
-        help: 'Changes what is given, and nothing else',
+        help: `Update the given fields of a ${noun}`,
         words: word,
         fields: withData(kind.update),
         async run(call) {
@@ -95,11 +97,11 @@ function recordCommand<T extends NamedRecord>(kind: RecordActions<T>) {
         },
       },
       delete: {
-        help: `Deletes a ${noun}`,
+        help: `Delete a ${noun}`,
         words: word,
         run: async (call) => ({
           body: await operations(call.api).delete(await meant(call)),
-          text: `The ${noun} "${call.words[0]}" is deleted.\n`,
+          text: `Deleted ${noun} "${call.words[0]}".\n`,
         }),
       },
     },
@@ -125,15 +127,21 @@ const keyColumns: readonly Column<ListedKey>[] = [
   ['PROBLEM', ({ error }) => error],
 ]
 
-const keyRecords = recordCommand<ShownKey>({
-  help: 'The API keys of clients',
+/** Replaces the name of a group in the input of a key with its id. */
+async function resolveGroup(api: Client<unknown>['groups'], input: object): Promise<object> {
+  if (!('group' in input) || typeof input.group !== 'string' || input.group.trim() === '') return input
+  return { ...input, group: await idOf(input.group, 'group', async () => (await api.list()).groups) }
+}
+
+const keyRecords = recordCommand<ListedKey>({
+  help: 'Manage API keys',
   noun: 'key',
   columns: keyColumns,
   words: ['[name]'],
   inputOf: ([given]) => (given === undefined ? {} : { name: given }),
   create: optionsThrough('create', keyFields, keyOptions),
   update: optionsThrough('update', keyFields, keyOptions),
-  operations: ({ keys: api }) => ({
+  operations: ({ keys: api, groups }) => ({
     async list() {
       const body = await api.list()
       return { body, all: body.keys }
@@ -142,9 +150,9 @@ const keyRecords = recordCommand<ShownKey>({
       const body = await api.get(id)
       return printed(body, body.key)
     },
-    create: async (input) => printed(await api.create(input)),
+    create: async (input) => printed(await api.create(await resolveGroup(groups, input))),
     async update(id, input) {
-      const body = await api.update(id, input)
+      const body = await api.update(id, await resolveGroup(groups, input))
       return printed(body, { ...body.key, key: ending(body.key.key), warnings: body.warnings })
     },
     delete: (id) => api.delete(id),
@@ -158,24 +166,24 @@ export const keys = {
     list: {
       ...keyRecords.actions.list,
       fields: {
-        search: text('q', 'app', 'Only those that have this text in their name or their id'),
-        limit: number('limit', 'limit', 'The most keys to print, 1 to 1000; default all'),
-        after: text('after', '<cursor>', 'Goes on after the page that named it'),
-        values: text('values', 'none', '"none": the gateway sends no values, so that --json prints none either'),
+        search: text('q', 'app', 'Only keys with this text in their name or ID'),
+        limit: number('limit', 'limit', 'Maximum number of keys, 1 to 1000 (default: all)'),
+        after: text('after', '<cursor>', 'Cursor printed at the end of the previous page'),
+        values: text('values', 'all', 'Include key values in --json output: all or none (default: none)'),
       },
       async run(call) {
         if (Object.keys(call.input).length === 0) return keyRecords.actions.list.run(call)
         const body = await call.api.keys.list(call.input)
-        const shown = printedList(body, { columns: keyColumns, all: body.keys, none: 'There are no such keys.' })
-        return body.after === undefined
-          ? shown
-          : { ...shown, text: `${shown.text}There are more: --after ${body.after}\n` }
+        const shown = printedList(body, { columns: keyColumns, all: body.keys, none: 'No matching keys.' })
+        return body.after === undefined ? shown : { ...shown, text: `${shown.text}More: --after ${body.after}\n` }
       },
     },
     rotate: {
-      help: 'Gives a key another value, and prints it',
+      help: 'Replace the value of a key, and print the new one',
       words: ['<key>'],
-      fields: { 'grace-ms': number('grace-ms', 'graceMs', 'How long the old value opens the key as well; default 0') },
+      fields: {
+        'grace-ms': number('grace-ms', 'graceMs', 'How long the old value keeps working, in milliseconds (default: 0)'),
+      },
       run: async ({ api, words: [given = ''], input }) => {
         const id = await idOf(given, 'key', async () => (await api.keys.list()).keys)
         return printed(await api.keys.rotate(id, input))
@@ -190,7 +198,7 @@ export const keys = {
 const groupOptions = memberOptions(groupFields, groupCommandWords)
 
 const groupRecords = recordCommand<ShownGroup>({
-  help: 'Groups of keys, which share limits',
+  help: 'Manage groups of keys that share limits',
   noun: 'group',
   columns: [...columnsOf<ShownGroup>(groupCommandWords, { isActive: stateOf }), ['PROBLEM', ({ error }) => error]],
   words: ['[name]'],
@@ -260,7 +268,7 @@ const topLevelColumns = columnsOf<ProviderSpecificData>(topLevelCommandWords).ma
 )
 
 const connectionRecords = recordCommand<ShownConnection>({
-  help: 'The accounts at providers',
+  help: 'Manage your accounts with providers',
   noun: 'connection',
   columns: [
     ...columnsOf<ShownConnection>(connectionCommandWords, { isActive: stateOf }),
@@ -289,7 +297,7 @@ export const connections = {
   actions: {
     ...connectionRecords.actions,
     discover: {
-      help: 'Asks the server of a connection for its models, and lists them from then on',
+      help: "Fetch the model list from the connection's server and save it",
       words: ['<connection>'],
       async run({ api, words: [given = ''] }) {
         const id = await idOf(given, 'connection', async () => (await api.connections.list()).connections)
@@ -297,9 +305,11 @@ export const connections = {
       },
     },
     test: {
-      help: 'Asks a connection for one small answer, at most 16 tokens',
+      help: 'Send a small test request, limited to 16 output tokens',
       words: ['<connection>'],
-      fields: { model: text('model', 'gpt-5-mini', 'The id of the model to ask; default: one that it lists') },
+      fields: {
+        model: text('model', 'gpt-5-mini', 'ID of the model to test (default: one that the connection lists)'),
+      },
       async run({ api, words: [given = ''], input }) {
         const id = await idOf(given, 'connection', async () => (await api.connections.list()).connections)
         return printed(await api.connections.test(id, input))
@@ -311,7 +321,7 @@ export const connections = {
 const comboOptions = memberOptions(comboFields, comboCommandWords)
 
 export const combos = recordCommand<Combo>({
-  help: 'Named groups of models',
+  help: 'Manage combos (virtual models with a routing strategy)',
   noun: 'combo',
   columns: columnsOf<Combo>(comboCommandWords, {
     kind: ({ kind = 'llm' }) => kind,
@@ -344,14 +354,14 @@ function entryText(entry: string | { model: string; weight?: number; when?: obje
 }
 
 export const settings = {
-  help: 'The settings of the gateway',
+  help: "Show and change the gateway's settings",
   actions: {
     list: {
-      help: 'All settings',
+      help: 'Show all settings',
       run: async ({ api }) => printed(await api.settings.get()),
     },
     update: {
-      help: 'Changes what is given, and nothing else',
+      help: 'Update the given settings',
       fields: withData(optionsThrough('update', settingsFields, memberOptions(settingsFields, settingsCommandWords))),
       async run({ api, input }) {
         requireChange(input)

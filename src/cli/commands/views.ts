@@ -1,13 +1,13 @@
+import type { Provider } from '../../admin/providers.ts'
 import type { Client } from '../../client/client.ts'
-import type { Provider } from '../../management/providers.ts'
-import type { ExplainedTarget, LeftOut } from '../../routing/explanation.ts'
-import type { HealthEntry, TargetState } from '../../routing/health-entry.ts'
-import type { DamagedRecord } from '../../store/stored-records.ts'
+import type { DamagedRecord } from '../../records/stored-records.ts'
+import type { ExplainedTarget, LeftOut } from '../../request/routing/explanation.ts'
+import type { HealthEntry, TargetState } from '../../request/routing/health-entry.ts'
 import { providerCommandWords } from '../../types/records/command-words.ts'
-import { providerFields } from '../../types/records/models.ts'
-import { requireChange } from '../arguments.ts'
+import { providerFields } from '../../types/records/model-fields.ts'
+import { requireChange } from '../command-line.ts'
 import { type CliCommand, idOf, missing, printed, printedList } from './command.ts'
-import { memberOptions, optionsThrough, text, withData } from './fields.ts'
+import { memberOptions, optionsThrough, text, withData } from './field-options.ts'
 import { type Column, columnsOf, details, table } from './text-table.ts'
 
 const targetColumns: readonly Column<ExplainedTarget>[] = [
@@ -21,7 +21,7 @@ const targetColumns: readonly Column<ExplainedTarget>[] = [
 const leftOutColumns: readonly Column<LeftOut>[] = [
   ['COMBO', ({ combo }) => combo],
   ['MODEL', ({ model }) => model],
-  ['LEFT OUT BY', ({ unmet }) => unmet],
+  ['EXCLUDED BY', ({ unmet }) => unmet],
 ]
 
 /** A table below its title; nothing when it has no lines. */
@@ -32,25 +32,30 @@ const titled = <T>(title: string, columns: readonly Column<T>[], all: readonly T
 const blocks = (...all: string[]): string => all.filter((block) => block !== '').join('\n')
 
 export const explain = {
-  help: 'Where a request would go now, and why; nothing is sent',
-  notes: '<model> is a model of `signalbox models`, an alias or a combo.',
+  help: 'Show where a request would be routed, and why',
+  notes: '<model> is a model from "signalbox models", an alias, or a combo.',
   actions: {
     '': {
-      help: 'The targets in the order in which they would be tried',
+      help: 'List the targets in the order they would be tried; no request is sent',
       words: ['<model>'],
       fields: withData({
-        'key-id': text('keyId', 'app', 'The id of the API key that it comes with; default: none'),
-        path: text('path', '/v1/messages', 'The endpoint of the request; default /v1/chat/completions'),
+        'key-id': text('keyId', 'app', 'API key of the request, by ID or name (default: none)'),
+        path: text('path', '/v1/messages', 'Endpoint of the request (default: /v1/chat/completions)'),
       }),
       async run({ api, words: [model], input, explain: explained }) {
-        const body = await api.explain({ model, ...input })
+        const { keyId } = input
+        const found =
+          typeof keyId === 'string' &&
+          keyId !== '' &&
+          (await idOf(keyId, 'key', async () => (await api.keys.list()).keys))
+        const body = await api.explain({ model, ...input, ...(found && { keyId: found }) })
         const { targets, leftOut, error } = body
-        const refusal = error ? `A client would get ${error.status}: ${explained(error.message)}\n` : ''
+        const refusal = error ? `A client would get a ${error.status}: ${explained(error.message)}\n` : ''
         return {
           body,
           text: blocks(
             targets.length > 0 ? table(targetColumns, targets) : '',
-            titled('Left out:', leftOutColumns, leftOut),
+            titled('Excluded:', leftOutColumns, leftOut),
             refusal,
           ),
         }
@@ -60,10 +65,10 @@ export const explain = {
 } satisfies CliCommand
 
 export const info = {
-  help: 'The version of a running gateway, its runtime and storage, and how many records it has',
+  help: 'Show the version, runtime, storage, and record counts',
   actions: {
     '': {
-      help: 'What the gateway is, and what is going on',
+      help: 'Print information about a running gateway',
       run: async ({ api }) => printed(await api.info()),
     },
   },
@@ -71,7 +76,7 @@ export const info = {
 
 const failureColumns: readonly Column<HealthEntry>[] = [
   ['LEVEL', ({ level }) => level],
-  ['OF', ({ provider, model }) => (model === undefined ? provider : `${provider}/${model}`)],
+  ['TARGET', ({ provider, model }) => (model === undefined ? provider : `${provider}/${model}`)],
   ['COMBO', ({ combo }) => combo],
   ['STATE', ({ state }) => state],
   ['REASON', ({ reason }) => reason],
@@ -86,7 +91,7 @@ const stateColumns: readonly Column<TargetState>[] = [
   ['COMBO', ({ combo }) => combo],
   ['STATE', ({ state }) => state],
   ['CALLS', ({ calls }) => String(calls)],
-  ['FAILED', ({ failureShare }) => (failureShare === undefined ? undefined : `${Math.round(failureShare * 100)} %`)],
+  ['FAILED', ({ failureShare }) => (failureShare === undefined ? undefined : `${Math.round(failureShare * 100)}%`)],
 ]
 
 const damageColumns: readonly Column<DamagedRecord>[] = [
@@ -95,18 +100,18 @@ const damageColumns: readonly Column<DamagedRecord>[] = [
 ]
 
 export const health = {
-  help: 'What has failed lately, and the damaged records',
-  notes: '<connection> is an id, or a name that only one connection has. <record> is the key of a damaged record.',
+  help: 'Show failing targets, and repair damaged records',
+  notes: '<connection> is an ID or a unique name. <record> is the storage key of a damaged record.',
   actions: {
     list: {
-      help: 'What has failed, the state of each target, and the damaged records',
+      help: 'List recent failures, the state of each target, and damaged records',
       async run({ api }) {
         const body = await api.health.list()
         const { health: failed, targets, damaged } = body
         return {
           body,
           text: blocks(
-            failed.length > 0 ? titled('Failed lately:', failureColumns, failed) : 'Nothing has failed lately.\n',
+            failed.length > 0 ? titled('Recent failures:', failureColumns, failed) : 'No recent failures.\n',
             titled('Targets:', stateColumns, targets),
             titled('Damaged records:', damageColumns, damaged),
           ),
@@ -114,36 +119,36 @@ export const health = {
       },
     },
     reset: {
-      help: 'Forgets all failures, or those of one connection',
+      help: 'Reset the health of all targets, or of one connection',
       words: ['[connection]'],
       async run({ api, words: [given] }) {
         const all = async () => (await api.connections.list()).connections
         const id = given === undefined ? undefined : await idOf(given, 'connection', all)
-        const what = given === undefined ? 'All failures' : `The failures of "${given}"`
-        return { body: await api.health.reset(id), text: `${what} are forgotten.\n` }
+        const what = given === undefined ? 'all targets' : `"${given}"`
+        return { body: await api.health.reset(id), text: `Reset the health of ${what}.\n` }
       },
     },
     record: {
-      help: 'A damaged record, as far as it can be read',
+      help: 'Show the readable part of a damaged record',
       words: ['<record>'],
       run: async ({ api, words: [key = ''] }) => printed(await api.damagedRecords.get(key)),
     },
     repair: {
-      help: 'Replaces a damaged record by the one of --data, which is given whole',
+      help: 'Replace a damaged record with the complete record in --data',
       words: ['<record>'],
       fields: withData({}),
       async run({ api, words: [key = ''], input }) {
         requireChange(input)
         const body = await api.damagedRecords.put(key, { record: input })
-        return { body, text: `The record "${key}" is replaced.\n` }
+        return { body, text: `Replaced record "${key}".\n` }
       },
     },
     remove: {
-      help: 'Removes a damaged record',
+      help: 'Delete a damaged record',
       words: ['<record>'],
       run: async ({ api, words: [key = ''] }) => ({
         body: await api.damagedRecords.delete(key),
-        text: `The record "${key}" is removed.\n`,
+        text: `Deleted record "${key}".\n`,
       }),
     },
   },
@@ -175,19 +180,19 @@ const shown = ({ models = [], ...provider }: Provider) =>
   details({ ...provider, models: models.map(({ id }) => id).join(', ') })
 
 export const providers = {
-  help: 'The providers that need no address, and how requests are spread over the connections of each',
+  help: 'List built-in providers, and spread requests over their connections',
   notes:
-    'To connect one: signalbox connections create <provider> --api-key - . For any other server: --base-url and a provider that begins with openai-compatible or anthropic-compatible.',
+    'To connect a provider: signalbox connections create <provider> --api-key -\nFor any other server, use --base-url and a provider name that starts with openai-compatible or\nanthropic-compatible.',
   actions: {
     list: {
-      help: 'All providers',
+      help: 'List all providers',
       async run({ api }) {
         const body = await api.providers.list()
         return printedList(body, { columns: providerColumns, all: body.providers, none: 'There are no providers.' })
       },
     },
     get: {
-      help: 'One provider with its models',
+      help: 'Show a provider and its models',
       words: ['<provider>'],
       async run({ api, words: [id = ''] }) {
         const body = await withProvider(api, id, () => api.providers.get(id))
@@ -195,7 +200,7 @@ export const providers = {
       },
     },
     update: {
-      help: 'Sets how requests are spread over the connections of a provider',
+      help: 'Set how requests are spread over the connections of a provider',
       words: ['<provider>'],
       fields: withData(optionsThrough('update', providerFields, memberOptions(providerFields, providerCommandWords))),
       async run({ api, words: [id = ''], input }) {

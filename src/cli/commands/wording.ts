@@ -2,61 +2,68 @@ import type { CliAction } from './command.ts'
 
 /** Calls of the HTTP API in the messages of a gateway, and what does the same on the command line. The first that fits counts. */
 const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
-  [/There is no [A-Z]+ \S+ here/g, 'There is no gateway here that has what this command asks for'],
+  [/\b[A-Z]+ \S+ does not exist here/g, "This gateway doesn't support this command"],
   [
-    /Send PATCH \/api\/settings with its address as "cloudUrl" first/g,
-    'Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>',
+    /Send PATCH \/api\/settings with its URL as "cloudUrl" first/g,
+    'Set it with "signalbox cloud enable <url>" or "signalbox settings update --cloud-url <url>"',
   ],
   [
     /PATCH \/api\/settings with "requireApiKey"/g,
-    'signalbox settings update --require-api-key, or --no-require-api-key',
+    '"signalbox settings update --require-api-key" (or --no-require-api-key)',
   ],
   [
-    /POST \/api\/sync\/cloud alone, with the action "enable" or "disable"/g,
-    'signalbox cloud enable and signalbox cloud disable alone',
+    /by POST \/api\/sync\/cloud with the action "enable" or "disable"/g,
+    'by "signalbox cloud enable" and "signalbox cloud disable"',
   ],
-  [/POST \/api\/sync\/cloud with the action "(\w+)"/g, 'signalbox cloud $1'],
+  [/POST \/api\/sync\/cloud with the action "(\w+)"/g, '"signalbox cloud $1"'],
   [
     /PUT \/api\/keys\/\{id\} with "isActive", or DELETE/g,
-    'signalbox keys update with --paused or --active, or signalbox keys delete',
+    '"signalbox keys update" with --paused or --active, or "signalbox keys delete"',
   ],
   [
     /PUT \/api\/groups\/\{id\} with "isActive", or DELETE/g,
-    'signalbox groups update with --paused or --active, or signalbox groups delete',
+    '"signalbox groups update" with --paused or --active, or "signalbox groups delete"',
   ],
-  [/PUT \/api\/keys\/\{id\} with "group"/g, 'signalbox keys update with --group, or with null in --data'],
+  [/PUT \/api\/keys\/\{id\} with "group"/g, '"signalbox keys update" with --group, or with null in --data'],
   [
-    / The administrator sends POST \S*\/api\/connections with \{"provider":"([\w.-]+)","apiKey":"<its key>"\}\./g,
-    ' As in: signalbox connections create $1 --api-key -',
+    / at \S*\/api\/connections \(POST \{"provider":"([\w.-]+)","apiKey":"<API key>"\}\)/g,
+    ': "signalbox connections create $1 --api-key -"',
   ],
-  [/, at \S*\/api\/connections\./g, ': signalbox connections create, or update with --active.'],
-  [/: add one at \S*\/api\/connections\./g, ': signalbox connections create.'],
-  [/PUT \S*\/api\/combos\/\{id\}/g, 'signalbox combos update'],
-  [/PUT \S*\/api\/health\/records\/\{key\}/g, 'signalbox health repair'],
-  [/DELETE \S*\/api\/health\/records\/\{key\}/g, 'signalbox health remove'],
-  [/POST \S*\/api\/keys/g, 'signalbox keys create'],
-  [/POST \S*\/api\/explain/g, 'signalbox explain'],
-  [/GET \S*\/api\/health/g, 'signalbox health'],
-  [/GET \S*\/api\/keys/g, 'signalbox keys'],
-  [/GET \S*\/api\/providers/g, 'signalbox providers'],
-  [/GET (?!https?:)\S*\/v1\/models/g, 'signalbox models'],
+  [
+    /add or activate one at \S*\/api\/connections\b(?: \(POST [^)]*\))?/g,
+    'add or activate one: "signalbox connections create", or "signalbox connections update" with --active',
+  ],
+  [/add one at \S*\/api\/connections\b/g, 'add one: "signalbox connections create"'],
+  [/PUT \S*\/api\/combos\/\{id\}/g, '"signalbox combos update"'],
+  [/PUT \S*\/api\/health\/records\/\{key\}/g, '"signalbox health repair"'],
+  [/DELETE \S*\/api\/health\/records\/\{key\}/g, '"signalbox health remove"'],
+  [/POST \S*\/api\/keys/g, '"signalbox keys create"'],
+  [/POST \S*\/api\/explain/g, '"signalbox explain"'],
+  [/GET \S*\/api\/health/g, '"signalbox health"'],
+  [/GET \S*\/api\/keys/g, '"signalbox keys"'],
+  [/GET \S*\/api\/providers/g, '"signalbox providers"'],
+  [/GET (?!https?:)\S*\/v1\/models/g, '"signalbox models"'],
 ]
 
 /** What is given to a command rather than sent. */
 const SENDING: typeof CALLS = [
   [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
-  [/[Ss]end null, or leave it out,/g, 'Leave it out'],
+  [/[Ss]end null or omit it/g, 'omit it'],
   [/, or null for none/g, ', or --data with null for none'],
-  [/\bSend signalbox\b/g, 'Run signalbox'],
-  [/\bSend\b/g, 'Give'],
-  [/\bsend\b/g, 'give'],
+  [/\bSend "signalbox\b/g, 'Run "signalbox'],
+  [/\bSend\b/g, 'Pass'],
+  [/\bsend\b/g, 'pass'],
 ]
 
 const replaced = (message: string, table: typeof CALLS) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
 /** A message with the commands of the command line in place of calls of the HTTP API. */
-export const withCommands = (message: string): string => replaced(message, CALLS)
+export const withCommands = (message: string): string =>
+  replaced(message, CALLS).replace(OF_OPERATOR, (_, first: string) => first.toUpperCase())
+
+/** The reader of the command line is the operator. */
+const OF_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
 /**
  * A message of the gateway as the command line says it: its own commands in place of HTTP, and the options of the action in place of the
@@ -67,17 +74,26 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
   const options = Object.entries(fields)
   const optionOf = (member: string, value?: unknown) =>
     options
-      .filter(([, field]) => field.member === member && (value === undefined || field.value === value))
+      .filter(
+        ([, field]) => !field.isAlias && field.member === member && (value === undefined || field.value === value),
+      )
       .map(([name]) => `--${name}`)
       .filter((option) => !option.endsWith('-env'))
       .join(' or ')
-  return inCommands.replace(MEMBER, (whole, member: string, to?: string) => {
+  const withPaths = inCommands.replace(PATH, (whole, member: string, path: string) => {
+    const option = optionOf(member)
+    return option === '' || member === 'providerSpecificData' ? whole : `${option} ${path}`
+  })
+  return withPaths.replace(MEMBER, (whole, member: string, to?: string) => {
     const option = optionOf(member, to === undefined ? undefined : to === 'true')
     if (option !== '') return option
-    if (member === 'cloudUrl') return '<address>' // a word of signalbox cloud enable
+    if (member === 'cloudUrl') return '<url>' // a word of signalbox cloud enable
     return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole
   })
 }
+
+/** `"limits.usd.day"`, which an option gives as `--limit usd.day=5`. */
+const PATH = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
 
 /** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, and `"isActive" to false`. */
 const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"(?: to (true|false)\b)?/g

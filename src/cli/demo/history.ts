@@ -1,13 +1,13 @@
 import { createGateway } from '../../gateway.ts'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import type { Clock, Storage } from '../../types.ts'
-import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './providers.ts'
+import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './demo-providers.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAYS = 5
 /** Of a day, by its hours in UTC. */
 const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
-const WHOLE = { messages: [{ role: 'user', content: 'Tell me of a signal box, and of the trains that pass it.' }] }
+const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
 
 /**
  * Groups, keys, an alias and a week of requests, so that each view of the dashboard has something to show. They come about as all others do: by
@@ -40,7 +40,7 @@ export async function writeHistory({
     ...(secret !== undefined && { secret }),
   })
   const { api } = gateway
-  const metadata = { demo: 'made by --demo' }
+  const metadata = { demo: 'created by --demo' }
   const product = await api.groups.create({ name: 'demo-product', limits: { usd: { month: 20 } }, metadata })
   const research = await api.groups.create({ name: 'demo-research', limits: { requests: { day: 2_000 } }, metadata })
   const site = await api.keys.create({ name: 'demo-website', group: product.id, metadata })

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, FLAKY, STORYTELLER } from './providers.ts'
+import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, FLAKY, STORYTELLER } from './demo-providers.ts'
 
 /** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
@@ -24,15 +24,15 @@ async function answer(url: string, init: RequestInit = {}): Promise<Response> {
   if (path === '/search' && body.model === 'search') return searchAnswer(body)
   if (path === '/embeddings' && body.model === EMBEDDER) return embeddingAnswer(body)
   if (body.model === BROKEN || body.model === BROKEN_SEARCH)
-    return failure(503, 'The demo is built so: its first target always fails.', isMessages)
+    return failure(503, 'This is part of the demo: its first target always fails.', isMessages)
   if (body.model === FLAKY && ++asked % 5 === 0)
-    return failure(503, 'The demo is built so: this target fails each fifth time.', isMessages)
+    return failure(503, 'This is part of the demo: this target fails on every fifth request.', isMessages)
   if (body.model !== STORYTELLER && body.model !== FLAKY)
-    return failure(404, 'The demo has the models "broken", "flaky", "storyteller" and "embedder".', isMessages)
+    return failure(404, 'The demo has the models "broken", "flaky", "storyteller", and "embedder".', isMessages)
   if (path === '/chat/completions') return chatAnswer(body, init.signal ?? undefined)
   if (path === '/messages') return messagesAnswer(body, init.signal ?? undefined)
   if (path === '/messages/count_tokens') return countTokens(body)
-  return failure(404, 'The demo only chats and embeds.', isMessages)
+  return failure(404, 'The demo only supports chat, embeddings, and search.', isMessages)
 }
 
 /** How often the target has been asked that fails now and then. */
@@ -144,19 +144,19 @@ const messageEvent = (data: { type: string; [name: string]: unknown }, isWord = 
 })
 
 const TEXT =
-  'A train stands before a red signal: the line ahead is broken. In the signal box somebody pulls another lever, the points ' +
-  'swing over, and the train takes the other track. Nobody on board notices more than a gentle curve.'
+  'A train stops at a red signal because the track ahead is broken. In the signal box, someone pulls another lever, the ' +
+  'switch moves, and the train takes the other track. All that the passengers notice is a gentle curve.'
 
 const PLACES = [
   {
     title: 'Signal box',
     url: 'https://en.wikipedia.org/wiki/Signal_box',
-    snippet: 'A building from which the points and signals of a railway are worked.',
+    snippet: 'A building from which the switches and signals of a railroad are controlled.',
   },
   {
     title: 'Railroad switch',
     url: 'https://en.wikipedia.org/wiki/Railroad_switch',
-    snippet: 'What guides a train from one track to another.',
+    snippet: 'A device that guides a train from one track to another.',
   },
 ]
 

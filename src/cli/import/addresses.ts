@@ -1,7 +1,8 @@
 import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
-import { definitions } from '../../providers/definitions.ts'
-import { type ImportPlan, type PlannedValue, Reference, slug } from './plan.ts'
+import { definitions } from '../../protocols/providers/definitions.ts'
+import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
+import { slug } from './plan-names.ts'
 
 /** The end of a path that the program adds itself, but that some files include in the address. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
@@ -33,11 +34,11 @@ export function address(
     return plan.variableFor(
       whole,
       `${wish}_BASE_URL`,
-      'an address: that of the file without its user, password and query, which Signalbox refuses',
+      'the base URL from the file, without username, password, and query, which Signalbox rejects',
     )
   const isPlain = url && /^https?:$/.test(url.protocol) && withoutCredentialShapes(filled) === filled
-  if (!isPlain) return plan.secret(whole, `${wish}_BASE_URL`, 'an address')
-  for (const name of names) plan.read(name, parts.join('') === '' ? 'an address' : 'a part of an address')
+  if (!isPlain) return plan.secret(whole, `${wish}_BASE_URL`, 'a base URL')
+  for (const name of names) plan.read(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
   return names.length > 0 ? new Reference(parts, names) : whole
 }
 

@@ -3,11 +3,11 @@ import { type ImportPlan, Reference } from './plan.ts'
 /* The credentials of clouds, which LiteLLM and Portkey have in the same members. */
 
 /** What a variable for Vertex AI holds. */
-export const SERVICE_ACCOUNT = 'the JSON of a service account: the content of its key file, not the path'
+export const SERVICE_ACCOUNT = 'the JSON key of a service account (the contents of the key file, not its path)'
 
-const ACCESS_KEY = 'an access key of AWS'
-const SECRET = 'the secret of the access key of AWS'
-const SESSION = 'the session token of the access key of AWS'
+const ACCESS_KEY = 'an AWS access key ID'
+const SECRET = 'an AWS secret access key'
+const SESSION = 'an AWS session token'
 
 /**
  * Access keys of AWS as one credential, with colons between its parts. `given` reads a member of the other program's file. AWS's usual variables take the

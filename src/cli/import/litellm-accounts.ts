@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
+import { getEntry } from '../../lib/maps.ts'
 import { address, hostName, providerAt } from './addresses.ts'
 import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
-import { textOf, words } from './given.ts'
-import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
+import { textOf, words } from './given-fields.ts'
+import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
+import { keyVariable, slug } from './plan-names.ts'
 
 /* The accounts of LiteLLM's deployments, from the members of `litellm_params` that name the provider, the address and the key. */
 
@@ -92,8 +93,8 @@ export function leaveUnknown(place: string, { provider }: GivenModel, account: P
   plan.leaves(
     place,
     provider === 'azure_ai'
-      ? 'Signalbox asks models of Azure AI at <api_base>/chat/completions: check that this is an address of your resource.'
-      : `Signalbox has no provider "${provider}", and asks it like OpenAI at <api_base>/chat/completions: check that it answers there.`,
+      ? 'Signalbox calls Azure AI models at <api_base>/chat/completions. Check that this URL belongs to your resource.'
+      : `Signalbox has no provider "${provider}", so it uses the OpenAI format at <api_base>/chat/completions. Check that this works.`,
   )
 }
 
@@ -120,14 +121,14 @@ export function accountParamsTaken(params: JsonObject, { region }: GivenModel, p
     ],
     vertex: words('vertex_credentials vertex_project vertex_location'),
   }
-  return ['custom_llm_provider', ...(entryOf(takenBy, provider) ?? ['api_key', at])]
+  return ['custom_llm_provider', ...(getEntry(takenBy, provider) ?? ['api_key', at])]
 }
 
 /** Reports the defaults of variables, as in `${NAME:-default}`, which may be secrets. */
 export function leaveDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
   for (const name of ACCOUNT_PARAMS) {
     const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(textOf(params[name]) ?? '')?.[1]
-    if (variable !== undefined) plan.leaves(`${place}.${name}`, `Its default is left out: set ${variable}.`)
+    if (variable !== undefined) plan.leaves(`${place}.${name}`, `The default value is not imported. Set ${variable}.`)
   }
 }
 
@@ -165,7 +166,7 @@ const ROUTES: Readonly<Record<string, RegExp>> = {
 }
 
 function withoutRoute(provider: string, model: string): GivenModel {
-  const route = entryOf(ROUTES, provider)
+  const route = getEntry(ROUTES, provider)
   const found = route ? model.replace(route, '') : model
   const region = provider === 'bedrock' ? /^([a-z]{2}(?:-[a-z]+)+-\d)\/./.exec(found)?.[1] : undefined
   return { provider, model: region === undefined ? found : found.slice(region.length + 1), region }
@@ -181,11 +182,11 @@ export function variablesOf(params: JsonObject): string[] {
 
 /** Is a deployment at Vertex AI? */
 export const isVertex = (params: JsonObject): boolean =>
-  entryOf(PROVIDERS, namedModel(params).provider ?? '') === 'vertex'
+  getEntry(PROVIDERS, namedModel(params).provider ?? '') === 'vertex'
 
 function usualVariable(provider: string): string {
-  const known = entryOf(PROVIDERS, provider) ?? provider
-  return entryOf(KEY_VARIABLES, known) ?? keyVariable(known)
+  const known = getEntry(PROVIDERS, provider) ?? provider
+  return getEntry(KEY_VARIABLES, known) ?? keyVariable(known)
 }
 
 /** The account of a deployment, or why there is none. */
@@ -193,29 +194,27 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   const { provider } = named
   if (provider === undefined)
     return named.model === '*'
-      ? 'stands for the models of all providers: Signalbox connects the providers whose keys are in the environment, see "Keys from the environment"'
-      : 'names no provider: write <provider>/<model> in LiteLLM first, or connect it by hand'
+      ? 'Matches the models of all providers. Signalbox connects the providers whose keys are in the environment; see "Keys from the environment" in the docs.'
+      : 'Has no provider. Write <provider>/<model> in the LiteLLM file first, or create the connection yourself.'
   if (provider === 'os.environ')
-    return 'has its model in a variable: write the name of the model into the file, and run the import again'
-  const given = textOf(params.api_base) ?? textOf(params.base_url) ?? entryOf(ADDRESSES, provider)
+    return 'Reads its model from a variable. Write the model name into the file, and run the import again.'
+  const given = textOf(params.api_base) ?? textOf(params.base_url) ?? getEntry(ADDRESSES, provider)
   const at = provider === 'openai' ? providerAt(given) : undefined
-  const known = at ?? entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
+  const known = at ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
   const isOwnServer = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
-  const variable = given === undefined ? entryOf(ADDRESS_VARIABLES, provider) : environ(given)
+  const variable = given === undefined ? getEntry(ADDRESS_VARIABLES, provider) : environ(given)
   if (known === undefined && given === undefined && variable === undefined)
-    return `Signalbox has no provider "${provider}", and the deployment has no api_base`
+    return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
   const ownName = () => (provider === 'openai' ? serverName(given) : slug(provider))
   const wish = isOwnServer ? ownName() : known
   const needsKey = isOwnServer ? KEYED.includes(provider) : !KEYLESS.includes(known)
   const apiKey =
     secretOf(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
-    (known === 'azure'
-      ? secretOf(params.azure_ad_token, `${wish}_AD_TOKEN`, 'a token of Entra ID', plan)
-      : undefined) ??
+    (known === 'azure' ? secretOf(params.azure_ad_token, `${wish}_AD_TOKEN`, 'an Entra ID token', plan) : undefined) ??
     (needsKey ? plan.read(usualVariable(at ?? provider), 'an API key') : undefined)
   const base = (end = ''): PlannedValue | undefined => {
-    if (variable !== undefined) return new Reference(['', end], plan.read(variable, 'an address').names)
+    if (variable !== undefined) return new Reference(['', end], plan.read(variable, 'a base URL').names)
     return given === undefined || at !== undefined ? undefined : address(plan, given, { wish, end })
   }
 
@@ -223,7 +222,7 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   for (const [name, shape] of Object.entries(SHAPES)) {
     const value = textOf(params[name])
     if (value !== undefined && environ(value) === undefined && !shape.test(value))
-      return `has a ${name} of the wrong form: correct it in the file, and run the import again`
+      return `Has an invalid ${name}. Correct it in the file, and run the import again.`
   }
   if (known === 'azure') return azureAccount(params, { apiKey, given, base, plan })
   if (known === 'bedrock') return bedrockAccount(params, named, plan)
@@ -263,7 +262,7 @@ function azureAccount(
   },
 ): PlannedAccount {
   const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(given ?? '')?.[1]
-  const apiVersion = referenceOr(params.api_version, 'a version of the API of Azure', plan)
+  const apiVersion = referenceOr(params.api_version, 'an Azure API version', plan)
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }
 
@@ -272,12 +271,12 @@ function bedrockAccount(params: JsonObject, { region }: GivenModel, plan: Import
   const given = (name: string, holds: string) => secretOf(params[name], name, holds, plan)
   return {
     provider: 'bedrock',
-    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a key of Bedrock', plan) ?? accessKeys(given, plan),
+    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a Bedrock API key', plan) ?? accessKeys(given, plan),
     data: {
       region:
         region ??
-        referenceOr(params.aws_region_name, 'a region of AWS', plan) ??
-        plan.read('AWS_REGION', 'a region of AWS'),
+        referenceOr(params.aws_region_name, 'an AWS region', plan) ??
+        plan.read('AWS_REGION', 'an AWS region'),
     },
   }
 }
@@ -291,8 +290,8 @@ function vertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
     provider: 'vertex',
     apiKey: key ?? plan.read(VERTEX_VARIABLE, SERVICE_ACCOUNT),
     data: {
-      project: referenceOr(params.vertex_project, 'a project of Google Cloud', plan),
-      region: referenceOr(params.vertex_location, 'a region of Google Cloud', plan),
+      project: referenceOr(params.vertex_project, 'a Google Cloud project', plan),
+      region: referenceOr(params.vertex_location, 'a Google Cloud region', plan),
     },
   }
 }
@@ -309,10 +308,7 @@ export function leaveKeyFile(
 ): void {
   const [name] = account.apiKey?.names ?? []
   if (account.provider !== 'vertex' || !isKeyFile(params.vertex_credentials)) return
-  plan.leaves(
-    `${place}.vertex_credentials`,
-    `names a file, which is not read: give its content to the variable ${name}.`,
-  )
+  plan.leaves(`${place}.vertex_credentials`, `The key file is not read. Put its contents into the variable ${name}.`)
 }
 
 /** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME` of files that a shell fills in before LiteLLM reads them. */

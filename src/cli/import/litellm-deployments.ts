@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { defaultCatalog } from '../../providers/catalog.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { defaultCatalog } from '../../protocols/providers/catalog.ts'
 import type { CatalogModel, Price } from '../../types.ts'
-import { entryParamsOf } from './entry-params.ts'
-import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
+import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given-fields.ts'
+import { entryParamsOf } from './import-entry-params.ts'
 import {
   ACCOUNT_PARAMS,
   accountOf,
@@ -69,7 +69,7 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
 /** The kind of a model: by the file, else by the catalog, else by its name. */
 function kindOf(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = textOf(info.mode)
-  if (mode !== undefined) return entryOf(KINDS, mode) ?? 'llm'
+  if (mode !== undefined) return getEntry(KINDS, mode) ?? 'llm'
   const known = catalogModelOf(provider, model)
   const names = [model, textOf(info.base_model) ?? '']
   if (known) return known.type ?? 'llm'
@@ -77,7 +77,7 @@ function kindOf(info: JsonObject, { provider, model }: { provider: string; model
 }
 
 const catalogModelOf = (provider: string, model: string): CatalogModel | undefined =>
-  entryOf(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
+  getEntry(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
 
 /** The vendor whose models a cloud serves at the vendor's prices, by LiteLLM's names of clouds. */
 const ORIGINALS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
@@ -86,7 +86,7 @@ const ORIGINALS: Readonly<Record<string, string>> = { azure: 'openai', gemini: '
 function originalOf(info: JsonObject, { provider, model }: GivenModel): { name: string; price: Price } | undefined {
   const base = textOf(info.base_model)
   const of = base === undefined ? { provider, model } : namedModel({ model: base })
-  const vendor = entryOf(ORIGINALS, of.provider ?? '') ?? (base === undefined ? '' : (of.provider ?? ''))
+  const vendor = getEntry(ORIGINALS, of.provider ?? '') ?? (base === undefined ? '' : (of.provider ?? ''))
   const price = catalogModelOf(vendor, of.model)?.price
   return price && { name: `${vendor}/${of.model}`, price }
 }
@@ -110,7 +110,7 @@ export function deploymentsOf(config: JsonObject, router: JsonObject, plan: Impo
   for (const { entry, place } of entries) {
     const name = textOf(entry.model_name)
     if (name === undefined) {
-      plan.leaves(place, 'has no model_name, which is a text')
+      plan.leaves(place, 'Has no model_name.')
       continue
     }
     const deployment = deploymentOf(entry, place, plan)
@@ -124,7 +124,7 @@ export function deploymentsOf(config: JsonObject, router: JsonObject, plan: Impo
 
 /** Does a name stand for just its model, so that it needs neither an alias nor a combo? */
 const isPlain = (name: string, params: JsonObject): boolean =>
-  params.model === name && Object.keys(params).every((member) => PLAIN.includes(member))
+  params.model === name && Object.keys(params).every((member) => PLAIN.includes(member) || LONG_PRICE.test(member))
 
 /** Tells which names have fallbacks. */
 function whatFallsBack(router: JsonObject): (name: string) => boolean {
@@ -145,7 +145,7 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
     listOf(config.model_list).map((one) => textOf(objectOf(objectOf(one).litellm_params).litellm_credential_name)),
   )
   for (const name of credentials.keys())
-    if (!used.has(name)) plan.leaves(`credential_list: ${name}`, 'No deployment of the file names it.')
+    if (!used.has(name)) plan.leaves(`credential_list: ${name}`, 'No deployment in the file uses it.')
   const { vertex_project, vertex_location } = objectOf(config.litellm_settings)
   const ofAll = Object.fromEntries(
     Object.entries({ vertex_project, vertex_location }).filter(([, value]) => !isNothing(value)),
@@ -153,17 +153,19 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
   return listOf(config.model_list).map((one, at) => {
     const entry = objectOf(one)
     const place = `model_list[${at}]`
+    const clientName = textOf(entry.model_name)
+    if (clientName !== undefined) plan.setClientName(place, clientName)
     if (!isObject(entry.litellm_params)) return { entry, place }
     const { litellm_credential_name: given, ...own } = entry.litellm_params
     const ofVertex = isVertex(own) ? ofAll : {}
     const name = textOf(given)
     if (name === undefined) return { entry: { ...entry, litellm_params: { ...ofVertex, ...own } }, place }
     const found = credentials.get(name)
-    if (found) plan.maps(`${place}.litellm_params.litellm_credential_name`, `the account of credential_list "${name}"`)
+    if (found) plan.maps(`${place}.litellm_params.litellm_credential_name`, `credential_list "${name}"`)
     else
       plan.leaves(
         `${place}.litellm_params.litellm_credential_name`,
-        `"${name}" is not in credential_list, and what LiteLLM has in its database is not read.`,
+        `"${name}" is not in credential_list. Credentials in LiteLLM's database are not imported.`,
       )
     return { entry: { ...entry, litellm_params: { ...ofVertex, ...found, ...own } }, place }
   })
@@ -178,7 +180,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   const { provider, model } = named
   const account = accountOf(params, named, plan)
   if (typeof account === 'string' || model === '') {
-    plan.leaves(place, typeof account === 'string' ? account : `names no model after "${provider}/"`)
+    plan.leaves(place, typeof account === 'string' ? account : `Has no model name after "${provider}/".`)
     return undefined
   }
   leaveKeyFile(`${place}.litellm_params`, params, { account, plan })
@@ -189,7 +191,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   const isPricedHere = catalogModelOf(account.provider, model)?.price !== undefined
   const original = price || isPricedHere ? undefined : originalOf(info, named)
   if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
-  if (original) plan.maps(`${place}: price`, `the price of ${original.name} in the catalog`)
+  if (original) plan.maps(`${place}: price`, `the catalog price of ${original.name}`)
   const set = entryParamsOf(kind === 'llm' ? params : {})
   plan.leavesRest(`${place}.litellm_params`, params, {
     done: [...READ_PARAMS, ...accountParamsTaken(params, named, account.provider), ...set.done, ...done],
@@ -243,16 +245,75 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 /** The price of a deployment, in dollars, and the names of the members that it was made from. */
 function priceOf(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
-  const others = Object.entries(entryOf(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
+  const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
+  const ranges = rangesIn(given)
+  const [first] = ranges
   const found = [...tokens, ...others].flatMap(({ name, unit, factor }) => {
-    const cost = numberOf(given[name])
+    const cost = (first?.above === 0 && numberOf(first.prices[name])) || numberOf(given[name])
     return cost === undefined || cost < 0 ? [] : [{ name, unit, amount: Number((cost * factor).toPrecision(12)) }]
   })
+  const tiers = found.length === 0 ? [] : ranges.length > 0 ? tiersOf(ranges) : readTiers(given)
   return {
-    price: found.length > 0 ? Object.fromEntries(found.map(({ unit, amount }) => [unit, amount])) : undefined,
-    done: found.map(({ name }) => name),
+    price:
+      found.length > 0
+        ? {
+            ...Object.fromEntries(found.map(({ unit, amount }) => [unit, amount])),
+            ...(tiers.length > 0 && { tiers: tiers.map(({ price }) => price) }),
+          }
+        : undefined,
+    done: [
+      ...found.map(({ name }) => name),
+      ...tiers.flatMap(({ names }) => names),
+      ...(found.length > 0 && ranges.length > 0 ? ['tiered_pricing'] : []),
+    ],
   }
 }
+
+interface PricedRange {
+  above: number
+  prices: JsonObject
+}
+
+/** The ranges of `tiered_pricing` in their order: `[{ range: [0, 32000], input_cost_per_token: 1e-6 }]`. */
+function rangesIn({ tiered_pricing: given }: JsonObject): PricedRange[] {
+  const ranges = Array.isArray(given) ? given : []
+  return ranges
+    .flatMap((one: unknown): PricedRange[] => {
+      const from: unknown = isObject(one) && Array.isArray(one.range) ? one.range[0] : undefined
+      const above = numberOf(from)
+      return isObject(one) && above !== undefined && above >= 0 ? [{ above: Math.floor(above), prices: one }] : []
+    })
+    .sort((one, other) => one.above - other.above)
+}
+
+const tiersOf = (ranges: readonly PricedRange[]) =>
+  ranges.flatMap(({ above, prices }) => {
+    const price: Record<string, number> = { above }
+    for (const [name, unit] of Object.entries(TOKEN_PRICES)) {
+      const cost = numberOf(prices[name])
+      if (cost !== undefined && cost >= 0) price[unit] = Number((cost * 1e6).toPrecision(12))
+    }
+    return above > 0 && Object.keys(price).length > 1 ? [{ price, names: ['tiered_pricing'] }] : []
+  })
+
+/** Reads the prices of long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
+function readTiers(given: JsonObject): { price: Record<string, number>; names: string[] }[] {
+  const tiers = new Map<number, { price: Record<string, number>; names: string[] }>()
+  for (const name in given) {
+    const [, base = '', thousands] = LONG_PRICE.exec(name) ?? []
+    const unit = getEntry(TOKEN_PRICES, base)
+    const cost = numberOf(given[name])
+    if (unit === undefined || cost === undefined || cost < 0) continue
+    const above = Number(thousands) * 1_000
+    const tier = tiers.get(above) ?? { price: { above }, names: [] }
+    tier.price[unit] = Number((cost * 1e6).toPrecision(12))
+    tier.names.push(name)
+    tiers.set(above, tier)
+  }
+  return [...tiers.values()].sort((one, other) => (one.price.above ?? 0) - (other.price.above ?? 0))
+}
+
+const LONG_PRICE = /^(.+)_above_(\d{1,6})k_tokens$/
 
 /** Reports the members of `model_info` that are left out: in one line those that say what the model can do. */
 function leaveInfo(
@@ -262,12 +323,12 @@ function leaveInfo(
 ): void {
   const facts = Object.keys(info).filter((name) => FACTS.test(name))
   if (facts.length > 0)
-    plan.leaves(`${place}: ${facts.join(', ')}`, 'The catalog of Signalbox says what a model can do.')
+    plan.leaves(`${place}: ${facts.join(', ')}`, 'Signalbox takes model capabilities from its own catalog.')
   plan.leavesRest(place, info, {
     done: [...READ_INFO, ...done, ...facts],
     reasons: {
-      access_groups: 'Give keys and groups "models": names, in which * stands for any text.',
-      team_id: 'Give keys and groups "models": names, in which * stands for any text.',
+      access_groups: 'Set "models" on keys and groups; * in a name matches anything.',
+      team_id: 'Set "models" on keys and groups; * in a name matches anything.',
     },
   })
 }
@@ -278,12 +339,12 @@ const READ_PARAMS = words('model weight order timeout stream_timeout')
 
 const PLAIN = [...words('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
 
-const NO_LIMIT = 'A target has no limit of its own. After a 429 of the provider the next target is tried.'
-const BUDGET = 'Keys, groups and the gateway can have limits; targets cannot.'
-const PRICES = 'Set such a price in "prices" of the connection: see the description of connections.'
-const ACCESS = 'A connection signs in with keys only: give access keys in the variables.'
-const ADDRESS = 'The address is that of api_base, or that which the cloud has for the region.'
-const ONE_KEY = 'A connection has one credential, and another one is taken.'
+const NO_LIMIT = "Targets can't have limits. After a 429 from the provider, Signalbox tries the next target."
+const BUDGET = "Keys, groups, and the gateway can have limits; targets can't."
+const PRICES = 'Set this price in "prices" of the connection; see the docs on connections.'
+const ACCESS = 'Connections only support keys. Put access keys into the variables.'
+const ADDRESS = "Signalbox uses api_base or, without it, the cloud's URL for the region."
+const ONE_KEY = 'A connection has one credential, and a different one is used.'
 
 /** Why other members are left out. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
@@ -292,22 +353,22 @@ const PARAM_REASONS: Readonly<Record<string, string>> = {
   max_parallel_requests: BUDGET,
   max_budget: BUDGET,
   budget_duration: BUDGET,
-  max_retries: 'Attempts belong to combos and to the settings.',
-  num_retries: 'Attempts belong to combos and to the settings.',
-  cooldown_time: 'Cooldowns belong to combos and to the settings.',
-  extra_headers: 'A connection sends no headers of its own.',
-  headers: 'A connection sends no headers of its own.',
-  extra_body: 'A connection adds nothing to a request; entries of combos have "params".',
-  tags: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
-  drop_params: 'Parameters that a target cannot take are always left out, and named in x-signalbox-warning.',
-  api_key: `${ONE_KEY} Its variable may hold an API key of Vertex AI instead.`,
+  max_retries: 'Set attempts on combos or in the settings.',
+  num_retries: 'Set attempts on combos or in the settings.',
+  cooldown_time: 'Set cooldowns on combos or in the settings.',
+  extra_headers: "Connections can't add headers.",
+  headers: "Connections can't add headers.",
+  extra_body: 'Connections can\'t add fields to requests. Use "params" on combo entries.',
+  tags: 'Use "when" on combo entries, with conditions on request metadata and headers.',
+  drop_params: "Signalbox always drops parameters a target doesn't support, and lists them in x-signalbox-warning.",
+  api_key: `${ONE_KEY} You can put a Vertex AI API key into its variable instead.`,
   api_base: ADDRESS,
   base_url: ADDRESS,
-  api_version: 'Only connections to Azure have a version.',
+  api_version: 'Only Azure connections have an API version.',
   aws_access_key_id: ONE_KEY,
   aws_secret_access_key: ONE_KEY,
   aws_session_token: ONE_KEY,
-  aws_region_name: 'The region in the name of a model of Bedrock is taken; other providers have none.',
+  aws_region_name: 'Signalbox uses the region in the Bedrock model name. Other providers have no region.',
   azure_ad_token: ONE_KEY,
   vertex_credentials: ONE_KEY,
   input_cost_per_second: PRICES,

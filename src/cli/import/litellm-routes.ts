@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { defaultCatalog } from '../../providers/catalog.ts'
-import { ENTRY_PARAMS_WIN } from './entry-params.ts'
-import { attemptsOf, isNothing, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { defaultCatalog } from '../../protocols/providers/catalog.ts'
+import { attemptsOf, isNothing, listOf, numberOf, objectOf, textOf } from './given-fields.ts'
+import { ENTRY_PARAMS_WIN } from './import-entry-params.ts'
 import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
 import { STRATEGIES, timeoutsOf } from './litellm-settings.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
@@ -40,7 +40,7 @@ export function planRoutes(routes: Routes): void {
 /** The `model_name` for a name: the name itself, or the `model_name` of which it is an alias; `undefined`: none. */
 function groupOf(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
-  const given = entryOf(objectOf(router.model_group_alias), name)
+  const given = getEntry(objectOf(router.model_group_alias), name)
   const meant = textOf(given) ?? textOf(objectOf(given).model)
   return meant !== undefined && groups.has(meant) ? meant : undefined
 }
@@ -79,7 +79,7 @@ function baseOf(
   if (isMixed)
     plan.leaves(
       name,
-      'Its deployments have different models, whose embeddings must not be mixed: only the first deployment is taken.',
+      'Its deployments have different models, and their embeddings must not be mixed. Only the first deployment is imported.',
     )
   const deployments = isMixed ? [first] : plan.entries(name, given)
   for (const { connection, model, kind, isInCatalog } of deployments)
@@ -92,7 +92,7 @@ function baseOf(
     return model
   }
   const asked = textOf(router.routing_strategy) ?? 'simple-shuffle'
-  const strategy = entryOf(STRATEGIES, asked) ?? 'weighted'
+  const strategy = getEntry(STRATEGIES, asked) ?? 'weighted'
   const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
   const combo = plan.comboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
   plan.combos.set(combo, {}) // reserves the name before the combos in this one get theirs
@@ -156,12 +156,12 @@ function sharedTimeouts(
     if (found)
       plan.maps(
         `${place}: timeout, stream_timeout`,
-        `timeouts of ${name}: the longest of its deployments, as they apply to all of these`,
+        `timeouts of ${name}, using the longest of its deployments because they apply to all of them`,
       )
     else
       plan.leaves(
         `${place}: timeout, stream_timeout`,
-        'Time-outs belong to combos and to the settings, and are the same for whole answers and streams.',
+        'Set timeouts on combos or in the settings. They are the same for streaming and non-streaming requests.',
       )
   return found
 }
@@ -194,7 +194,7 @@ function planFallback(
   if (onContent)
     plan.maps(
       `content_policy_fallbacks of ${name}`,
-      `"on": ["content"] of combo ${combo}: the next model is tried after an answer that a filter has ended`,
+      `"on": ["content"] of combo ${combo}, which tries the next model when a content filter ends a response`,
     )
   if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
 }
@@ -209,7 +209,7 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
     if (kindOf(name) === 'embedding') {
       plan.leaves(
         `${place}: ${name}`,
-        'The embeddings of different models must not be mixed: the name gets no fallbacks.',
+        'Embeddings of different models must not be mixed, so this name gets no fallbacks.',
       )
       return
     }
@@ -224,7 +224,7 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
     for (const name of groups.keys()) if (kindOf(name) === 'llm') add(name, others, place)
   }
   const names = (value: unknown, place: string): string[] => {
-    if (!isNothing(value) && !Array.isArray(value)) plan.leaves(place, 'must be a list: it is left out')
+    if (!isNothing(value) && !Array.isArray(value)) plan.leaves(place, 'Must be a list; not imported.')
     return listOf(value).map((one) => {
       const name = textOf(one) ?? textOf(objectOf(one).model) ?? ''
       plan.leavesRest(`${place} to ${name}`, objectOf(one), { done: ['model'] })
@@ -233,7 +233,8 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
   }
   for (const list of FALLBACKS) {
     const all = listOf(router[list])
-    if (!all.every(isObject)) plan.leaves(list, 'Each must be an object, as in { name: [others] }: others are left out')
+    if (!all.every(isObject))
+      plan.leaves(list, 'Each entry must be an object such as { name: [others] }; other entries are not imported.')
     for (const [name, given] of all.flatMap((one) => Object.entries(objectOf(one)))) {
       const others = names(given, `${list}: ${name}`)
       if (name === '*') forAll(others, list)
@@ -244,7 +245,10 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
   forAll(names(listOf(router.default_fallbacks), 'default_fallbacks'), 'default_fallbacks')
   for (const list of FALLBACKS.slice(1))
     if (!isNothing(router[list]))
-      plan.leaves(list, 'These fallbacks are entries of the same combos: they are tried after other failures as well.')
+      plan.leaves(
+        list,
+        'These fallbacks become entries of the same combos, so they are also tried after other failures.',
+      )
   const most = numberOf(router.max_fallbacks) ?? MAX_FALLBACKS
   return new Map([...direct.keys()].map((name) => [name, inTurn(name, direct, most)]))
 }
@@ -272,20 +276,20 @@ function planWildcards(routes: Routes): void {
   for (const { name, deployment } of wildcards) {
     const { place, connection, model, params } = deployment
     if (name === plan.model(connection, model))
-      plan.maps(`${place}: ${name}`, `connection ${connection}: every ${name}`)
+      plan.maps(`${place}: ${name}`, `connection ${connection}, which serves every ${name}`)
     else {
       const [first, ...more] = planCatalogNames({ name, deployment }, routes)
       if (first !== undefined)
         plan.maps(
           `${place}: ${name}`,
-          `aliases of the models that the catalog has: ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`,
+          `aliases for the models in the catalog: ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`,
         )
       plan.leaves(
         `${place}: ${name}`,
-        `${first === undefined ? 'Names with * are' : 'Other names are'} not translated. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
+        `${first === undefined ? 'Names with * are' : 'Other names are'} not imported. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
       )
     }
-    if (params) plan.leaves(`${place}: ${Object.keys(params).join(', ')}`, 'Only entries of combos have "params".')
+    if (params) plan.leaves(`${place}: ${Object.keys(params).join(', ')}`, 'Only combo entries have "params".')
   }
 }
 
@@ -293,7 +297,7 @@ function planWildcards(routes: Routes): void {
 function planCatalogNames({ name, deployment }: Wildcard, routes: Routes): string[] {
   const { groups, router, plan } = routes
   const [before = '', after = ''] = deployment.model.split('*')
-  const models = (entryOf(defaultCatalog, deployment.provider)?.models ?? []).map(({ id }) => id)
+  const models = (getEntry(defaultCatalog, deployment.provider)?.models ?? []).map(({ id }) => id)
   const found: string[] = []
   for (const id of models) {
     if (id.length < before.length + after.length || !id.startsWith(before) || !id.endsWith(after)) continue
@@ -322,6 +326,6 @@ function planAliases({ router, plan }: Routes, baseNamed: (name: string) => stri
     if (plan.combos.has(alias) || alias === group) continue // it has fallbacks of its own
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)
-    plan.maps(place, `alias ${alias} of ${target}`)
+    plan.maps(place, `alias ${alias} for ${target}`)
   }
 }

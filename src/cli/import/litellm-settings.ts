@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { attemptsOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { attemptsOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given-fields.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The strategies of LiteLLM's router. */
@@ -34,7 +34,10 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   const retries = numberOf(router.num_retries)
   if (retries !== undefined) {
     plan.settings.maxAttempts = attemptsOf(retries + 1)
-    plan.maps('num_retries', `settings.maxAttempts ${plan.settings.maxAttempts}: for all targets of a request together`)
+    plan.maps(
+      'num_retries',
+      `settings.maxAttempts ${plan.settings.maxAttempts}, counted across all targets of a request`,
+    )
   }
   const timeout = numberOf(router.timeout) ?? numberOf(litellm.request_timeout)
   const timeouts = timeoutsOf(timeout, numberOf(router.stream_timeout))
@@ -45,7 +48,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   if (!isNothing(router.stream_timeout))
     plan.leaves(
       'stream_timeout',
-      `Signalbox has one time-out for the beginning of whole answers and of streams: ${timeouts ? 'the longer of stream_timeout and timeout is taken' : 'set settings.timeouts.headersMs'}.`,
+      `Signalbox has one timeout for the start of streaming and non-streaming responses. ${timeouts ? 'The longer of stream_timeout and timeout is used.' : 'Set settings.timeouts.headersMs.'}`,
     )
   const cooldown = numberOf(router.cooldown_time)
   const fails = numberOf(router.allowed_fails)
@@ -59,12 +62,12 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   }
   const strategy = textOf(router.routing_strategy)
   if (strategy !== undefined) {
-    const found = entryOf(STRATEGIES, strategy)
-    if (found === undefined) plan.leaves('routing_strategy', `"${strategy}" has no counterpart; weighted is taken.`)
+    const found = getEntry(STRATEGIES, strategy)
+    if (found === undefined) plan.leaves('routing_strategy', `"${strategy}" has no equivalent; "weighted" is used.`)
     else
       plan.maps(
         'routing_strategy',
-        `${found} in each combo of several deployments${strategy.startsWith('usage') ? ', which is the nearest strategy' : ''}`,
+        `${found} in each combo with several deployments${strategy.startsWith('usage') ? ' (the closest strategy)' : ''}`,
       )
   }
   planLimits(litellm, general, plan)
@@ -107,16 +110,16 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
   if (limits)
     plan.maps(
       places.flatMap(([name, value]) => (isNothing(value) ? [] : name)).join(', '),
-      'limits of the key "imported", which all who use it share: make a key for each client',
+      'limits of the key "imported", shared by everyone who uses it; create a key for each client',
     )
   plan.leavesRest('default_key_generate_params', ofKeys, {
     done: [...LIMITS, 'budget_duration'],
-    reasons: { models: 'Give keys "models".', duration: 'Give keys "expiresAt".' },
+    reasons: { models: 'Set "models" on keys.', duration: 'Set "expiresAt" on keys.' },
   })
-  plan.maps(place, 'settings.requireApiKey, and a key "imported" with a new value')
+  plan.maps(place, 'settings.requireApiKey, and a key named "imported" with a new value')
   plan.leaves(
     place,
-    'The value is not taken over: clients need the new key (npx signalbox keys list --json), and SIGNALBOX_ADMIN_TOKEN sets the admin token.',
+    'The value is not imported. Clients need the new key (npx signalbox keys list --json --values all), and SIGNALBOX_ADMIN_TOKEN sets the admin token.',
   )
 }
 
@@ -130,7 +133,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
   )
   if (limits) {
     plan.settings.limits = limits
-    plan.maps('max_budget, max_parallel_requests', 'settings.limits: of all requests together')
+    plan.maps('max_budget, max_parallel_requests', 'settings.limits, for all requests together')
   }
   for (const [at, team] of listOf(litellm.default_team_settings).entries()) {
     const id = textOf(objectOf(team).team_id)
@@ -139,7 +142,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     const own = limitsOf(objectOf(team), place, plan)
     const group = plan.groupId(id)
     plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
-    plan.maps(place, `group ${group}: put the keys of the team into it`)
+    plan.maps(place, `group ${group}; add the keys of the team to it`)
     plan.leavesRest(place, objectOf(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
@@ -158,7 +161,7 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
   if (usd !== undefined && window === undefined)
     plan.leaves(
       `${place}.budget_duration`,
-      `"${given.budget_duration}" is not a window of limits (minute, hour, day, week, month, total): the budget is left out.`,
+      `"${given.budget_duration}" is not a supported time window (minute, hour, day, week, month, total). The budget is not imported.`,
     )
   const limits = {
     ...(usd !== undefined && usd > 0 && window !== undefined && { usd: { [window]: usd } }),
@@ -166,9 +169,9 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
     ...(tokens !== undefined && tokens >= 1 && { tokens: { minute: Math.round(tokens) } }),
     ...(parallel !== undefined && parallel >= 1 && { parallel: Math.round(parallel) }),
   }
-  if ('usd' in limits && plan.settings.unpriced === undefined) {
-    plan.settings.unpriced = 'allow'
-    plan.maps('max_budget', 'settings.unpriced allow: a model without a price costs nothing, as in LiteLLM')
+  if ('usd' in limits && plan.settings.whenPriceUnknown === undefined) {
+    plan.settings.whenPriceUnknown = 'allow'
+    plan.maps('max_budget', 'settings.whenPriceUnknown allow, so a model without a price costs nothing, as in LiteLLM')
   }
   return Object.keys(limits).length > 0 ? limits : undefined
 }
@@ -188,7 +191,7 @@ function windowOf(duration: unknown): string | undefined {
     '31d': 'month',
     '1mo': 'month',
   }
-  return entryOf(windows, String(duration).trim())
+  return getEntry(windows, String(duration).trim())
 }
 
 /** Time-outs of LiteLLM, in seconds, as those of a combo or of the settings. `headersMs` is the longer one, as it applies to streams and whole answers. */
@@ -210,7 +213,7 @@ const NUMBERS = words('num_retries timeout request_timeout stream_timeout cooldo
 function leaveNoNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
   const value = given[name]
   if (isNothing(value) || numberOf(value) !== undefined) return
-  plan.leaves(`${place}${name}`, 'must be a number, not a variable or another text: it is left out')
+  plan.leaves(`${place}${name}`, 'Must be a number, not a variable or other text; not imported.')
 }
 
 const READ_SETTINGS = words(`
@@ -218,15 +221,17 @@ const READ_SETTINGS = words(`
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
   default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose
 `)
-const EACH_KEY = 'LiteLLM applies it to each key: give keys "limits".'
-const NO_CACHE = 'Signalbox keeps no answers.'
-const OBSERVE = 'Start with --log json or --metrics, or use hooks and "observe" in a program of yours.'
-const STORAGE = 'The command is one instance. Several share a storage in a program of yours: see examples/redis.'
-const USERS = 'Signalbox has no users: give limits to keys and groups.'
-const FAILURES = 'The kind of a failure decides what follows, and no policy can be set: see "When a provider fails".'
-const SIGN_IN = 'The admin token is for the dashboard and for management; keys are for clients.'
+const EACH_KEY = 'LiteLLM applies this to each key. Set "limits" on keys.'
+const NO_CACHE = 'Signalbox has no response cache.'
+const OBSERVE = 'Start with --log json or --metrics, or use hooks and "observe" in your own app.'
+const STORAGE =
+  'The CLI runs a single instance. To share a store between several, embed the gateway in your own app; see examples/redis.'
+const USERS = 'Signalbox has no users. Set limits on keys and groups.'
+const FAILURES =
+  'Signalbox decides by the type of failure, without configurable policies; see "When a provider fails" in the docs.'
+const SIGN_IN = 'Use the admin token for the dashboard and management, and API keys for clients.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
-  drop_params: 'Parameters that a target cannot take are always left out, and named in x-signalbox-warning.',
+  drop_params: "Signalbox always drops parameters a target doesn't support, and lists them in x-signalbox-warning.",
   cache: NO_CACHE,
   cache_params: NO_CACHE,
   success_callback: OBSERVE,
@@ -234,43 +239,43 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   callbacks: OBSERVE,
   service_callback: OBSERVE,
   service_callbacks: OBSERVE,
-  json_logs: 'Give --log json at the start.',
+  json_logs: 'Start with --log json.',
   alerting: OBSERVE,
   alerting_threshold: OBSERVE,
   alert_to_webhook_url: OBSERVE,
   background_health_checks: FAILURES,
   health_check_interval: FAILURES,
   litellm_jwtauth: SIGN_IN,
-  key_management_system: 'Let your store of secrets set the variables in the environment.',
-  forward_client_headers_to_llm_api: 'Only an allow-list of headers reaches a provider.',
-  optional_pre_call_checks: 'See the strategy "sticky", which keeps the requests of a session at one target.',
+  key_management_system: 'Have your secret manager set the environment variables.',
+  forward_client_headers_to_llm_api: 'Signalbox forwards only allowlisted headers to providers.',
+  optional_pre_call_checks: 'Use the strategy "sticky", which keeps the requests of a session on one target.',
   redis_url: STORAGE,
   redis_host: STORAGE,
   redis_port: STORAGE,
   redis_password: STORAGE,
-  provider_budget_config: 'Keys, groups and the gateway can have limits; providers cannot.',
-  enable_pre_call_checks: 'Targets whose context is too small for a request are always skipped.',
-  enable_tag_filtering: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
+  provider_budget_config: "Keys, groups, and the gateway can have limits; providers can't.",
+  enable_pre_call_checks: 'Signalbox always skips targets whose context window is too small for a request.',
+  enable_tag_filtering: 'Use "when" on combo entries, with conditions on request metadata and headers.',
   retry_policy: FAILURES,
   model_group_retry_policy: FAILURES,
   allowed_fails_policy: FAILURES,
-  retry_after: 'After a failure the next target is tried at once; a wait that a provider asks for is always kept.',
-  disable_cooldowns: 'A target that fails always cools: see settings.health.',
-  routing_strategy_args: 'The strategies have no arguments.',
+  retry_after:
+    'After a failure, Signalbox tries the next target immediately. It always honors a wait that a provider requests.',
+  disable_cooldowns: 'Failing targets always go into cooldown; see settings.health.',
+  routing_strategy_args: 'Strategies have no arguments.',
   max_user_budget: USERS,
   max_end_user_budget: USERS,
   max_internal_user_budget: USERS,
   internal_user_budget_duration: USERS,
   default_internal_user_params: USERS,
-  upperbound_key_generate_params: 'Only a holder of the admin token can create keys.',
-  database_url:
-    'Keys and teams that LiteLLM has in its database are not read: make them with npx signalbox keys create.',
-  store_model_in_db: 'Models that LiteLLM has in its database are not read.',
-  pass_through_endpoints: 'Only the endpoints of model APIs are served.',
+  upperbound_key_generate_params: 'Only the admin token can create keys.',
+  database_url: "Keys and teams in LiteLLM's database are not imported. Create them with npx signalbox keys create.",
+  store_model_in_db: "Models in LiteLLM's database are not imported.",
+  pass_through_endpoints: 'Signalbox serves only model APIs.',
   ui_username: SIGN_IN,
   ui_password: SIGN_IN,
   enable_jwt_auth: SIGN_IN,
   custom_auth: SIGN_IN,
-  port: 'Give --port at the start.',
-  host: 'Give --host at the start.',
+  port: 'Start with --port.',
+  host: 'Start with --host.',
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isNone, isNothing, objectOf } from './given.ts'
+import { isNone, isNothing, objectOf } from './given-fields.ts'
 import { deploymentsOf } from './litellm-deployments.ts'
 import { planRoutes } from './litellm-routes.ts'
 import { planSettings } from './litellm-settings.ts'
@@ -18,17 +18,17 @@ const SECTIONS = {
 /** Plans the import of a LiteLLM configuration. Throws a problem when it is not one. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
-    isNone('a configuration of LiteLLM', 'It has a "model_list".')
+    isNone('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')
   plan.leavesMistyped('', config, SECTIONS)
   const router = routerOf(config)
   const { groups, wildcards } = deploymentsOf(config, router, plan)
   planRoutes({ groups, wildcards, router, plan })
   planSettings(config, router, plan)
   const unpriced = [...groups].filter(([, deployments]) => deployments.some(({ isPriced }) => !isPriced))
-  if (plan.settings.unpriced === 'allow' && unpriced.length > 0)
+  if (plan.settings.whenPriceUnknown === 'allow' && unpriced.length > 0)
     plan.leaves(
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
-      'No price of these models, or of one of their deployments, is known: no budget counts them until their connections have "prices".',
+      'These models, or some of their deployments, have no known price. Budgets don\'t count them until you set "prices" on their connections.',
     )
   plan.leavesRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
@@ -42,12 +42,12 @@ function routerOf(config: JsonObject): JsonObject {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  environment_variables: 'Set the variables in the environment: the file of records holds none.',
-  guardrails: 'Signalbox does not inspect prompts.',
-  mcp_servers: 'Signalbox serves no MCP.',
-  mcp_tools: 'Signalbox serves no MCP.',
-  finetune_settings: 'Signalbox has no endpoints for fine-tuning and files: send such requests to the provider.',
-  files_settings: 'Signalbox has no endpoints for fine-tuning and files: send such requests to the provider.',
-  callback_settings: 'Use hooks, or the option "observe": spans, metrics, and a log line for each request.',
-  search_tools: 'Connect a provider of web search: see "Search and pages".',
+  environment_variables: 'Set the variables in the environment. The config file contains none.',
+  guardrails: "Signalbox doesn't inspect prompts.",
+  mcp_servers: 'Signalbox has no MCP server.',
+  mcp_tools: 'Signalbox has no MCP server.',
+  finetune_settings: 'Signalbox has no endpoints for fine-tuning and files. Send such requests to the provider.',
+  files_settings: 'Signalbox has no endpoints for fine-tuning and files. Send such requests to the provider.',
+  callback_settings: 'Use hooks, or the "observe" option for traces, metrics, and a log line per request.',
+  search_tools: 'Connect a web search provider; see "Search and pages" in the docs.',
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { definitions } from '../../providers/definitions.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { definitions } from '../../protocols/providers/definitions.ts'
 import { address } from './addresses.ts'
-import { numberOf, objectOf, textOf, words } from './given.ts'
-import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variableName } from './plan.ts'
+import { numberOf, objectOf, textOf, words } from './given-fields.ts'
+import type { ImportPlan, PlannedAccount, PlannedValue } from './plan.ts'
+import { slug, variableName } from './plan-names.ts'
 
 /* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */
 
@@ -26,10 +27,11 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'xiaomi-mimo': 'xiaomi',
   'black-forest-labs': 'bfl',
 }
-const SAME = words(`
-  openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere siliconflow nebius sambanova deepinfra
-  huggingface novita tavily exa serper firecrawl searxng voyage jina baseten scaleway elevenlabs deepgram azure vertex perplexity-agent
-`)
+const SAME = [
+  ...words('openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere'),
+  ...words('siliconflow nebius sambanova deepinfra huggingface novita tavily exa serper firecrawl searxng voyage jina'),
+  ...words('baseten scaleway elevenlabs deepgram azure vertex perplexity-agent'),
+]
 
 /** Providers that 9router asks at other addresses than Signalbox does. Their keys are for 9router's addresses. */
 const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
@@ -92,23 +94,23 @@ export function planConnection(
   const place = `providerConnections: ${label} (${textOf(node?.name) ?? provider})`
   const specific = { ...node, ...objectOf(given.providerSpecificData) }
   const speaks = /^(openai|anthropic)-compatible/.exec(textOf(node?.type) ?? provider)?.[0]
-  const elsewhere = speaks ? undefined : entryOf(ADDRESSES, provider)
+  const elsewhere = speaks ? undefined : getEntry(ADDRESSES, provider)
   const builtIn = speaks
     ? undefined
-    : (entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
+    : (getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
   const authType = textOf(given.authType) ?? 'oauth'
   const account = textOf(specific.accountId)
   const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
   const baseGiven = textOf(specific.baseUrl) ?? usual
   const why = (): string | undefined => {
     if (!['apikey', 'api_key'].includes(authType) && !speaks)
-      return `signs in by ${authType === 'oauth' ? 'a personal account' : authType}; connections of Signalbox have API keys.`
-    if (speaks) return baseGiven === undefined ? 'has no address' : undefined
+      return `Signs in with ${authType === 'oauth' ? 'a personal account' : authType}. Signalbox connections only support API keys.`
+    if (speaks) return baseGiven === undefined ? 'Has no base URL.' : undefined
     if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
     if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
-      return 'has no accountId, which its address contains'
+      return 'Has no accountId, which its URL needs.'
     if (builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined)
-      return 'has no azureEndpoint, so the resource of Azure is unknown'
+      return 'Has no azureEndpoint, so the Azure resource is unknown.'
     return undefined
   }
   const refusal = why()
@@ -146,15 +148,12 @@ export function planConnection(
     },
   }
   const id = plan.connection(planned)
-  plan.maps(
-    place,
-    `connection ${id}${usual !== undefined && baseGiven === usual ? `, asked at ${usual} as by 9router` : ''}`,
-  )
-  const former = entryOf(FORMER_ADDRESSES, provider)
+  plan.maps(place, `connection ${id}${usual !== undefined && baseGiven === usual ? ` at ${usual}, as in 9router` : ''}`)
+  const former = getEntry(FORMER_ADDRESSES, provider)
   if (former !== undefined)
     plan.leaves(
       place,
-      `Older versions of 9router ask ${former}: give the connection this "baseUrl" if its key belongs to that address.`,
+      `Older versions of 9router call ${former}. If the key belongs to that server, set it as "baseUrl" of the connection.`,
     )
   const { defaultModel, globalPriority } = given
   const left = { defaultModel, globalPriority, ...objectOf(given.providerSpecificData) }
@@ -179,7 +178,7 @@ function cloudData(
   const shaped = (name: string, shape: RegExp): string | undefined => {
     const found = textOf(specific[name])
     if (found === undefined || shape.test(found)) return found
-    plan.leaves(`${place}: ${name}`, 'has the wrong form: set it on the connection by hand.')
+    plan.leaves(`${place}: ${name}`, 'Has an invalid value. Set it on the connection yourself.')
     return undefined
   }
   if (provider === 'azure') {
@@ -203,16 +202,16 @@ function cloudData(
 const READ = words(`
   prefix apiType baseUrl nodeName type name accountId azureEndpoint apiVersion deployment region projectId authMethod
 `)
-const PROXY = 'A connection has no proxy of its own: NODE_USE_ENV_PROXY=1 takes those of the environment.'
-const HEADERS = 'A connection sends no headers of its own.'
+const PROXY = "Connections can't have a proxy. NODE_USE_ENV_PROXY=1 uses the proxies in the environment."
+const HEADERS = "Connections can't add headers."
 const LEFT: Readonly<Record<string, string>> = {
   proxyPoolId: PROXY,
   connectionProxyEnabled: PROXY,
   connectionProxyUrl: PROXY,
   connectionNoProxy: PROXY,
-  defaultModel: 'Clients name the model of each request.',
-  globalPriority: 'Priorities of connections apply within a provider: see combos.',
-  enabledModels: 'Give the connection "enabledModels".',
+  defaultModel: 'Clients set the model in each request.',
+  globalPriority: 'Connection priorities apply within a provider. To order providers, use a combo.',
+  enabledModels: 'Set "enabledModels" on the connection.',
   organization: HEADERS,
   customUserAgent: HEADERS,
 }

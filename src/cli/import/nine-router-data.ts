@@ -4,19 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { problem } from '../problem.ts'
-import { readText } from './read.ts'
+import { readText } from './read-file.ts'
 
 /** The data of a folder of 9router, or of one of its files. */
 export async function readNineRouter(path: string): Promise<unknown> {
   const found = await stat(path).catch(() => undefined)
-  if (!found)
-    throw problem(`There is no ${path}. 9router keeps its data in ~/.9router, unless DATA_DIR names another folder.`)
+  if (!found) throw problem(`${path} doesn't exist. 9router stores its data in ~/.9router, unless DATA_DIR is set.`)
   if (!found.isDirectory()) return /\.(?:sqlite|db)$/.test(path) ? readSqlite(path) : readText(path)
   const sqlite = join(path, 'db', 'data.sqlite')
   if (existsSync(sqlite)) return readSqlite(sqlite)
   const json = join(path, 'db.json')
   if (existsSync(json)) return readText(json)
-  throw problem(`${path} has neither db/data.sqlite nor db.json: it is not a data folder of 9router.`)
+  throw problem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
 }
 
 /** Reads a copy of the database, as SQLite creates files beside a database even when it only reads. */
@@ -34,13 +33,13 @@ async function readSqlite(path: string): Promise<unknown> {
       database.close()
     }
   } catch (cause) {
-    throw problem(`${path} cannot be read as data of 9router. ${EXPORT}`, { cause })
+    throw problem(`Cannot read ${path} as 9router data. ${EXPORT}`, { cause })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const EXPORT = 'Use "Export" in the settings of 9router\'s dashboard, and import the file that it makes.'
+const EXPORT = 'Use "Export" in the settings of the 9router dashboard, and import that file.'
 
 /** Loads `node:sqlite`, which Node has from 22.13 on. */
 async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'DatabaseSync'>> {
@@ -49,7 +48,7 @@ async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'Databas
     process.emitWarning = () => {} // the import warns that SQLite is experimental
     return await import('node:sqlite')
   } catch {
-    throw problem(`This runtime has no SQLite to read the data of 9router: use Node 22.13 or later. ${EXPORT}`)
+    throw problem(`This runtime has no SQLite support to read 9router data. Use Node.js 22.13 or later. ${EXPORT}`)
   } finally {
     process.emitWarning = emitWarning
   }
@@ -63,7 +62,7 @@ function tablesOf(database: DatabaseSync): Record<string, unknown> {
       .all()
       .map(({ name }) => name),
   )
-  if (!names.has('providerConnections')) throw new Error('it has no table of connections')
+  if (!names.has('providerConnections')) throw new Error('it has no connections table')
   const rows = (table: string) => (names.has(table) ? database.prepare(`SELECT * FROM ${table}`).all() : [])
   const json = (text: unknown): unknown => (typeof text === 'string' && text !== '' ? JSON.parse(text) : undefined)
   const whole = (table: string) => rows(table).map(({ data, ...row }) => ({ ...Object(json(data)), ...row }))

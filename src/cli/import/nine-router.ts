@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { attemptsOf, isNone, isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { attemptsOf, isNone, isNothing, listOf, numberOf, objectOf, textOf, words } from './given-fields.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 
@@ -20,7 +20,7 @@ const SECTIONS = {
 /** Plans the import of the data of 9router. Throws a problem when the data are not of 9router. */
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
-    isNone('the data of 9router', 'They have "providerConnections" and "combos".')
+    isNone('9router data', '9router data has "providerConnections" and "combos".')
   plan.leavesMistyped('', data, SECTIONS)
   const nodes = new Map(listOf(data.providerNodes).map((node) => [textOf(objectOf(node).id) ?? '', objectOf(node)]))
   const prefixes: Prefixes = new Map()
@@ -32,7 +32,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     planConnection(connection, nodes.get(textOf(connection.provider) ?? ''), { prefixes, plan })
   for (const [id, node] of nodes)
     if (!connections.some(({ provider }) => textOf(provider) === id))
-      plan.leaves(`providerNodes: ${textOf(node.name) ?? id}`, 'No connection is to this server.')
+      plan.leaves(`providerNodes: ${textOf(node.name) ?? id}`, 'No connection uses this server.')
   const settings = objectOf(data.settings)
   const aliases = new Map(
     Object.entries(objectOf(data.modelAliases)).map(([alias, model]) => [alias, modelNamed(model)]),
@@ -42,19 +42,19 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   for (const [alias, model] of aliases) {
     const target = translated(model, names)
     const place = `modelAliases.${alias}`
-    if (alias.includes('/')) plan.leaves(place, 'A name with a slash begins with a provider in 9router, too.')
-    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" leads to no connection that was imported`)
-    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the same name, and comes first.')
+    if (alias.includes('/')) plan.leaves(place, 'In 9router, a name with a slash starts with a provider.')
+    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" has no imported connection.`)
+    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the same name and takes precedence.')
     else if (target !== alias) {
       plan.alias(place, alias, target)
-      plan.maps(place, `alias ${alias} of ${target}`)
+      plan.maps(place, `alias ${alias} for ${target}`)
     }
   }
   const vendor = VENDORS.find(([, provider]) => prefixes.has(provider))?.[1]
   if (vendor !== undefined)
     plan.leaves(
       'models without a provider',
-      `9router takes the vendor from names that begin with claude-, gemini- or gpt-: clients of Signalbox ask for ${prefixes.get(vendor)?.prefix}/<model>.`,
+      `9router infers the vendor from names that start with claude-, gemini-, or gpt-. With Signalbox, clients use ${prefixes.get(vendor)?.prefix}/<model>.`,
     )
   planModels(data, names, plan)
   planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
@@ -114,7 +114,7 @@ function planCombos(
   const planned = combos.map((combo, at) => {
     const wish = textOf(combo.name)
     if (wish === undefined) {
-      plan.leaves(`combos[${at}]`, 'has no name')
+      plan.leaves(`combos[${at}]`, 'Has no name.')
       return undefined
     }
     const name = plan.comboName(wish)
@@ -125,13 +125,13 @@ function planCombos(
     } else
       plan.leaves(
         `combos[${at}]`,
-        `An earlier combo has the name "${wish}": this one is named ${name}, and nothing leads to it yet.`,
+        `Another combo is already named "${wish}", so this one is named ${name}, and nothing uses it yet.`,
       )
     return { name, wish, combo }
   })
   const leads = new Map<string, readonly string[]>()
   for (const { name, wish, combo } of planned.filter((one) => one !== undefined)) {
-    const own = objectOf(entryOf(objectOf(settings.comboStrategies), wish))
+    const own = objectOf(getEntry(objectOf(settings.comboStrategies), wish))
     const strategy =
       textOf(own.fallbackStrategy) ?? textOf(own.strategy) ?? textOf(settings.comboStrategy) ?? 'fallback'
     const isRound = strategy === 'round-robin'
@@ -143,7 +143,7 @@ function planCombos(
       entries.map(({ model }) => model),
     )
     if (!isRound && strategy !== 'fallback')
-      plan.leaves(`combo ${name}: ${strategy}`, 'has no counterpart; fallback is taken.')
+      plan.leaves(`combo ${name}: ${strategy}`, 'has no equivalent; "fallback" is used.')
     plan.combos.set(name, {
       models: entriesOf(entries),
       strategy: isRound ? 'round-robin' : 'fallback',
@@ -154,10 +154,7 @@ function planCombos(
       ...(entries.length > 3 && { maxAttempts: attemptsOf(entries.length) }),
     })
     plan.leavesRest(`combo ${name}`, combo, { done: READ_COMBO })
-    plan.maps(
-      `combo ${wish}`,
-      `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'without an entry yet'}`,
-    )
+    plan.maps(`combo ${wish}`, `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`)
   }
 }
 
@@ -183,12 +180,12 @@ function entriesIn(
   for (const one of listOf(combo.models)) {
     const asked = modelNamed(one)
     const target = translated(asked, names)
-    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads to no connection that was imported')
-    else if (leadsBack(target)) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads back to the combo itself')
+    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'Has no imported connection.')
+    else if (leadsBack(target)) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'Leads back to the combo itself.')
     else if (kind === 'embedding' && entries.length > 0 && modelIn(target) !== modelIn(entries[0]?.model ?? ''))
       plan.leaves(
         `combo ${name}: ${asked ?? ''}`,
-        'The embeddings of different models must not be mixed; the first one is taken.',
+        'Embeddings of different models must not be mixed. Only the first model is imported.',
       )
     else entries.push({ model: target })
   }
@@ -202,7 +199,7 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
   for (const one of listOf(data.customModels).map(objectOf)) {
     const name = `${textOf(one.providerAlias) ?? ''}/${textOf(one.id) ?? ''}`
     const target = textOf(one.id) === undefined ? undefined : translated(name, names)
-    if (target === undefined) plan.leaves(`customModels: ${name}`, 'belongs to no connection that was imported')
+    if (target === undefined) plan.leaves(`customModels: ${name}`, 'Has no imported connection.')
     else {
       const type = textOf(one.type)
       plan.customModels.set(target, type === undefined ? {} : { type })
@@ -219,10 +216,10 @@ const PRICES: Readonly<Record<string, string>> = {
   cached: 'cacheRead',
   cache_creation: 'cacheWrite',
 }
-const NO_PRICE = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
+const NO_PRICE = 'Not a valid price. Use a number of at least 0, in USD per million tokens.'
 const PRICE_REASONS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(PRICES).map((member) => [member, NO_PRICE])),
-  reasoning: 'Signalbox counts tokens of reasoning as output, at the price of output.',
+  reasoning: 'Signalbox counts reasoning tokens as output, at the output price.',
 }
 
 function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): void {
@@ -230,14 +227,14 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
     const place = `pricing.${name}`
     const connections = plan.connectionsOf(names.prefixes.get(name)?.provider ?? '')
     if (connections.length === 0) {
-      plan.leaves(place, 'belongs to no connection that was imported')
+      plan.leaves(place, 'Has no imported connection.')
       continue
     }
-    if (isNothing(objectOf(models))) plan.leaves(place, 'has no prices')
+    if (isNothing(objectOf(models))) plan.leaves(place, 'Has no prices.')
     let isPriced = false
     for (const [model, given] of Object.entries(objectOf(models))) {
       const { price, done } = priceOf(objectOf(given))
-      if (isNothing(objectOf(given))) plan.leaves(`${place}: ${model}`, 'has no prices')
+      if (isNothing(objectOf(given))) plan.leaves(`${place}: ${model}`, 'Has no prices.')
       plan.leavesRest(`${place}: ${model}`, objectOf(given), { done, reasons: PRICE_REASONS })
       if (!price) continue
       isPriced = true
@@ -264,14 +261,14 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
   } else if (keys.length > 0)
     plan.leaves(
       'settings.requireApiKey',
-      'It is not set, and versions of 9router differ in what this means: "npx signalbox settings update --require-api-key" requires keys.',
+      'Not set, and its default differs between 9router versions. To require keys, run: npx signalbox settings update --require-api-key',
     )
   for (const [at, key] of keys.entries()) {
     const { isActive } = key
     const asked = textOf(key.name) ?? `key-${at + 1}`
     const name = plan.keyName(asked)
     if (name !== asked)
-      plan.leaves(`apiKeys[${at}]`, `An earlier key has the name "${asked}": this one is named ${name}.`)
+      plan.leaves(`apiKeys[${at}]`, `Another key is already named "${asked}", so this one is named ${name}.`)
     const ends = new Date(textOf(key.expiresAt) ?? Number.NaN)
     const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()
     plan.keys.set(name, { ...((isActive === false || isActive === 0) && { isActive: false }), expiresAt })
@@ -281,13 +278,13 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
     plan.leavesRest(`apiKeys: ${name}`, key, {
       done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
-      reasons: { groupId: 'Give the key a group, or "models".', allowedModels: 'Give the key "models".' },
+      reasons: { groupId: 'Set a group or "models" on the key.', allowedModels: 'Set "models" on the key.' },
     })
   }
   if (keys.length > 0)
     plan.leaves(
       'apiKeys',
-      'Values are not taken over, as keys of Signalbox begin with sbx_: "npx signalbox keys list --json" shows the new ones, which clients need.',
+      'Values are not imported, because Signalbox keys start with sbx_. Clients need the new keys: npx signalbox keys list --json --values all',
     )
 }
 
@@ -297,13 +294,13 @@ const READ_KEY = words(
 )
 const READ_COMBO = words('id name kind models createdAt updatedAt')
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
-const CLOUD = "9router's cloud is another service: see npx signalbox cloud."
-const LOGIN = 'The admin token takes the place of logins.'
-const TUNNEL = 'Signalbox opens no tunnels: see --allowed-host.'
-const PROXY = 'Start with NODE_USE_ENV_PROXY=1, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY in the environment.'
-const SPREAD = 'See npx signalbox providers update --strategy round-robin.'
+const CLOUD = "9router's cloud is a different service. For Signalbox cloud sync, run: npx signalbox cloud --help"
+const LOGIN = 'Signalbox uses the admin token instead of logins.'
+const TUNNEL = "Signalbox doesn't open tunnels. If you run one, add --allowed-host."
+const PROXY = 'Start with NODE_USE_ENV_PROXY=1, and set HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.'
+const SPREAD = 'Run: npx signalbox providers update <provider> --strategy round-robin'
 const OBSERVE = 'Start with --log json or --metrics.'
-const PROMPTS = 'Signalbox changes no prompts.'
+const PROMPTS = "Signalbox doesn't change prompts."
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   cloudEnabled: CLOUD,
   cloudUrl: CLOUD,
@@ -325,13 +322,13 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   rtkEnabled: PROMPTS,
   cavemanEnabled: PROMPTS,
   headroomEnabled: PROMPTS,
-  capacityAdapter: 'Targets that cannot take a picture or a file of a request are always skipped.',
+  capacityAdapter: "Signalbox always skips targets that don't support an image or file in a request.",
 }
 const REST: Readonly<Record<string, string>> = {
   proxyPools: PROXY,
-  mitmAlias: 'Signalbox does not intercept the traffic of other programs.',
-  usageHistory: 'Earlier usage is not counted.',
-  apiKeyLimits: 'Give keys "limits".',
-  keyGroups: 'Groups of 9router name connections; groups of Signalbox have models and limits.',
-  disabledModels: 'Give connections "enabledModels", or keys and groups "models".',
+  mitmAlias: "Signalbox doesn't intercept the traffic of other programs.",
+  usageHistory: 'Past usage is not imported.',
+  apiKeyLimits: 'Set "limits" on keys.',
+  keyGroups: '9router groups list connections; Signalbox groups have models and limits.',
+  disabledModels: 'Set "enabledModels" on connections, or "models" on keys and groups.',
 }

@@ -1,8 +1,9 @@
 import { stringify } from 'yaml'
 import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { definitions } from '../../providers/definitions.ts'
-import { isNothing, numberOf } from './given.ts'
+import { definitions } from '../../protocols/providers/definitions.ts'
+import { isNothing, numberOf } from './given-fields.ts'
+import { slug, variableName } from './plan-names.ts'
 
 /** A text with variables of the environment, which the file has as `${NAME}`. In all other texts of the file `${` is escaped. */
 export class Reference {
@@ -34,6 +35,8 @@ export interface ImportFinding {
   from: string
   /** What the part is imported as, or why it is not imported. */
   to: string
+  /** The model name that clients use for the part, if it has one. */
+  name?: string
 }
 
 /** An account at a provider, as the other program has it. */
@@ -90,15 +93,23 @@ export class ImportPlan {
   readonly #reserved = new Set<string>()
   readonly #names = new Set<string>()
   readonly #beginnings = new Set<string>()
+  /** The model names that clients use, by place, such as `model_list[0]`. */
+  readonly #clientNames = new Map<string, string>()
 
   /** Reports a part of the other program's configuration that is imported, and as what. */
   maps(from: string, to: string): void {
     this.mapped.push(shown(from, to))
   }
 
+  /** Records the model name that clients use for a place, for the findings about it. */
+  setClientName(place: string, name: string): void {
+    this.#clientNames.set(place, name)
+  }
+
   /** Reports a part of the other program's configuration that is not imported, or not as it was, and why. */
   leaves(from: string, why: string): void {
-    this.unmapped.push(shown(from, why))
+    const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
+    this.unmapped.push({ ...shown(from, why), ...(name !== undefined && { name: withoutCredentialShapes(name) }) })
   }
 
   /** Reports the members of an object that are not imported. `reasons`: why, by name; `done`: the members that need no report. */
@@ -110,7 +121,7 @@ export class ImportPlan {
     for (const [name, value] of Object.entries(given)) {
       if (done.includes(name) || isNothing(value)) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
-      this.leaves(place === '' ? name : `${place}.${name}`, reason ?? 'has no counterpart')
+      this.leaves(place === '' ? name : `${place}.${name}`, reason ?? 'Has no equivalent.')
     }
   }
 
@@ -120,7 +131,7 @@ export class ImportPlan {
       const value = given[name] ?? undefined
       const fits = type === 'list' ? Array.isArray(value) : isObject(value)
       if (value !== undefined && !fits)
-        this.leaves(`${place}${name}`, `must be ${type === 'list' ? 'a list' : 'an object'}: it is left out`)
+        this.leaves(`${place}${name}`, `Must be ${type === 'list' ? 'a list' : 'an object'}; not imported.`)
     }
   }
 
@@ -128,15 +139,15 @@ export class ImportPlan {
   share(place: string, given: unknown): number | undefined {
     const found = numberOf(given)
     if (found === undefined && given !== undefined && given !== null)
-      this.leaves(place, 'must be a number: it is left out')
+      this.leaves(place, 'Must be a number; not imported.')
     if (found === undefined || found >= 0) return found
-    this.leaves(place, 'A weight is at least 0: 0 is taken, and the model is tried after all others.')
+    this.leaves(place, 'Weights must be at least 0. 0 is used, so the model is tried after all others.')
     return 0
   }
 
   /** The variable for a secret that was written out; `wish` is its name, unless another secret has it. */
   secret(value: string, wish: string, holds: string): Reference {
-    return this.variableFor(value, wish, `${holds}, which the file has in clear`)
+    return this.variableFor(value, wish, `${holds} (in plain text in the file)`)
   }
 
   /** The variable for what a value stands for, such as the content of a file: the same for the same value. `wish` is its name, if that is free. */
@@ -245,7 +256,7 @@ export class ImportPlan {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
       this.leaves(
         place,
-        `The name of an alias has 1 to ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`,
+        `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${model} instead.`,
       )
     else this.aliases.set(name, model)
   }
@@ -255,7 +266,7 @@ export class ImportPlan {
     if (all.length > MAX_ENTRIES)
       this.leaves(
         place,
-        `A combo has at most ${MAX_ENTRIES} entries: the first ${MAX_ENTRIES} of ${all.length} are taken.`,
+        `A combo can have at most ${MAX_ENTRIES} entries. The first ${MAX_ENTRIES} of ${all.length} are imported.`,
       )
     return all.slice(0, MAX_ENTRIES)
   }
@@ -310,7 +321,7 @@ export class ImportPlan {
         )
         .filter(([, section]) => Object.keys(section).length > 0),
     )
-    return `# Made by signalbox import from ${from.replace(/\s+/g, ' ')}.\n${stringify(content, { lineWidth: 120 })}`
+    return `# Created by "signalbox import" from ${from.replace(/\s+/g, ' ')}\n${stringify(content, { lineWidth: 120 })}`
   }
 }
 
@@ -363,28 +374,6 @@ function free(wish: string, isTaken: (name: string) => boolean, between = '-'): 
   for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`
   return name
 }
-
-/** The text as an id: letters, digits, `.`, `_` and `-`. */
-export function slug(text: string): string {
-  const found = text
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '')
-    .slice(0, 60)
-  return found.startsWith('env-') ? `from-${found}` : found || 'connection'
-}
-
-/** The text as the name of a variable of the environment. */
-export function variableName(text: string): string {
-  const found = text
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '')
-  return /^[A-Z]/.test(found) ? found : `KEY_${found}`
-}
-
-/** The variable that usually holds the key of a provider of Signalbox. */
-export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`
 
 /** The entries of a combo, with their weights if these differ. Weights above 1,000 are scaled down, all in the same proportion. */
 export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {

@@ -1,18 +1,11 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { usage } from '../arguments.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { usage } from '../command-line.ts'
 import { address, hostName, providerAt } from './addresses.ts'
 import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
-import { isNothing, listOf, objectOf, textOf, words } from './given.ts'
-import {
-  type ImportPlan,
-  keyVariable,
-  type PlannedAccount,
-  type PlannedValue,
-  type Reference,
-  slug,
-  variableName,
-} from './plan.ts'
+import { isNothing, listOf, objectOf, textOf, words } from './given-fields.ts'
+import type { ImportPlan, PlannedAccount, PlannedValue, Reference } from './plan.ts'
+import { keyVariable, slug, variableName } from './plan-names.ts'
 
 /* The accounts of Portkey's targets: provider, address and key. */
 
@@ -41,7 +34,7 @@ const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((one, other) => other.le
 
 /** Signalbox's name of a provider of Portkey; `undefined`: Signalbox does not have it. */
 const providerOf = (name: string): string | undefined =>
-  entryOf(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
+  getEntry(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
 
 /** The members of a target that name the provider, the address and the key. */
 export const ACCOUNT_MEMBERS = words(`
@@ -65,7 +58,7 @@ export function accountMembersTaken(target: JsonObject, provider: string): reado
       has('vertex_service_account_json') ? 'vertex_service_account_json' : 'api_key',
     ],
   }
-  return ['provider', 'virtual_key', 'deployment_id', ...(entryOf(takenBy, provider) ?? ['api_key', 'custom_host'])]
+  return ['provider', 'virtual_key', 'deployment_id', ...(getEntry(takenBy, provider) ?? ['api_key', 'custom_host'])]
 }
 
 /** What is known of names: from the integrations in the `conf.json` of a self-hosted gateway, and from the user, who gives `name=provider` in `told`. */
@@ -79,7 +72,7 @@ export function knownNames(config: JsonObject, told: readonly string[]): KnownNa
       const [name = '', provider] = one.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
       if (!provider)
         throw usage(
-          `--provider takes a name of the config and its provider, as in --provider ${name || 'house'}=openai.`,
+          `--provider needs a name from the config and its provider, for example: --provider ${name || 'house'}=openai`,
         )
       return [name, { provider }] as const
     }),
@@ -121,11 +114,11 @@ export function accountOf(
   const host = textOf(given.custom_host)?.replace(/\{\{\s*([A-Za-z_]\w*)\s*\}\}/g, (_, name: string) => `\${${name}}`)
   const at = named === 'openai' ? providerAt(host) : undefined
   const provider = at ?? providerOf(named ?? '')
-  if (named === undefined && vaulted === undefined) return 'has no provider'
+  if (named === undefined && vaulted === undefined) return 'Has no provider.'
   if (provider === undefined && host === undefined)
     return named === undefined
-      ? `"${vaulted}" is a name in Portkey's own store, and does not say the provider: run the import again with --provider ${vaulted}=openai, or the name of another provider`
-      : `Signalbox has no provider "${named}", and the target has no custom_host`
+      ? `"${vaulted}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${vaulted}=openai`
+      : `Signalbox has no provider "${named}", and the target has no custom_host.`
   const isOwnServer =
     provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
   const wish = isOwnServer ? serverName(host, named ?? vaulted) : provider
@@ -168,17 +161,17 @@ function azureAccount(
   const name = variableIn(asked)
   const apiVersion = textOf(given.api_version)
   if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
-  if (asked === undefined) return 'has no resource_name, so the resource of Azure is unknown'
+  if (asked === undefined) return 'Has no resource_name, so the Azure resource is unknown.'
   if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(asked))
-    return 'has a resource_name of the wrong form: correct it in the config, and run the import again'
-  const resource = name === undefined ? asked : plan.read(name, 'the name of a resource of Azure')
+    return 'Has an invalid resource_name. Correct it in the config, and run the import again.'
+  const resource = name === undefined ? asked : plan.read(name, 'an Azure resource name')
   return { provider: 'azure', apiKey, data: { resource, apiVersion } }
 }
 
 /** A variable for the address of a resource of Azure whose name only Portkey's store has. */
 function azureAddress(given: JsonObject, vaulted: string | undefined, plan: ImportPlan): PlannedValue | undefined {
   if (vaulted === undefined || textOf(given.resource_name) !== undefined) return undefined
-  return plan.read(`${variableName(vaulted)}_BASE_URL`, 'an address, https://<resource>.openai.azure.com')
+  return plan.read(`${variableName(vaulted)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
 }
 
 /** The account of a target at Bedrock: with its Bedrock key if it has one, else with access keys of AWS. */
@@ -196,11 +189,11 @@ function bedrockAccount(
   const vaultKey =
     vaulted === undefined || hasAccessKey
       ? undefined
-      : plan.read(keyVariable(vaulted), 'a key of Bedrock, or <access key id>:<secret>')
+      : plan.read(keyVariable(vaulted), 'a Bedrock API key, or <access key ID>:<secret>')
   return {
     provider: 'bedrock',
     apiKey: (hasAccessKey ? undefined : (key ?? vaultKey)) ?? accessKeys(of, plan),
-    data: { region: name === undefined ? region : plan.read(name, 'a region of AWS') },
+    data: { region: name === undefined ? region : plan.read(name, 'an AWS region') },
   }
 }
 
@@ -216,8 +209,8 @@ function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: I
     provider: 'vertex',
     apiKey: text === undefined ? apiKey : secretOf(text, 'VERTEX_CREDENTIALS', { holds: SERVICE_ACCOUNT, plan }),
     data: {
-      project: of(given.vertex_project_id, 'a project of Google Cloud'),
-      region: of(given.vertex_region, 'a region of Google Cloud'),
+      project: of(given.vertex_project_id, 'a Google Cloud project'),
+      region: of(given.vertex_region, 'a Google Cloud region'),
     },
   }
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { listOf, objectOf } from './given.ts'
+import { listOf, objectOf } from './given-fields.ts'
 import type { PlannedValue } from './plan.ts'
 
 /* The conditions of Portkey's conditional strategy, as `when` of entries of a combo. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryParamsOf } from './entry-params.ts'
-import { isNothing, listOf, objectOf, textOf, words } from './given.ts'
+import { isNothing, listOf, objectOf, textOf, words } from './given-fields.ts'
+import { entryParamsOf } from './import-entry-params.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 import { ACCOUNT_MEMBERS, accountMembersTaken, accountOf, type KnownNames } from './portkey-accounts.ts'
 
@@ -160,33 +160,33 @@ const READ = [
   ...words('strategy targets options weight name override_params retry request_timeout mode'),
   ...ACCOUNT_MEMBERS,
 ]
-const ONE_KEY = 'A connection has one credential, and another one is taken.'
+const ONE_KEY = 'A connection has one credential, and a different one is used.'
 /** Why members are left out that the account of a target is not made of. */
 const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
   api_key: ONE_KEY,
   aws_access_key_id: ONE_KEY,
   aws_secret_access_key: ONE_KEY,
-  custom_host: 'The address is that which the cloud has for the region.',
-  resource_name: 'The address is that of custom_host.',
-  huggingface_base_url: 'Write it as custom_host, and run the import again.',
+  custom_host: "Signalbox uses the cloud's URL for the region.",
+  resource_name: 'Signalbox uses custom_host.',
+  huggingface_base_url: 'Rename it to custom_host, and run the import again.',
 }
-const WAITS = 'A wait that a provider asks for is always kept.'
-const HEADERS = 'A connection sends no headers of its own.'
-export const GUARDRAILS = 'Signalbox does not inspect prompts and answers.'
+const WAITS = 'Signalbox always honors a wait that a provider requests.'
+const HEADERS = "Connections can't add headers."
+export const GUARDRAILS = "Signalbox doesn't inspect prompts and responses."
 export const REASONS: Readonly<Record<string, string>> = {
-  cache: 'Signalbox keeps no answers.',
+  cache: 'Signalbox has no response cache.',
   before_request_hooks: GUARDRAILS,
   after_request_hooks: GUARDRAILS,
   input_guardrails: GUARDRAILS,
   output_guardrails: GUARDRAILS,
   default_input_guardrails: GUARDRAILS,
   default_output_guardrails: GUARDRAILS,
-  forward_headers: 'Only an allow-list of headers reaches a provider.',
-  strict_open_ai_compliance: 'Answers always keep to the format of the client.',
+  forward_headers: 'Signalbox forwards only allowlisted headers to providers.',
+  strict_open_ai_compliance: 'Responses always follow the format of the client.',
   metadata: 'Set metadata on keys, or let clients send it.',
-  prompt_id: "Prompts in Portkey's store are not read: clients send their own.",
+  prompt_id: "Prompts in Portkey's store are not imported. Clients send their own.",
   on_status_codes:
-    'Statuses cannot be chosen: the next target is tried after every failure that is not a fault of the request.',
+    "You can't choose statuses. Signalbox tries the next target after every failure not caused by the request itself.",
   openai_organization: HEADERS,
   openai_project: HEADERS,
   anthropic_beta: HEADERS,

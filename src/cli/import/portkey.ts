@@ -1,7 +1,17 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { entryOf } from '../../lib/maps.ts'
-import { ENTRY_PARAMS_WIN } from './entry-params.ts'
-import { attemptsOf, isNone, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
+import { getEntry } from '../../lib/maps.ts'
+import {
+  attemptsOf,
+  isNone,
+  isNothing,
+  listOf,
+  milliseconds,
+  numberOf,
+  objectOf,
+  textOf,
+  words,
+} from './given-fields.ts'
+import { ENTRY_PARAMS_WIN } from './import-entry-params.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 import { accountOf, type KnownNames, knownNames, variablesOf } from './portkey-accounts.ts'
 import { conditionsOf, modelsAsked } from './portkey-conditions.ts'
@@ -43,7 +53,7 @@ export function planPortkey(
   const given = withSnakeCase(ownConfig(config))
   const isHost = isObject(given) && Array.isArray(given.integrations)
   if (!isObject(given) || !(isHost || MEMBERS.some((name) => name in given)))
-    isNone('a config of Portkey', 'It has a "strategy" and "targets", or a "provider".')
+    isNone('a Portkey config', 'A Portkey config has a "strategy" and "targets", or a "provider".')
   for (const name of variablesOf(given)) plan.reserve(name)
   const known = knownNames(given, providers)
   planIntegrations(given, known, plan)
@@ -65,7 +75,7 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
     const name = textOf(integration.slug)
     const account = accountOf({ provider: `@${name ?? ''}` }, place, { known, plan })
     if (name === undefined || typeof account === 'string') {
-      plan.leaves(place, name === undefined ? 'has no slug' : String(account))
+      plan.leaves(place, name === undefined ? 'Has no slug.' : String(account))
       continue
     }
     const connection = plan.connection({ ...account, id: name })
@@ -78,7 +88,7 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
     }
     plan.leavesRest(place, integration, {
       done: ['provider', 'slug', 'name', 'credentials', 'models'],
-      reasons: { rate_limits: 'Keys, groups and the gateway can have limits; connections cannot.' },
+      reasons: { rate_limits: "Keys, groups, and the gateway can have limits; connections can't." },
     })
   }
 }
@@ -100,7 +110,7 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
     const params = isBranch(target) ? undefined : target.params
     entries.set(target, { model, params })
     if (!isBranch(target) && target.place !== place && !isNothing(target.given.retry))
-      plan.leaves(`${target.place}: retry`, 'The next target is tried, not the same one again.')
+      plan.leaves(`${target.place}: retry`, 'Signalbox tries the next target instead of the same one again.')
   }
   const planned: readonly PlannedEntry[] = plan.entries(
     from,
@@ -114,27 +124,27 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
   for (const [target, { model, params }] of entries) {
     const shown = target.place || 'the config'
     if (!planned.some((entry) => entry.model === model && entry.params === params))
-      plan.leaves(shown, `Nothing in combo ${name} leads to this target: ask for ${model}.`)
+      plan.leaves(shown, `Combo ${name} never uses this target. To use it, request ${model}.`)
     else if (params) plan.maps(`${shown}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
   }
   const isSticky = mode !== 'conditional' && objectOf(strategy.sticky).enabled === true
-  const found = isSticky ? 'sticky' : entryOf(STRATEGIES, mode)
-  if (found === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no counterpart; fallback is taken.`)
+  const found = isSticky ? 'sticky' : getEntry(STRATEGIES, mode)
+  if (found === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no equivalent; "fallback" is used.`)
   if (isSticky)
     plan.leaves(
       `${from}: strategy.sticky`,
-      'What requests of a session have in common cannot be chosen: see the strategy "sticky".',
+      'You can\'t choose how sessions are identified; see the strategy "sticky" in the docs.',
     )
   const kind = found ?? 'fallback'
   const size = [...entries.keys()].reduce((sum, target) => sum + sizeOf(target), 0)
   plan.combos.set(name, { models: entriesOf(planned), strategy: kind, ...rulesOf(node, used, { name, size, plan }) })
-  const shown = planned.map(({ model }) => model).join(', ') || 'without an entry yet'
+  const shown = planned.map(({ model }) => model).join(', ') || 'no entries yet'
   plan.maps(`${from}: ${mode}`, `combo ${name} (${kind}): ${shown}`)
   const retry = objectOf(given.retry)
   if (strategy.on_status_codes !== undefined || retry.on_status_codes !== undefined)
     plan.leaves(
       `${from}: on_status_codes`,
-      'Statuses cannot be chosen: the next target is tried after every failure that is not a fault of the request.',
+      "You can't choose statuses. Signalbox tries the next target after every failure not caused by the request itself.",
     )
   return name
 }
@@ -152,7 +162,7 @@ function rulesOf(
   const timeout = timeoutOf(node, used, plan)
   const health = healthOf(objectOf(objectOf(given.strategy).cb_config))
   if (attempts !== undefined)
-    plan.maps(`${from}: retry`, `maxAttempts of ${name}: the next target is tried, not the same one again`)
+    plan.maps(`${from}: retry`, `maxAttempts of ${name}, which tries the next target instead of the same one again`)
   if (health) plan.maps(`${from}: cb_config`, `health of ${name}`)
   const rules = {
     ...(attempts !== undefined && { maxAttempts: attemptsOf(size + attempts) }),
@@ -163,7 +173,7 @@ function rulesOf(
   if (place !== '' && Object.keys(rules).length > 0)
     plan.leaves(
       from,
-      `The attempts, time-outs and health of ${name} apply to requests that name this combo, not to requests to the combo around it.`,
+      `The attempts, timeouts, and health of ${name} apply to requests for this combo, not to requests for the combo that contains it.`,
     )
   return rules
 }
@@ -201,11 +211,14 @@ function timeoutOf(
   if (own !== undefined) plan.maps(`${from}: request_timeout`, 'timeouts of its combo')
   for (const target of shorter) {
     if (own === undefined && all !== undefined)
-      plan.maps(`${target.place}: request_timeout`, 'timeouts of the combo around it: the longest of its targets')
+      plan.maps(
+        `${target.place}: request_timeout`,
+        'timeouts of the combo that contains it, using the longest of its targets',
+      )
     else
       plan.leaves(
         `${target.place}: request_timeout`,
-        'A time-out applies to all targets of a combo: set one for each target, or one for the config.',
+        'A timeout applies to all targets of a combo. Set one on each target, or one on the config.',
       )
   }
   return all
@@ -217,7 +230,7 @@ function modelOf({ place, connection, model }: ModelTarget, plan: ImportPlan): s
   if (model === undefined) {
     plan.leaves(
       shown,
-      `has no override_params.model, and takes the model of the request: run the import again with --model <name>, or ask for ${plan.prefixOf(connection)}/<model>.`,
+      `Has no override_params.model and uses the model of the request. Run the import again with --model <name>, or request ${plan.prefixOf(connection)}/<model>.`,
     )
     return undefined
   }
@@ -238,23 +251,23 @@ function conditional(
     const place = `${from}: conditions[${at}]`
     const entry = named(textOf(then))
     const whens = conditionsOf(query)
-    if (entry === undefined) plan.leaves(place, 'leads to no target that was imported')
+    if (entry === undefined) plan.leaves(place, 'Has no imported target.')
     else if (whens === undefined)
       plan.leaves(
         place,
-        'Only $eq and $in on metadata and on params.model, with $and and $or around them, have a counterpart.',
+        'Signalbox supports only $eq and $in on metadata and params.model, combined with $and and $or.',
       )
     else for (const when of whens) planned.push({ ...entry, when })
   }
   if (planned.some(({ when }) => isObject(when) && 'metadata' in when))
     plan.leaves(
       `${from}: conditions on metadata`,
-      'They look at "metadata" in the body of a request: clients send there what they sent in x-portkey-metadata.',
+      'They check "metadata" in the request body. Clients must send it there instead of in x-portkey-metadata.',
     )
   for (const asked of new Set(listOf(strategy.conditions).flatMap((one) => modelsAsked(objectOf(one).query)))) {
     if (asked.includes('/') || plan.combos.has(asked)) continue
     plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients ask for it, and Portkey sends them to the config
-    plan.maps(`${from}: params.model ${asked}`, `alias ${asked} of portkey`)
+    plan.maps(`${from}: params.model ${asked}`, `alias ${asked} for portkey`)
   }
   const asked = textOf(strategy.default)
   const other = named(asked)
@@ -263,8 +276,8 @@ function conditional(
     plan.leaves(
       `${from}: default`,
       asked === undefined
-        ? 'The config has no default: a request that meets no condition is refused.'
-        : 'leads to no target that was imported',
+        ? 'The config has no default, so requests that match no condition are rejected.'
+        : 'Has no imported target.',
     )
   return planned
 }

@@ -1,11 +1,11 @@
 import { vendorForms, wireFormats } from '../unions.ts'
-import type { comboFields } from './combos.ts'
-import type { connectionFields, topLevelMembers } from './connections.ts'
-import type { SeenNames } from './fields.ts'
-import type { groupFields } from './groups.ts'
-import type { keyFields } from './keys.ts'
-import type { aliasFields, customModelFields, providerFields } from './models.ts'
-import type { settingsFields } from './settings.ts'
+import type { comboFields } from './combo-fields.ts'
+import type { connectionFields, topLevelMembers } from './connection-fields.ts'
+import type { groupFields } from './group-fields.ts'
+import type { keyFields } from './key-fields.ts'
+import type { aliasFields, customModelFields, providerFields } from './model-fields.ts'
+import type { SeenNames } from './record-fields.ts'
+import type { settingsFields } from './settings-fields.ts'
 
 /*
  * What the command says of the fields: its options and the columns of its tables. A field that is shown and has no line here does not compile;
@@ -34,23 +34,26 @@ export interface OptionWords {
 type CommandWordsOf<F> = { readonly [N in SeenNames<F>]: CommandWords }
 
 const paused = {
-  active: { value: true, help: 'Lets it be used again' },
-  paused: { value: false, help: 'Keeps it from being used until --active' },
+  active: { value: true, help: 'Resume it' },
+  paused: { value: false, help: 'Pause it; resume it with --active' },
 }
 
 const rules = {
   health: {},
   maxAttempts: {
-    options: { 'max-attempts': { help: 'Attempts for one request' } },
+    options: { 'max-attempts': { help: 'Maximum attempts per request' } },
   },
   timeouts: {},
 }
 
-const metadata = { metadata: { example: 'team=ml', help: 'A text of yours, by name; several times for more' } }
+const metadata = { metadata: { example: 'team=ml', help: 'Metadata as name=value; repeatable' } }
 
 const limits = {
   options: {
-    limit: { example: 'usd.day=5', help: 'The most in a window, or parallel=4; several times; replaces all' },
+    limit: {
+      example: 'usd.day=5',
+      help: 'Limit, such as requests.minute=60 or parallel=4; repeatable; replaces all limits',
+    },
   },
 }
 
@@ -58,34 +61,34 @@ const allowed = {
   limits,
   models: {
     options: {
-      model: { example: 'openai/*', help: 'A model, combo or alias that is allowed; several times for more' },
+      model: { example: 'openai/*', help: 'Allowed model, combo, or alias; repeatable' },
     },
   },
   kinds: {
-    options: { kind: { example: 'llm', help: 'A kind of models that is allowed; several times for more' } },
+    options: { kind: { example: 'llm', help: 'Allowed kind of model, such as embedding; repeatable' } },
   },
 }
 
 export const keyCommandWords: CommandWordsOf<typeof keyFields> = {
   id: { column: [1, 'ID'] },
-  name: { column: [2, 'NAME'], options: { name: { example: 'app', help: 'Its name' } } },
+  name: { column: [2, 'NAME'], options: { name: { example: 'app', help: 'Name of the key' } } },
   isActive: { column: [3, 'STATE'], options: paused },
   key: { column: [4, 'KEY'] },
   createdAt: { column: [5, 'CREATED'] },
   metadata: { options: metadata },
   expiresAt: {
-    options: { 'expires-at': { example: '2027-01-31T00:00:00Z', help: 'The time from which it is refused' } },
+    options: { 'expires-at': { example: '2027-01-31T00:00:00Z', help: 'When the key expires, in ISO 8601' } },
   },
   ...allowed,
   group: {
     column: [6, 'GROUP'],
-    options: { group: { example: 'team-a', help: 'The id of the group that it belongs to' } },
+    options: { group: { example: 'team-a', help: 'Group the key belongs to, by ID or name' } },
   },
 }
 
 export const groupCommandWords: CommandWordsOf<typeof groupFields> = {
   id: { column: [1, 'ID'] },
-  name: { column: [2, 'NAME'], options: { name: { example: 'Team A', help: 'Its name' } } },
+  name: { column: [2, 'NAME'], options: { name: { example: "'Team A'", help: 'Name of the group' } } },
   isActive: { column: [3, 'STATE'], options: paused },
   createdAt: { column: [4, 'CREATED'] },
   metadata: { options: metadata },
@@ -96,21 +99,27 @@ export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
   cloudEnabled: {},
   requireApiKey: {
     options: {
-      'require-api-key': { value: true, help: 'Requires a key of clients' },
-      'no-require-api-key': { value: false, help: 'Lets clients in without one' },
+      'require-api-key': { value: true, help: 'Require an API key from clients' },
+      'no-require-api-key': { value: false, help: 'Let clients connect without an API key' },
     },
   },
   cloudUrl: {
-    options: { 'cloud-url': { example: 'https://cloud.example', help: 'The address of the cloud proxy' } },
+    options: { 'cloud-url': { example: 'https://cloud.example', help: 'URL of the cloud proxy' } },
   },
   ...rules,
   limits,
-  unpriced: {},
-  whenStoreIsAway: {},
-  requestModels: {
+  whenPriceUnknown: {},
+  onStorageUnavailable: {},
+  allowRequestModels: {
     options: {
-      'request-models': { value: true, help: 'Lets requests bring lists of models' },
-      'no-request-models': { value: false, help: 'Refuses requests that bring lists of models' },
+      'allow-request-models': { value: true, help: 'Accept requests with their own list of models' },
+      'no-allow-request-models': { value: false, help: 'Reject requests with their own list of models' },
+    },
+  },
+  showKeyValues: {
+    options: {
+      'show-key-values': { value: true, help: 'Include key values when the API lists keys' },
+      'no-show-key-values': { value: false, help: 'Show a hint instead of each key value' },
     },
   },
   usage: {},
@@ -120,47 +129,53 @@ export const comboCommandWords: CommandWordsOf<typeof comboFields> = {
   id: { column: [1, 'ID'] },
   name: {
     column: [2, 'NAME'],
-    options: { name: { example: 'fast', help: 'Its name, by which clients request it' } },
+    options: { name: { example: 'fast', help: 'Name that clients use as the model' } },
   },
   models: {
     column: [5, 'MODELS'],
-    options: { model: { example: 'openai/gpt-5-mini', help: 'A model of it; several times, in their order' } },
+    options: { model: { example: 'openai/gpt-5-mini', help: 'Model in the combo; repeatable, in order' } },
   },
   strategy: {
     column: [4, 'STRATEGY'],
     options: {
-      strategy: { example: 'round-robin', help: 'The order of its models for a request; fallback keeps theirs' },
+      strategy: {
+        example: 'round-robin',
+        help: 'How models are ordered for each request; fallback keeps the given order',
+      },
     },
   },
   kind: {
     column: [3, 'KIND'],
-    options: { kind: { example: 'llm', help: 'Where it is listed' } },
+    options: { kind: { example: 'llm', help: 'Kind of models in the combo (default: llm)' } },
   },
   on: {},
   stickyLimit: {
-    options: { 'sticky-limit': { help: 'Requests in a row for each model of a round-robin' } },
+    options: { 'sticky-limit': { help: 'Consecutive requests per model with round-robin' } },
   },
   connectionStrategy: {
     options: {
-      'connection-strategy': { example: 'round-robin', help: 'The order of the connections of each provider' },
+      'connection-strategy': { example: 'round-robin', help: 'How the connections of each provider are ordered' },
     },
   },
   hedge: {
     options: {
-      hedge: { value: true, help: 'Starts a second attempt when the first is slow' },
-      'no-hedge': { value: false, help: 'Starts none' },
+      hedge: { value: true, help: 'Start a second attempt when the first is slow' },
+      'no-hedge': { value: false, help: "Don't start a second attempt" },
     },
   },
   sameVectors: {
     options: {
-      'same-vectors': { value: true, help: 'Lets embeddings of different models mix, as their vectors are the same' },
-      'no-same-vectors': { value: false, help: 'Refuses different models' },
+      'same-vectors': {
+        value: true,
+        help: 'Allow different embedding models because their vectors are interchangeable',
+      },
+      'no-same-vectors': { value: false, help: 'Reject different embedding models' },
     },
   },
   retryAmbiguous: {
     options: {
-      'retry-ambiguous': { value: true, help: 'Orders an image anew when the provider before may have made one' },
-      'no-retry-ambiguous': { value: false, help: 'Orders no image twice' },
+      'retry-ambiguous': { value: true, help: 'Retry even if a provider may already have generated the image' },
+      'no-retry-ambiguous': { value: false, help: "Don't retry if a provider may already have generated the image" },
     },
   },
   ...rules,
@@ -172,36 +187,43 @@ export const connectionCommandWords: CommandWordsOf<typeof connectionFields> = {
   id: { column: [1, 'ID'] },
   provider: {
     column: [2, 'PROVIDER'],
-    options: { provider: { example: 'openai', help: 'The provider' } },
+    options: { provider: { example: 'openai', help: 'Provider ID' } },
   },
   name: {
     column: [3, 'NAME'],
-    options: { name: { example: 'app', help: 'Its name' } },
+    options: { name: { example: 'app', help: 'Name of the connection' } },
   },
   apiKey: {
     column: [6, 'KEY'],
     options: {
-      'api-key': { example: 'sk-…', help: 'Its credential, a secret, by - from standard input' },
-      'api-key-env': { example: 'OPENAI_API_KEY', help: 'The variable that holds its credential', isVariable: true },
+      'api-key': { example: 'sk-…', help: 'API key; use - to read it from stdin' },
+      'api-key-env': {
+        example: 'OPENAI_API_KEY',
+        help: 'Environment variable that contains the API key',
+        isVariable: true,
+      },
     },
   },
   prices: {},
   providerSpecificData: {},
   priority: {
     column: [5, 'PRIORITY'],
-    options: { priority: { help: 'Lower comes first, none comes last' } },
+    options: { priority: { help: 'Lower numbers are tried first; connections without one are tried last' } },
   },
   isActive: { column: [4, 'STATE'], options: paused },
   draining: {
     options: {
-      draining: { value: true, help: 'Keeps new requests away; those under way go on' },
-      'no-draining': { value: false, help: 'Lets new requests come again' },
+      draining: { value: true, help: 'Send no new requests, but let in-flight ones finish' },
+      'no-draining': { value: false, help: 'Send new requests again' },
     },
   },
   discover: {
     options: {
-      discover: { value: true, help: 'Asks its server for its models, and lists them' },
-      'no-discover': { value: false, help: 'Does not; a server of your own is asked by default' },
+      discover: { value: true, help: 'Fetch the model list from the server' },
+      'no-discover': {
+        value: false,
+        help: "Don't fetch it; by default, Signalbox fetches it only from self-hosted servers",
+      },
     },
   },
   createdAt: {},
@@ -213,46 +235,46 @@ export const topLevelCommandWords: Readonly<Record<(typeof topLevelMembers)[numb
   baseUrl: {
     column: [2, 'BASE URL'],
     options: {
-      'base-url': { example: 'http://10.0.0.5:8000/v1', help: 'The address of the provider, with its version' },
+      'base-url': { example: 'http://10.0.0.5:8000/v1', help: 'Base URL of the API, including the version' },
     },
   },
   prefix: {
     column: [1, 'PREFIX'],
-    options: { prefix: { example: 'lab', help: 'What the names of its models begin with' } },
+    options: { prefix: { example: 'lab', help: 'Prefix of its model names' } },
   },
   sharesPrefix: {
     options: {
-      'shares-prefix': { value: true, help: 'Allows a prefix that is a name of another provider' },
-      'no-shares-prefix': { value: false, help: 'Allows none' },
+      'shares-prefix': { value: true, help: "Allow a prefix that is another provider's name" },
+      'no-shares-prefix': { value: false, help: "Don't allow it" },
     },
   },
   enabledModels: {
-    options: { model: { example: 'gpt-5-mini', help: 'A model to list; several times for more; without it all' } },
+    options: { model: { example: 'gpt-5-mini', help: 'Model to list; repeatable (default: all)' } },
   },
   format: {
     options: {
-      format: { example: 'openai-chat', help: `One of ${[...wireFormats, ...vendorForms].join(', ')}` },
+      format: { example: 'openai-chat', help: `API format: ${[...wireFormats, ...vendorForms].join(', ')}` },
     },
   },
 }
 
 export const customModelCommandWords: CommandWordsOf<typeof customModelFields> = {
   providerAlias: {
-    options: { provider: { example: 'openai', help: 'The alias or id of its provider' } },
+    options: { provider: { example: 'openai', help: 'Alias or ID of its provider' } },
   },
-  id: { options: { id: { example: 'gpt-5-mini', help: 'Its id at the provider' } } },
+  id: { options: { id: { example: 'gpt-5-mini', help: 'Model ID at the provider' } } },
   prices: {},
   type: {
     column: [1, 'TYPE'],
-    options: { type: { example: 'embedding', help: 'Where it is listed; without it llm' } },
+    options: { type: { example: 'embedding', help: 'Kind of model (default: llm)' } },
   },
 }
 
 export const aliasCommandWords: CommandWordsOf<typeof aliasFields> = {
-  alias: { column: [1, 'ALIAS'], options: { name: { example: 'quick', help: 'The alias' } } },
+  alias: { column: [1, 'ALIAS'], options: { name: { example: 'quick', help: 'Name of the alias' } } },
   model: {
     column: [2, 'MODEL'],
-    options: { model: { example: 'openai/gpt-5-mini', help: 'The model or combo that it stands for' } },
+    options: { model: { example: 'openai/gpt-5-mini', help: 'Model or combo it points to' } },
   },
 }
 
@@ -261,8 +283,8 @@ export const providerCommandWords: CommandWordsOf<typeof providerFields> = {
   strategy: {
     column: [1, 'STRATEGY'],
     options: {
-      strategy: { example: 'round-robin', help: 'The order of its connections; fallback is by their priority' },
+      strategy: { example: 'round-robin', help: 'How its connections are ordered; fallback uses their priority' },
     },
   },
-  stickyLimit: { options: { 'sticky-limit': { help: 'Requests in a row for each under round-robin' } } },
+  stickyLimit: { options: { 'sticky-limit': { help: 'Consecutive requests per connection with round-robin' } } },
 }

@@ -1,4 +1,4 @@
-import type { RecordFields } from './fields.ts'
+import type { RecordFields } from './record-fields.ts'
 import { storedId, text, time } from './shapes.ts'
 
 /** The fields of what is left of the value of a key that was replaced, under its digest: until then it opens the key as the new one does. */

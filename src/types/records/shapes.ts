@@ -75,7 +75,7 @@ export interface ChoiceShape {
 export type RefusedChoice = 'conditional' | 'round-robin'
 
 /** What the items of lists are. */
-export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions'
+export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers'
 
 export interface ListShape {
   readonly type: 'list'

@@ -1,41 +1,41 @@
 import {
   createExchangeHalf,
   createIdentity,
-  digestOfText,
+  decryptBody,
+  deriveSessionSecret,
+  digestText,
+  encryptBody,
   type Identity,
   importIdentity,
-  openBody,
-  sealBody,
-  sessionKey,
-  sessionSecret,
+  importSessionKey,
   sign,
-} from '../../../src/sync/cryptography.ts'
+} from '../../../src/features/cloud-sync/cryptography.ts'
 import {
-  answerPlace,
+  getOpeningText,
+  getRequestContext,
+  getResponseContext,
+  getSignedText,
   headers,
   type OpenSession,
-  openingText,
   paths,
-  requestPlace,
-  type SyncAnswer,
   type SyncRequest,
-  signedText,
-} from '../../../src/sync/protocol.ts'
+  type SyncResponse,
+} from '../../../src/features/cloud-sync/protocol.ts'
 import { assert } from '../../support/suite.ts'
 
-/** Where messages go. */
+/** The target of messages. */
 export interface Door {
   fetch(request: Request): Promise<Response>
 }
 
-/** A session as a gateway has it. */
+/** A session from a gateway's view. */
 export interface OpenedHere {
   session: string
   key: CryptoKey
   counter: number
 }
 
-/** A request as it is sent, of which a test may change any part. */
+/** A request that a test can modify before it is sent. */
 export interface Message {
   method: string
   path: string
@@ -45,11 +45,11 @@ export interface Message {
 
 export interface Answer {
   status: number
-  /** What was sealed is opened. */
+  /** The decrypted body. */
   body: Record<string, unknown>
 }
 
-/** A small client of the protocol, as a gateway is one. */
+/** A small client of the protocol, like a gateway. */
 export async function createClient(door: Door, given?: { publicKey: string; privateKey: string }) {
   const kept = given ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
@@ -65,27 +65,27 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   const post = (path: string, body: object) =>
     send({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  /** An opening with whatever a test puts in place of its members; the signature is over all of them. */
-  async function opening(enrolment?: string, changes: Partial<OpenSession> = {}) {
+  /** Creates an opening with a test's values in place of its fields; the signature covers all of them. */
+  async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
     const half = await createExchangeHalf()
     const parts = {
       challenge: String(body.challenge),
       publicKey: kept.publicKey,
       exchangeKey: half.publicKey,
-      ...(enrolment !== undefined && { enrolment }),
+      ...(enrollmentToken !== undefined && { enrollmentToken }),
       ...changes,
     }
-    return { half, message: { ...parts, signature: await sign(identity, openingText(parts)), ...changes } }
+    return { half, message: { ...parts, signature: await sign(identity, getOpeningText(parts)), ...changes } }
   }
 
-  /** Opens a session, or resolves to what was answered instead. */
-  async function open(enrolment?: string): Promise<Answer> {
-    const { half, message } = await opening(enrolment)
+  /** Opens a session, or resolves to the error response. */
+  async function open(enrollmentToken?: string): Promise<Answer> {
+    const { half, message } = await opening(enrollmentToken)
     const answer = await post(paths.sessions, message)
     if (answer.status !== 200) return answer
-    const secret = await sessionSecret(half, String(answer.body.exchangeKey), message.challenge)
-    opened = { session: String(answer.body.session), key: await sessionKey(secret), counter: 0 }
+    const secret = await deriveSessionSecret(half, String(answer.body.exchangeKey), message.challenge)
+    opened = { session: String(answer.body.session), key: await importSessionKey(secret), counter: 0 }
     return answer
   }
 
@@ -94,17 +94,17 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
     return opened
   }
 
-  /** A signed message with the next counter, or with the parts that a test puts in its place before it is signed. */
+  /** Creates a signed message with the next counter, or with values that a test replaces before signing. */
   async function signed(method: string, path: string, content?: object, by = session()): Promise<Message> {
     const counter = ++by.counter
     const body =
       content === undefined
         ? undefined
         : JSON.stringify({
-            sealed: await sealBody(by.key, requestPlace(by.session, counter), JSON.stringify(content)),
+            sealed: await encryptBody(by.key, getRequestContext(by.session, counter), JSON.stringify(content)),
           })
-    const bodyDigest = await digestOfText(body ?? '')
-    const text = signedText({ method, path, session: by.session, counter, bodyDigest })
+    const bodyDigest = await digestText(body ?? '')
+    const text = getSignedText({ method, path, session: by.session, counter, bodyDigest })
     return {
       method,
       path,
@@ -118,21 +118,21 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
     }
   }
 
-  /** Sends a signed request and opens its answer. */
+  /** Sends a signed request and decrypts its response. */
   async function call(method: string, path: string, content?: object): Promise<Answer> {
     const by = session()
     const message = await signed(method, path, content, by)
     const answer = await send(message)
     if (typeof answer.body.sealed !== 'string') return answer
-    const place = answerPlace(by.session, Number(message.headers[headers.counter]))
-    return { status: answer.status, body: JSON.parse(await openBody(by.key, place, answer.body.sealed)) }
+    const place = getResponseContext(by.session, Number(message.headers[headers.counter]))
+    return { status: answer.status, body: JSON.parse(await decryptBody(by.key, place, answer.body.sealed)) }
   }
 
   /** Syncs and expects success. */
-  async function sync(request: Partial<SyncRequest>): Promise<SyncAnswer> {
-    const { status, body } = await call('POST', paths.mirror, { ...EMPTY, ...request })
+  async function sync(request: Partial<SyncRequest>): Promise<SyncResponse> {
+    const { status, body } = await call('POST', paths.replica, { ...EMPTY, ...request })
     assert.is(status, 200, JSON.stringify(body))
-    return body as unknown as SyncAnswer // the proxy's own type
+    return body as unknown as SyncResponse // the proxy's own type
   }
 
   return { kept, identity, send, post, opening, open, session, signed, call, sync }

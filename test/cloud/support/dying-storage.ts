@@ -2,9 +2,9 @@ import type { Storage } from '../../../src/types.ts'
 
 /** A storage whose process can be killed at a write. */
 export interface DyingStorage extends Storage {
-  /** Kills the process at the n-th write from now, before it is made or after: all that follows fails. */
+  /** Kills the process at the n-th write from now, before or after it; everything after that fails. */
   dieAt(write: number, when: 'before' | 'after'): void
-  /** Another process opens the same data. Returns whether the one before had been killed. */
+  /** Opens the same data in another process. Returns whether the previous one had been killed. */
   revive(): boolean
 }
 

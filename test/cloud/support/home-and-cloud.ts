@@ -3,7 +3,7 @@ import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
 import { openDoor } from '../../management/door.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
-import { ENROLMENT, openProxy } from './proxy.ts'
+import { ENROLLMENT_TOKEN, openProxy } from './proxy.ts'
 
 export const CLOUD = 'https://cloud.example'
 
@@ -12,7 +12,7 @@ interface Ends {
   cloud?: NonNullable<Parameters<typeof openProxy>[0]>
 }
 
-/** A gateway and a proxy, whose clocks are an hour apart, and the way between them. */
+/** A gateway and a proxy with clocks an hour apart, and the connection between them. */
 export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   const far = openProxy(cloud)
   const storage: Storage = home.storage ?? memoryStorage()
@@ -34,7 +34,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
 
   /** Another process of the gateway on the same data. */
   const start = (more: Partial<GatewayOptions> = {}) =>
-    openDoor({ storage, clock, fetch: way, cloud: { enrolment: ENROLMENT }, ...home, ...more })
+    openDoor({ storage, clock, fetch: way, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...home, ...more })
 
   const first = start()
   const { api } = first.gateway
@@ -47,26 +47,26 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
     far,
     calls,
     start,
-    /** Sets the address of the proxy and turns cloud mode on. */
+    /** Sets the proxy's URL and enables cloud sync. */
     async enable() {
       await api.settings.update({ cloudUrl: CLOUD })
       return api.cloud.enable()
     },
-    /** Nothing comes through from now on, or everything again. */
+    /** Blocks all messages from now on, or lets them through again. */
     cut(isNow = true) {
       isCut = isNow
     },
-    /** The status of `GET /v1/models` at the proxy with a key. */
+    /** Returns the status of `GET /v1/models` at the proxy with a key. */
     async atCloud(key: string): Promise<number> {
       const headers = { authorization: `Bearer ${key}` }
       return (await far.proxy.fetch(new Request(`${CLOUD}/v1/models`, { headers }))).status
     },
-    /** The only gateway of the proxy. */
+    /** The proxy's only tenant. */
     async tenant() {
       const { tenants } = await far.proxy.tenants.list()
       return far.proxy.tenant(tenants[0]?.id ?? '').api
     },
-    /** Has the gateway's own exchanges come to their end, after so much time at both ends. */
+    /** Waits for the gateway's automatic syncs after this much time on both sides. */
     async after(ms: number) {
       const step = ms > 10_000 ? 5_000 : 250
       for (let left = ms; left > 0; left -= step) {
@@ -78,7 +78,7 @@ export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
   }
 }
 
-/** Long enough for what waits for no time: cryptography has threads of its own. */
+/** Enough time for work without timers, because cryptography uses threads. */
 export async function turns(count = 15) {
   for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
 }

@@ -1,12 +1,17 @@
-import { type CloudCode, type MirrorState, paths, type SyncAnswer } from '../../../src/sync/protocol.ts'
+import {
+  type CloudCode,
+  paths,
+  type RecordState,
+  type SyncResponse,
+} from '../../../src/features/cloud-sync/protocol.ts'
 import type { Client } from './client.ts'
-import { ENROLMENT } from './proxy.ts'
+import { ENROLLMENT_TOKEN } from './proxy.ts'
 
-/** A gateway as far as a proxy sees it: what it remembers, and what it does when it is refused. */
+/** A gateway as a proxy sees it: what it remembers, and how it handles errors. */
 export function createHome(client: Client) {
   let memory: { mirror: string | null; stamp: string | null } = { mirror: null, stamp: null }
 
-  /** Opens another session when the proxy asks for one. Rejects with the code of the refusal. */
+  /** Opens another session when the proxy asks for one. Rejects with the error code. */
   async function call(method: string, path: string, content?: object): Promise<Record<string, unknown>> {
     for (let attempts = 0; ; attempts++) {
       const { status, body } = await client.call(method, path, content)
@@ -17,15 +22,15 @@ export function createHome(client: Client) {
   }
 
   async function open(): Promise<void> {
-    const { status, body } = await client.open(ENROLMENT)
+    const { status, body } = await client.open(ENROLLMENT_TOKEN)
     if (status !== 200) throw Object.assign(new Error(String(body.error)), body)
   }
 
-  async function exchange(more: object): Promise<SyncAnswer> {
-    const answer = await call('POST', paths.mirror, { ...memory, changes: [], seen: [], ...more })
-    const { mirror, stamp } = answer as unknown as SyncAnswer // the proxy's own type
+  async function exchange(more: object): Promise<SyncResponse> {
+    const answer = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
+    const { mirror, stamp } = answer as unknown as SyncResponse // the proxy's own type
     memory = { mirror, stamp }
-    return answer as unknown as SyncAnswer
+    return answer as unknown as SyncResponse
   }
 
   const isRefused = (error: unknown, code: CloudCode) =>
@@ -37,17 +42,17 @@ export function createHome(client: Client) {
     get memory() {
       return memory
     },
-    /** Sends states to a mirror that is there, or is made now. */
-    async enable(changes: MirrorState[]): Promise<SyncAnswer> {
+    /** Sends states to a replica, which it creates if needed. */
+    async enable(changes: RecordState[]): Promise<SyncResponse> {
       await exchange({ create: true })
       return exchange({ changes })
     },
-    /** The same with a mirror that is there. */
-    sync: (changes: MirrorState[]): Promise<SyncAnswer> =>
+    /** Sends states to an existing replica. */
+    sync: (changes: RecordState[]): Promise<SyncResponse> =>
       exchange({ changes }).catch((error: unknown) => {
         if (!isRefused(error, 'HISTORY_DIVERGED')) throw error
         return exchange({ changes, full: true })
       }),
-    disable: () => call('DELETE', paths.mirror),
+    disable: () => call('DELETE', paths.replica),
   }
 }

@@ -1,12 +1,12 @@
 import { HttpResponse, http } from 'msw'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { type CloudProxyOptions, createCloudProxy } from '../../../src/cloud/proxy.ts'
+import { type CloudProxyOptions, createCloudProxy } from '../../../src/features/cloud-sync/proxy/proxy.ts'
 import { createGateway } from '../../../src/gateway.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import { plant, watchfulLogger } from '../../support/canaries.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { upstream } from '../../support/upstream.ts'
-import { ENROLMENT, SECRET } from './proxy.ts'
+import { ENROLLMENT_TOKEN, SECRET } from './proxy.ts'
 
 export const CLOUD_URL = 'https://cloud.test'
 export const HOME_SECRET = 'secret-of-the-home-of-forty-characters--'
@@ -14,7 +14,7 @@ export const PROVIDER_KEY = 'sk-key-of-the-provider-0123456789abcdef'
 
 const HOUR = 3_600_000
 
-/** A message between home and cloud, as whoever sits between them sees it. */
+/** A message between gateway and cloud, as seen on the network. */
 export interface Recorded {
   method: string
   path: string
@@ -28,26 +28,26 @@ export interface Recorded {
 export interface OverMswOptions {
   home?: Partial<GatewayOptions>
   cloud?: Partial<CloudProxyOptions>
-  /** A path that the proxy does not know, as one of an earlier release. */
+  /** A path that the proxy doesn't know, like an earlier release. */
   unknownPath?: string
-  /** The events that the provider answers with. */
+  /** The provider's response events. */
   events?: string
 }
 
 /**
- * A gateway and a cloud proxy, joined by msw: what home sends to `https://cloud.test` goes to the proxy and is recorded, and both call one
- * mocked provider, by openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
+ * A gateway and a cloud proxy, connected by msw: requests to `https://cloud.test` go to the proxy and are recorded, and both call one
+ * mocked provider through openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
  */
 export function openOverMsw(options: OverMswOptions = {}) {
   const { home: homeOptions = {}, cloud: cloudOptions = {}, events = STREAM, unknownPath } = options
-  for (const canary of [ENROLMENT, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
+  for (const canary of [ENROLLMENT_TOKEN, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
   const homeClock = fakeClock()
   const cloudClock = fakeClock(homeClock.now() + HOUR)
   const homeStorage = homeOptions.storage ?? memoryStorage({ clock: homeClock })
   const cloudStorage = cloudOptions.storage ?? memoryStorage({ clock: cloudClock })
   const logger = watchfulLogger()
   const recorded: Recorded[] = []
-  /** Who called the provider, with which credential. */
+  /** The callers of the provider, with their credentials. */
   const provided: Array<{ by: 'home' | 'cloud'; authorization: string | null }> = []
   let isAway = false
 
@@ -61,7 +61,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
     createCloudProxy({
       clock: cloudClock,
       secret: SECRET,
-      enrolment: ENROLMENT,
+      enrollmentToken: ENROLLMENT_TOKEN,
       logger,
       fetch: upstream(provider('cloud')),
       ...cloudOptions,
@@ -73,7 +73,10 @@ export function openOverMsw(options: OverMswOptions = {}) {
     http.all(`${CLOUD_URL}/*`, async ({ request }) => {
       if (isAway) return HttpResponse.error()
       if (new URL(request.url).pathname === unknownPath)
-        return HttpResponse.json({ error: `There is no POST ${unknownPath} here.`, code: 'NOT_FOUND' }, { status: 404 })
+        return HttpResponse.json(
+          { error: `POST ${unknownPath} does not exist here.`, code: 'NOT_FOUND' },
+          { status: 404 },
+        )
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)
@@ -97,7 +100,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
       clock: homeClock,
       secret: HOME_SECRET,
       fetch: throughMsw,
-      cloud: { enrolment: ENROLMENT },
+      cloud: { enrollmentToken: ENROLLMENT_TOKEN },
       logger,
       ...homeOptions,
       storage: homeStorage,
@@ -117,21 +120,21 @@ export function openOverMsw(options: OverMswOptions = {}) {
     get proxy() {
       return proxy
     },
-    /** Both in new processes, on the data that they have. */
+    /** Restarts both in new processes on their data. */
     restart() {
       home = makeHome()
       proxy = makeProxy()
     },
-    /** Whether the proxy cannot be reached. */
+    /** Whether the proxy is unreachable. */
     setAway(away: boolean) {
       isAway = away
     },
-    /** The tenant that home is. */
+    /** The gateway's tenant. */
     async tenant() {
       const [tenant] = (await proxy.tenants.list()).tenants
       return proxy.tenant(tenant?.id ?? '')
     },
-    /** A streamed chat at the cloud with a client key. */
+    /** Sends a streamed chat request to the cloud with an API key. */
     async chat(key: string, model = 'openai/gpt-5-mini') {
       const response = await proxy.fetch(`${CLOUD_URL}/v1/chat/completions`, chatRequest(key, model))
       return { status: response.status, text: await response.text() }
@@ -144,7 +147,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
 
 export type OverMsw = ReturnType<typeof openOverMsw>
 
-/** A streamed chat with a client key. */
+/** Sends a streamed chat request with an API key. */
 export const chatRequest = (key: string, model: string): RequestInit => ({
   method: 'POST',
   headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -4,16 +4,16 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import { fileStorage } from '../../../adapters/storage/file.ts'
-import { createCloudProxy } from '../../../src/cloud/proxy.ts'
+import { createCloudProxy } from '../../../src/features/cloud-sync/proxy/proxy.ts'
 import { createGateway } from '../../../src/gateway.ts'
 
 /*
- * One end of a mirror as a process of its own, on a file store: `process <home or cloud> <folder> <secret> <enrolment> <port>`. It says "ready"
- * with its port: the cloud listens on the one that it was given, or on any for 0. Each line of its input is a call of its `api`,
- * `[number, "keys.create", ...arguments]`; it answers `<number> <result>`, the result as JSON. The `api` of the cloud is that of its one tenant.
+ * One side of cloud sync as a process on a file store: `process <home or cloud> <folder> <secret> <enrollment token> <port>`. It prints "ready"
+ * with its port: the cloud listens on the given one, or on any for 0. Each input line is a call of its `api`,
+ * `[number, "keys.create", ...arguments]`; it prints `<number> <result>` with the result as JSON. The cloud's `api` is that of its only tenant.
  */
 
-const [side = '', path = '', secret = '', enrolment = '', port = ''] = process.argv.slice(2)
+const [side = '', path = '', secret = '', enrollmentToken = '', port = ''] = process.argv.slice(2)
 const storage = fileStorage({ path, logger: false })
 let listening = 0
 const api = side === 'home' ? openHome() : await openCloud()
@@ -35,7 +35,7 @@ function openHome() {
 }
 
 async function openCloud() {
-  const proxy = createCloudProxy({ storage, secret, enrolment, logger: false })
+  const proxy = createCloudProxy({ storage, secret, enrollmentToken, logger: false })
   const server = createServer(async (req, res) => {
     const body = await buffer(req)
     const response = await proxy.fetch(
@@ -58,7 +58,7 @@ async function openCloud() {
   }
 }
 
-/** Calls the function of the api that has this name, such as `keys.create`. */
+/** Calls the API function with this name, such as `keys.create`. */
 async function call(name: string, args: unknown[]): Promise<unknown> {
   let found: unknown = await api()
   let holder: unknown

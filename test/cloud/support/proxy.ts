@@ -1,23 +1,30 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { type CloudProxyOptions, createCloudProxy } from '../../../src/cloud/proxy.ts'
+import { type CloudProxyOptions, createCloudProxy } from '../../../src/features/cloud-sync/proxy/proxy.ts'
 import { plant, watchfulLogger } from '../../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { assert } from '../../support/suite.ts'
 import { type Client, createClient } from './client.ts'
 
-export const ENROLMENT = 'enrolment-credential-of-forty-characters'
+export const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 export const SECRET = 'secret-of-the-proxy-of-forty-characters-'
 
-/** A proxy on a storage in memory, and gateways that have enrolled there. */
+/** A proxy on an in-memory storage, and gateways enrolled there. */
 export function openProxy({
   clock = fakeClock(),
   ...options
 }: Omit<Partial<CloudProxyOptions>, 'clock'> & { clock?: FakeClock } = {}) {
-  plant(ENROLMENT)
+  plant(ENROLLMENT_TOKEN)
   plant(SECRET)
   const storage = options.storage ?? memoryStorage({ clock })
   const make = () =>
-    createCloudProxy({ clock, secret: SECRET, enrolment: ENROLMENT, logger: watchfulLogger(), ...options, storage })
+    createCloudProxy({
+      clock,
+      secret: SECRET,
+      enrollmentToken: ENROLLMENT_TOKEN,
+      logger: watchfulLogger(),
+      ...options,
+      storage,
+    })
   let proxy = make()
   const door = { fetch: (request: Request) => proxy.fetch(request) }
 
@@ -29,13 +36,13 @@ export function openProxy({
       return proxy
     },
     current: () => proxy,
-    /** Another process on the same storage in place of the one before, which is dropped as it is. */
+    /** Replaces the proxy with another process on the same storage, without closing the old one. */
     restart() {
       proxy = make()
     },
     async enrolled(): Promise<Client> {
       const client = await createClient(door)
-      const { status, body } = await client.open(ENROLMENT)
+      const { status, body } = await client.open(ENROLLMENT_TOKEN)
       assert.is(status, 200, JSON.stringify(body))
       return client
     },

@@ -1,26 +1,26 @@
-import { mintClientKey } from '../../../src/store/client-key.ts'
-import { digestOfKey } from '../../../src/sync/cryptography.ts'
-import type { MirrorState } from '../../../src/sync/protocol.ts'
+import { digestKey } from '../../../src/features/cloud-sync/cryptography.ts'
+import type { RecordState } from '../../../src/features/cloud-sync/protocol.ts'
+import { mintClientKey } from '../../../src/records/key-format.ts'
 import { plant } from '../../support/canaries.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
-/** A key as a gateway mirrors it, with its value, which is not in the state. */
+/** A key as a gateway syncs it, with its value, which isn't in the state. */
 export async function keyState(id: string, options: { value?: string; edits?: number; isActive?: boolean } = {}) {
   const { value = mintClientKey(), edits = 1, isActive = true } = options
   plant(value)
   const revision = [edits, 0] as const
-  const state: MirrorState = {
+  const state: RecordState = {
     collection: 'keys',
     id,
     revision,
-    record: { id, name: id, createdAt: AT, digest: await digestOfKey(value) },
+    record: { id, name: id, createdAt: AT, digest: await digestKey(value) },
     active: { isActive, revision },
   }
   return { value, state }
 }
 
-export const connectionState = (id: string, apiKey: string): MirrorState => {
+export const connectionState = (id: string, apiKey: string): RecordState => {
   plant(apiKey)
   return {
     collection: 'connections',
@@ -31,14 +31,14 @@ export const connectionState = (id: string, apiKey: string): MirrorState => {
   }
 }
 
-export const settingsState = (requireApiKey: boolean, edits = 1): MirrorState => ({
+export const settingsState = (requireApiKey: boolean, edits = 1): RecordState => ({
   collection: 'settings',
   id: 'settings',
   revision: [edits, 0],
   record: { requireApiKey },
 })
 
-export const deleted = ({ active: _, ...state }: MirrorState, edits: number): MirrorState => ({
+export const deleted = ({ active: _, ...state }: RecordState, edits: number): RecordState => ({
   ...state,
   revision: [edits, 0],
   record: null,

@@ -10,13 +10,13 @@ import { assert, suite } from '../../support/suite.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * The same call through the AI SDK's own package of a vendor and through the gateway, before the same provider: what the application gets is the
- * same, whole and streamed, by either client and in either version.
+ * Makes the same call to the same provider through the AI SDK's own package for the vendor and through the gateway. The application receives the
+ * same result, whole and streamed, with either client and either version.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite('the AI SDK over the gateway beside its own packages of vendors')
+const test = suite('the AI SDK through the gateway compared with its own packages for vendors')
 
 type Result = Awaited<ReturnType<typeof ai7.generateText>>
 type Part = Result['content'][number]
@@ -32,11 +32,11 @@ const thought = { type: 'reasoning', text: 'Two cities.', signature: 'c2ln' } as
 const call = (id: string, name: string, input: Record<string, string>) => ({ type: 'call', id, name, input }) as const
 const says = (text: string): Answered => ({ blocks: [{ type: 'text', text }] })
 
-/** What a model answers, one answer after the other, and how it is asked besides. */
+/** The responses of a model, in order, and further options of the calls. */
 const cases: Readonly<Record<string, { answers: Answered[]; object?: true; formats?: WireFormat[] }>> = {
   words: { answers: [says('Hello there.')] },
-  'thoughts before words': { answers: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
-  'two calls, and an answer': {
+  'reasoning before text': { answers: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
+  'two calls and a response': {
     answers: [
       {
         blocks: [thought, call('call_1', 'weather', { city: 'Paris' }), call('call_2', 'weather', { city: 'Oslo' })],
@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, { answers: Answered[]; object?: true; forma
   'a call without input': {
     answers: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, says('Noon.')],
   },
-  'a call of no tool': {
+  'a call of an unknown tool': {
     answers: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, says('I cannot.')],
   },
   pages: {
@@ -67,10 +67,10 @@ const cases: Readonly<Record<string, { answers: Answered[]; object?: true; forma
       },
     ],
   },
-  'an answer that is cut': { answers: [{ ...says('Hello the'), finish: 'length' }] },
-  'an answer that is filtered': { answers: [{ ...says('Hello the'), finish: 'filter' }] },
+  'a response that is cut off': { answers: [{ ...says('Hello the'), finish: 'length' }] },
+  'a filtered response': { answers: [{ ...says('Hello the'), finish: 'filter' }] },
   'a refusal': { answers: [{ blocks: [{ type: 'refusal', text: 'I will not.' }] }] },
-  'an object': { answers: [says('{"city":"Paris"}')], object: true },
+  'a JSON object': { answers: [says('{"city":"Paris"}')], object: true },
   'an image': {
     answers: [
       {
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, { answers: Answered[]; object?: true; forma
   },
 }
 
-/** What an application sees of a part. Chat Completions of OpenAI shows no thoughts, and the AI SDK starts some of its streams with an empty text. */
+/** Returns what an application sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
 function seen(part: Part): unknown[] {
   switch (part.type) {
     case 'text':
@@ -113,7 +113,7 @@ interface Asking {
   object: boolean
 }
 
-/** What an application gets, step by step. */
+/** Returns what an application receives, step by step. */
 async function hear({ ai, model, stream, object }: Asking) {
   const execute = async (input: unknown) => ({ input, celsius: 21 })
   const schema = ai.jsonSchema<{ city: string }>(city as Parameters<typeof ai7.jsonSchema>[0])
@@ -151,7 +151,7 @@ const withoutThoughts = ({ steps, ...rest }: Heard) => ({
 })
 
 for (const format of wireFormats)
-  test(`an application gets from a provider of ${format} what it would get without the gateway`, async () => {
+  test(`an application receives the same from a provider of ${format} with and without the gateway`, async () => {
     const { provider, model, create } = vendors[format]
     let answers: Answered[] = []
     let asked = 0

@@ -12,7 +12,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** The two generations of the AI SDK, with the version of the protocol that each speaks. */
+/** The two generations of the AI SDK, with the protocol version that each uses. */
 const generations = [
   { name: 'AI SDK 7', ai: ai7, version: 4 },
   { name: 'AI SDK 6', ai: ai6, version: 3 },
@@ -27,7 +27,7 @@ for (const { name, ai, version } of generations) {
   const once = { maxRetries: 0 } as const
 
   for (const format of wireFormats) {
-    test(`a provider of ${format} is shown files as bytes, base64 and data URLs, and text`, async () => {
+    test(`a provider of ${format} receives files sent as bytes, base64, data URLs, and text`, async () => {
       const up = fakeUpstream(() => json(saidBy(format).answer.whole))
       const { fetch } = await openBefore(format, up)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
@@ -49,7 +49,7 @@ for (const { name, ai, version } of generations) {
       }
     })
 
-    test(`a call of a model of ${format} that the user denies is its result, with the reason`, async () => {
+    test(`a denied call of a ${format} model has a result with the reason`, async () => {
       const { fetch, asked } = await openToolLoop(format, 'ai-sdk')
       const tools = {
         [weather.name]: ai.tool({
@@ -79,7 +79,7 @@ for (const { name, ai, version } of generations) {
       if (format !== 'openai-chat') assert.match(JSON.stringify(asked.at(-1)), SIGNATURE)
     })
 
-    test(`the events of a provider of ${format} come as raw chunks where they are wanted`, async () => {
+    test(`the events of a provider of ${format} arrive as raw chunks if requested`, async () => {
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse(saidBy(format).answer.events)),
@@ -94,7 +94,7 @@ for (const { name, ai, version } of generations) {
     })
   }
 
-  test('an answer tells its target, its attempts and its cost, and what the target could not do', async () => {
+  test('a response describes its target, its attempts, its cost, and what the target does not support', async () => {
     const up = fakeUpstream(({ provider }) =>
       provider === 'one' ? json({}, 500) : json(saidBy('anthropic-messages').answer.whole),
     )
@@ -123,7 +123,7 @@ for (const { name, ai, version } of generations) {
     )
   })
 
-  test('tokens from the cache are counted apart, whole and streamed', async () => {
+  test('cached tokens are counted separately, whole and streamed', async () => {
     const { whole, events } = saidBy('anthropic-messages').answer
     const cached = (text: string) => text.replace('"cache_read_input_tokens":0', '"cache_read_input_tokens":30')
     for (const stream of [false, true]) {
@@ -140,7 +140,7 @@ for (const { name, ai, version } of generations) {
     }
   })
 
-  test('a model that does not exist is known by its id, and a wrong key as such', async () => {
+  test('errors name a model that does not exist, and a wrong key', async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
@@ -156,7 +156,7 @@ for (const { name, ai, version } of generations) {
     assert.is(pick(await ask(MODEL)).name, 'GatewayAuthenticationError')
   })
 
-  test('the models are listed with their kinds and the version of the client', async () => {
+  test('the list of models has their types and the version of the client', async () => {
     const { gateway, api } = await openWorld({
       connections: ['one'],
       combos: { fast: ['one/m'] },
@@ -175,7 +175,7 @@ for (const { name, ai, version } of generations) {
     assert.is((await gateway.fetch(`http://gateway/v${version}/ai/config`)).status, 401)
   })
 
-  test('options of a provider that have no equal are named', async () => {
+  test('warnings name provider options without an equivalent', async () => {
     const { fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json(chatAnswer())),
@@ -197,7 +197,7 @@ for (const { name, ai, version } of generations) {
     )
   })
 
-  test('texts are embedded and documents ranked', async () => {
+  test('embedding and reranking work', async () => {
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
     const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })

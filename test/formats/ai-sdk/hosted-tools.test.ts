@@ -10,7 +10,7 @@ import { answerOf, type HostFormat, openBefore } from './support/hosted.ts'
 import { vendors } from './support/vendors.ts'
 
 /*
- * Tools that run at a vendor. Requests declare them as the AI SDK's own package for the vendor does, and the application gets the same calls and
+ * Tools that run at a vendor. Requests declare them like the AI SDK's own package for the vendor, and the application receives the same calls and
  * results as from that package.
  */
 
@@ -18,7 +18,7 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
 const test = suite('tools of the AI SDK that run at a vendor')
 
-/** An answer of Anthropic that calls a tool of its own. */
+/** Creates a response in which Anthropic calls its own tool. */
 const ran = (name: string, input: JsonObject, type: string, content: unknown): JsonObject[] => [
   { type: 'server_tool_use', id: 'srvtoolu_1', name, input },
   { type, tool_use_id: 'srvtoolu_1', content },
@@ -30,11 +30,11 @@ interface Case {
   format: HostFormat
   tools: ai7.ToolSet
   asked?: Pick<Asked, 'toolChoice' | 'providerOptions'>
-  /** What the vendor says before its text, in its own form. */
+  /** The vendor's own blocks before its text. */
   said: JsonObject[]
-  /** Does its text cite what the tool has found? */
+  /** Whether the text cites what the tool found. */
   isCited?: true
-  /** A part of the result, which the request of the next turn must contain. */
+  /** A part of the result that the request of the next turn must contain. */
   words?: string
 }
 
@@ -48,7 +48,7 @@ const lookup = ai7.tool({
 })
 
 const cases: Readonly<Record<string, Case>> = {
-  'code in a shell of Anthropic': {
+  'code in Anthropic’s shell': {
     format: 'anthropic-messages',
     tools: { run: anthropic.tools.codeExecution_20250825() },
     said: ran('bash_code_execution', { command: 'echo 42' }, 'bash_code_execution_tool_result', {
@@ -72,7 +72,7 @@ const cases: Readonly<Record<string, Case>> = {
       ...{ type: 'web_fetch_tool_result_error', error_code: 'url_not_accessible' },
     }),
   },
-  'code in which Anthropic fetches a page, and which the application has not offered': {
+  'code in which Anthropic fetches a page, and which the application did not offer': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20260209() },
     said: ran('code_execution', { code: 'fetch()' }, 'code_execution_tool_result', {
@@ -80,7 +80,7 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     words: 'said 42',
   },
-  'a page of Anthropic that is cited': {
+  'a cited page from Anthropic': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20250910({ citations: { enabled: true } }) },
     said: [
@@ -104,7 +104,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     isCited: true,
   },
-  'an image of OpenAI, whose tool the tool choice names': {
+  'an OpenAI image, whose tool the tool choice names': {
     format: 'openai-responses',
     tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
     asked: { toolChoice: { type: 'tool', toolName: 'draw' } },
@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     words: 'So it is.',
   },
-  'a server of MCP that OpenAI asks': {
+  'an MCP server that OpenAI calls': {
     format: 'openai-responses',
     tools: {
       mcp: openai.tools.mcp({
@@ -161,7 +161,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** What an application sees, without ids; OpenAI's package adds empty thoughts, and Anthropic's its own notes. */
+/** Returns what an application sees, without IDs, the empty reasoning that OpenAI's package adds, and Anthropic's own metadata. */
 function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
   if (part.type === 'text') return [part.type, part.text]
   if (part.type === 'tool-call')
@@ -182,12 +182,12 @@ async function hear(ai: typeof ai7, asked: Asked, stream: boolean) {
 
 const bodyOf = (up: FakeUpstream): JsonObject => JSON.parse(up.calls.at(-1)?.body ?? '{}')
 
-/** The entries of a list, whose order does not matter. */
+/** Sorts the entries of a list, whose order doesn't matter. */
 const sorted = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [what, given] of Object.entries(cases))
-  test(`${what}: the call and its result are what the AI SDK’s own package gives`, async () => {
+  test(`${what}: the call and its result match the AI SDK’s own package`, async () => {
     const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
     const { up, name, fetch } = await openBefore(format, answerOf(format, given.said))
@@ -219,7 +219,7 @@ for (const [what, given] of Object.entries(cases))
     }
   })
 
-test('no tool of a vendor is declared where no tool may be called', async () => {
+test('a request that allows no tool calls declares no vendor tools', async () => {
   const offered: Readonly<Record<HostFormat, ai7.ToolSet>> = {
     'openai-responses': { code: openai.tools.codeInterpreter() },
     'anthropic-messages': { run: anthropic.tools.codeExecution_20250825() },
@@ -234,7 +234,7 @@ test('no tool of a vendor is declared where no tool may be called', async () => 
   }
 })
 
-test('a later turn has no files and no encrypted data in what a tool of a vendor has said', async () => {
+test('a later turn omits files and encrypted data from the output of a vendor tool', async () => {
   const format = 'anthropic-messages'
   const { up, name, fetch } = await openBefore(format, answerOf(format, []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
@@ -256,7 +256,7 @@ test('a later turn has no files and no encrypted data in what a tool of a vendor
   assert.not.match(JSON.stringify(bodyOf(up)), data)
 })
 
-test('a file that code of OpenAI has made is a source with its id', async () => {
+test('a file that OpenAI’s code interpreter created becomes a source with its ID', async () => {
   const format = 'openai-responses'
   const cited = { container_id: 'cntr_1', file_id: 'cfile_1', filename: 'plot.png', start_index: 0, end_index: 4 }
   const annotations = [{ type: 'container_file_citation', ...cited }]
@@ -275,7 +275,7 @@ test('a file that code of OpenAI has made is a source with its id', async () => 
   }
 })
 
-test('a tool of another vendor is left out with a warning, or refused where there is no other', async () => {
+test('a tool of another vendor is dropped with a warning, or rejected if it is the only tool', async () => {
   const { up, name, fetch } = await openBefore('gemini', answerOf('gemini', []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   const run = anthropic.tools.codeExecution_20250825()

@@ -24,7 +24,7 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
   gemini: ['google', 'gemini-3-pro-preview'],
 }
 
-/** The body that a provider of a format gets for a call, and the features that the warnings name. */
+/** Returns the body that a provider of a format receives for a call, and the features that the warnings name. */
 async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
   const [provider, usual] = targets[format]
   const model = other ?? usual
@@ -51,7 +51,7 @@ async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other
   return { body, warned }
 }
 
-/** Is everything in `expected` in `found`, too? */
+/** Returns whether `found` contains everything in `expected`. */
 function has(found: unknown, expected: unknown): boolean {
   if (typeof expected !== 'object' || expected === null) return Object.is(found, expected)
   if (typeof found !== 'object' || found === null) return false
@@ -69,25 +69,25 @@ const weather = ai7.tool({
   inputSchema: ai7.jsonSchema({ type: 'object', properties: {} }),
   execute: async () => 'warm',
 })
-const exemplary: ai7.Tool = { ...weather, inputExamples: [{ input: { city: 'Paris' } }] } as ai7.Tool // its input is of no type here
+const exemplary: ai7.Tool = { ...weather, inputExamples: [{ input: { city: 'Paris' } }] } as ai7.Tool // the type of its input doesn't matter here
 const closed = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
 
-/** What a call asks for, and what the provider gets for that. */
+/** Options of a call, with the body that the provider receives. */
 const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, model?: string][] = [
   [
-    'how closely an image is looked at',
+    'the detail of an image',
     'openai-responses',
     { content: png({ openai: { imageDetail: 'low' } }) },
     { input: [{ content: [{ type: 'input_image', detail: 'low' }] }] },
   ],
   [
-    'how closely an image is looked at, in Chat',
+    'the detail of an image, in Chat Completions',
     'openai-chat',
     { content: png({ openai: { imageDetail: 'low' } }) },
     { messages: [{ content: [{ type: 'image_url', image_url: { detail: 'low' } }] }] },
   ],
   [
-    'a document that may be cited, its title and context',
+    'a citable document with its title and context',
     'anthropic-messages',
     { content: pdf({ anthropic: { citations: { enabled: true }, title: 'The report', context: 'Of 2026.' } }) },
     {
@@ -97,7 +97,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     },
   ],
   [
-    'what of a video is seen',
+    'the section of a video',
     'gemini',
     {
       content: [
@@ -112,7 +112,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { contents: [{ parts: [{ videoMetadata: { fps: 2, startOffset: '1s', endOffset: '3s' } }] }] },
   ],
   [
-    'the breakpoint of a cache',
+    'a cache breakpoint',
     'openai-responses',
     {
       content: [
@@ -122,7 +122,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { input: [{ content: [{ prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
   ],
   [
-    'a cache for the whole request, the user and the tier',
+    'a cache for the whole request, the user, and the tier',
     'anthropic-messages',
     {
       providerOptions: {
@@ -136,7 +136,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { cache_control: { ttl: '1h' }, metadata: { user_id: 'me' }, service_tier: 'standard_only' },
   ],
   [
-    'a budget of thoughts besides the limit of the answer',
+    'a reasoning budget on top of the output limit',
     'anthropic-messages',
     { maxOutputTokens: 1_000, providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 4_000 } } } },
     { max_tokens: 5_000, thinking: { type: 'enabled', budget_tokens: 4_000 } },
@@ -155,14 +155,14 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { prompt_cache_options: { mode: 'explicit' }, service_tier: 'fast' },
   ],
   [
-    'a text that is repeated',
+    'a prediction',
     'openai-chat',
     { providerOptions: { openai: { prediction: { type: 'content', content: 'Hi there' } } } },
     { prediction: { content: 'Hi there' } },
     'gpt-4.1',
   ],
   [
-    'what only Responses has, and a conversation that is not stored',
+    'options that only Responses has, and an unstored conversation',
     'openai-responses',
     {
       providerOptions: {
@@ -178,19 +178,19 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { instructions: 'Be kind.', truncation: 'auto', max_tool_calls: 3, store: false },
   ],
   [
-    'a summary of the thoughts with their effort',
+    'a reasoning summary with an effort',
     'openai-responses',
     { reasoning: 'high' },
     { reasoning: { effort: 'high', summary: 'detailed' } },
   ],
   [
-    'a short summary where it is wanted',
+    'a short summary if requested',
     'openai-responses',
     { reasoning: 'high', providerOptions: { openai: { reasoningSummary: 'auto' } } },
     { reasoning: { effort: 'high', summary: 'auto' } },
   ],
   [
-    'what only Google has',
+    'options that only Google has',
     'gemini',
     {
       temperature: 0.5,
@@ -216,26 +216,26 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     },
   ],
   [
-    'an answer that its schema holds',
+    'strict JSON output',
     'openai-responses',
     { output: ai7.Output.object({ schema: ai7.jsonSchema({ ...closed, additionalProperties: false }) }) },
     { text: { format: { type: 'json_schema', strict: true } } },
   ],
   [
-    'an answer that its schema holds, in Chat',
+    'strict JSON output, in Chat Completions',
     'openai-chat',
     { output: ai7.Output.array({ element: ai7.jsonSchema({ ...closed, additionalProperties: false }) }) },
     { response_format: { type: 'json_schema', json_schema: { strict: true } } },
   ],
   [
-    'thoughts that are shown where the effort is asked for',
+    'visible reasoning if an effort is set',
     'anthropic-messages',
     { reasoning: 'high' },
     { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
     'claude-opus-4-7',
   ],
   [
-    'what only Anthropic has, with its betas',
+    'options that only Anthropic has, with their betas',
     'anthropic-messages',
     {
       tools: { weather: exemplary },
@@ -260,7 +260,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     },
   ],
   [
-    'how it is to reason, and where it is not to search',
+    'reasoning options, and domains to exclude from a search',
     'openai-responses',
     {
       tools: { find: provided('openai.web_search', { filters: { blockedDomains: ['a.test'] } }) },
@@ -273,7 +273,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     },
   ],
   [
-    'a search that is forced',
+    'a forced search',
     'anthropic-messages',
     {
       tools: { find: provided('anthropic.web_search_20250305', { maxUses: 2 }), weather },
@@ -283,9 +283,9 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
   ],
 ]
 
-/** A tool that a provider of the AI SDK defines, under any name. */
+/** Creates a tool that one of AI SDK's providers defines, under any name. */
 function provided(id: `${string}.${string}`, args: Record<string, unknown>): ai7.Tool {
-  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // as its factories make it
+  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // like those of AI SDK's factories
 }
 
 for (const [name, format, call, sent, model] of cases)
@@ -295,7 +295,7 @@ for (const [name, format, call, sent, model] of cases)
     assert.equal(warned, [])
   })
 
-test('a schema that OpenAI’s strict mode would refuse is sent without it, and any other choice is kept', async () => {
+test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
   const strictOf = async (call: Asked) => Object(Object((await ask('openai-responses', call)).body.text).format).strict
   assert.is(await strictOf({ output: output(closed) }), undefined) // open
@@ -322,7 +322,7 @@ test('a schema that OpenAI’s strict mode would refuse is sent without it, and 
   assert.is(await strictOf({ output: whole, providerOptions }), false)
 })
 
-test('a conversation, a container or contents that one vendor stores are refused rather than lost', async () => {
+test('a conversation, container, or content stored by one vendor is rejected rather than dropped', async () => {
   const stored: [format: WireFormat, providerOptions: ai7.ProviderMetadata, name: string][] = [
     ['openai-responses', { openai: { previousResponseId: 'resp_1' } }, 'providerOptions.openai.previousResponseId'],
     ['anthropic-messages', { anthropic: { container: { id: 'c' } } }, 'providerOptions.anthropic.container'],
@@ -334,7 +334,7 @@ test('a conversation, a container or contents that one vendor stores are refused
   }
 })
 
-test('what another vendor does not have is named', async () => {
+test('warnings name the options that another vendor does not support', async () => {
   const providerOptions = { google: { safetySettings: [] }, openai: { truncation: 'auto' } }
   const { warned } = await ask('anthropic-messages', {
     providerOptions,
@@ -347,7 +347,7 @@ test('what another vendor does not have is named', async () => {
   ])
 })
 
-test('reasoning that a model lacks is named by the option that asked for it, and refused by it to a strict call', async () => {
+test('a warning about unsupported reasoning, and the error of a strict call, name the option that set it', async () => {
   const asked: [call: Asked, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [
@@ -364,7 +364,7 @@ test('reasoning that a model lacks is named by the option that asked for it, and
     assert.ok((await ask('openai-chat', call, 'gpt-4.1')).warned.includes(path), path)
     const headers = { 'x-signalbox-strict': 'true' }
     const error = await ask('openai-chat', { ...call, headers }, 'gpt-4.1').catch((reason: unknown) => reason)
-    assert.match(String(error), `"${path}": it would be dropped, which this request does not allow`)
+    assert.match(String(error), `"${path}": it would be dropped, which strict mode does not allow`)
   }
 })
 

@@ -17,18 +17,18 @@ const apis: Readonly<Record<WireFormat, string>> = {
   gemini: 'gemini',
 }
 
-/** All streams with CI=true, and each third one otherwise. */
+/** All streams with CI=true, otherwise every third one. */
 const SHARE = process.env.CI ? 1 : 3
 
 interface Listened {
   text: string
   calls: { name: string; input: unknown }[]
   errors: unknown[]
-  /** What is wrong with the order of the parts. */
+  /** Errors in the order of the parts. */
   disorder: string[]
 }
 
-/** Reads a stream to its end. Each part with an id starts once, goes on while it is open and ends; the end of all comes last. */
+/** Reads a stream to its end. Each part with an ID starts once, continues while it is open, and ends; the finish comes last. */
 async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolSet): Promise<Listened> {
   const heard: Listened = { text: '', calls: [], errors: [], disorder: [] }
   const open = new Set<string>()
@@ -51,11 +51,11 @@ async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolS
   return heard
 }
 
-/** The calls of an answer as the vendor's client has them. */
+/** Returns the calls of a response as the vendor's client reads them. */
 const callsIn = ({ tool_calls: calls = [] }: Heard) =>
   calls.map(({ name, args, arguments: text = '' }) => ({ name, input: args ?? tryParseJson(text || '{}') ?? text }))
 
-/** Compares without the order of members and without what stands for no input. */
+/** Normalizes the order of fields and the different forms of empty input. */
 const same = (calls: readonly { name: string; input: unknown }[]) =>
   calls.map(({ name, input }) => [name, isObject(input) ? Object.entries(input).sort() : (input ?? [])])
 
@@ -66,7 +66,7 @@ for (const [name, ai, version] of [
   const test = suite(`recorded streams for ${name}`)
 
   for (const format of wireFormats)
-    test(`of ${format} have the text and the calls that the vendor's client has, in parts that begin and end`, async () => {
+    test(`of ${format} have the same text and calls as in the vendor's client, in parts that begin and end`, async () => {
       const streams = recordedStreams(apis[format]).filter((_, at) => at % SHARE === 0)
       let current = ''
       const { fetch, world } = await openBefore(
@@ -80,11 +80,11 @@ for (const [name, ai, version] of [
         const any: ai7.Tool = { inputSchema: ai.jsonSchema({ type: 'object', additionalProperties: true }) }
         const told = await listen(ai, model, Object.fromEntries(calls.map((call) => [call.name, any])))
         assert.equal(told.disorder, [], recording)
-        const isError = !heard.ok || !(heard.finish || heard.text || calls.length > 0) // a plain merge has no errors
+        const isError = !heard.ok || !(heard.finish || heard.text || calls.length > 0) // the plain merge doesn't detect errors
         assert.is(told.errors.length > 0, isError, `${recording}: ${told.errors}`)
         if (isError) continue
         assert.is(told.text, heard.text ?? '', recording)
-        if (recorded.includes('"partialArgs"')) continue // a plain merge of the parts does not join the pieces of arguments
+        if (recorded.includes('"partialArgs"')) continue // the plain merge doesn't join pieces of arguments
         assert.equal(same(told.calls), same(calls), recording)
         await world.api.health.reset()
       }

@@ -1,5 +1,5 @@
-import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
-import type { CanonicalError, ErrorKind } from '../../../src/formats/canonical/errors.ts'
+import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { CanonicalError, ErrorKind } from '../../../src/protocols/formats/canonical/canonical-errors.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const read = suite("parsing Anthropic's errors")
@@ -20,42 +20,42 @@ const table: Record<string, [status: number, body: unknown, expected: Partial<Ca
     { kind: 'bad-request', code: 'invalid_request_error' },
   ],
   'an unknown key': [401, envelope('authentication_error', 'invalid x-api-key'), { kind: 'authentication' }],
-  'no money': [402, envelope('billing_error', 'pay'), { kind: 'billing' }],
-  'no money, told as a bad request': [
+  'insufficient credit': [402, envelope('billing_error', 'pay'), { kind: 'billing' }],
+  'insufficient credit, reported as a bad request': [
     400,
     envelope('invalid_request_error', 'Your credit balance is too low'),
     { kind: 'billing' },
   ],
-  'a spend limit that is told as a rate': [
+  'a spending limit reported as a rate limit': [
     429,
     envelope('rate_limit_error', 'You have reached your spend limit', { error_code: 'spend_limit_reached' }),
     { kind: 'billing', code: 'spend_limit_reached' },
   ],
   'an unknown model': [404, envelope('not_found_error', 'model: x'), { kind: 'not-found' }],
-  'a body that is too large': [413, envelope('request_too_large', 'big'), { kind: 'too-large' }],
+  'an oversized body': [413, envelope('request_too_large', 'big'), { kind: 'too-large' }],
   'a prompt that is too long': [
     400,
     envelope('invalid_request_error', 'prompt is too long: 3333404 tokens > 200000 maximum'),
     { kind: 'context-overflow' },
   ],
-  'a rate with its wait': [
+  'a rate limit with a wait': [
     429,
     envelope('rate_limit_error', 'slow'),
     { kind: 'rate-limit', retryAfterMs: 7_000 },
     { 'retry-after': '7' },
   ],
-  'too much work': [529, envelope('overloaded_error', 'Overloaded'), { kind: 'overloaded' }],
-  'too much work under another status': [500, envelope('overloaded_error', 'Overloaded'), { kind: 'overloaded' }],
-  'trouble of its own': [500, envelope('api_error', 'Internal server error'), { kind: 'server' }],
-  'a page instead of an envelope': [
+  overload: [529, envelope('overloaded_error', 'Overloaded'), { kind: 'overloaded' }],
+  'overload with another status': [500, envelope('overloaded_error', 'Overloaded'), { kind: 'overloaded' }],
+  'an internal error': [500, envelope('api_error', 'Internal server error'), { kind: 'server' }],
+  'an HTML page instead of an error body': [
     502,
     '<html>',
-    { kind: 'server', message: 'The provider answered with status 502.' },
+    { kind: 'server', message: 'The provider returned status 502.' },
   ],
 }
 
 for (const [name, [status, body, expected, headers]] of Object.entries(table)) {
-  read(`an error is parsed: ${name}`, () => {
+  read(`the parser reads an error: ${name}`, () => {
     const told = parse(status, body, { ...headers })
     const picked = Object.fromEntries(Object.entries(told).filter(([field]) => field in expected))
     assert.equal(picked, expected)
@@ -94,13 +94,13 @@ for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [numbe
   })
 }
 
-write('a more specific status of the same class is kept', () => {
+write('an error keeps a more specific status of the same class', () => {
   assert.is(written('server', { status: 502 }).status, 502)
   assert.is(written('timeout', { status: 408 }).status, 408)
   assert.is(written('overloaded', { status: 503 }).status, 529)
 })
 
-write('an overflow has the message that clients look for', () => {
+write('a context overflow has the message that clients look for', () => {
   const message = (said: string) => Object(written('context-overflow', { message: said }).body.error).message
   assert.is(
     message('The input token count exceeds the maximum'),
@@ -111,7 +111,7 @@ write('an overflow has the message that clients look for', () => {
   assert.is(message(sum), sum)
 })
 
-write('an error has its wait in whole seconds, and a sign when retrying does not help', () => {
+write('an error has its wait in whole seconds, and tells clients if retrying does not help', () => {
   assert.equal(written('rate-limit', { retryAfterMs: 34_400 }).headers, { 'retry-after': '35' })
   assert.equal(written('billing').headers, { 'x-should-retry': 'false' })
 })

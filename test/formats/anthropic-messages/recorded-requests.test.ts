@@ -1,7 +1,7 @@
-import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import type { TargetContext } from '../../../src/formats/translator.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import type { TargetContext } from '../../../src/protocols/formats/translator.ts'
 import type { Traits } from '../../../src/traits.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -9,7 +9,7 @@ import { recordedExchanges } from '../support/recordings.ts'
 
 const test = suite('recorded Messages requests')
 
-/** The request as it goes to Anthropic again, through the canonical form. */
+/** Translates a request to the canonical format and back. */
 function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
   const { target, warnings } = contexts(messagesTranslator, { traits: traitsOf(request) })
   const own: TargetContext = {
@@ -18,12 +18,12 @@ function again(request: JsonObject): { body: JsonObject; warnings: string[] } {
     origin: { format: 'anthropic-messages', account: 'a' },
   }
   const parsed = messagesTranslator.parseRequest(request, { warnings })
-  const { carries } = messagesTranslator
-  const { request: prepared } = prepareRequest(parsed, { ...own, carries })
+  const { supportedOptions } = messagesTranslator
+  const { request: prepared } = prepareRequest(parsed, { ...own, supportedOptions })
   return { body: messagesTranslator.writeRequest(prepared, own).body, warnings: warnings.list() }
 }
 
-/** What the model that was asked takes. */
+/** The traits of the requested model. */
 function traitsOf({ thinking, output_config }: JsonObject): Partial<Traits> {
   const by = isObject(thinking)
     ? thinking.type === 'enabled'
@@ -36,7 +36,7 @@ function traitsOf({ thinking, output_config }: JsonObject): Partial<Traits> {
   return { lacks: [], lateSystem: true, prefill: true, reasoning }
 }
 
-/** A request without the differences that mean nothing: short forms, nulls, defaults, turns of one role apart. */
+/** Removes meaningless differences from a request: short forms, nulls, defaults, and split turns. */
 function normal(request: JsonObject): JsonObject {
   const { system, messages, stream, tools, ...rest } = withoutNulls(request)
   const turns: { role: unknown; content: JsonObject[] }[] = []
@@ -56,7 +56,7 @@ function normal(request: JsonObject): JsonObject {
   }
 }
 
-/** The oldest version of the search is the one that is written. */
+/** The writer uses the oldest version of web search. */
 function normalTool({ type, allowed_callers: _, ...tool }: JsonObject): JsonObject {
   if (type === undefined || type === 'custom') return tool
   return { ...tool, type: String(type).replace(/^(web_search)_.*/, '$1_20250305') }
@@ -75,7 +75,7 @@ function blocksOf(content: unknown): JsonObject[] {
 
 const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Clients send nulls for what they do not say, and wrong types of images. */
+/** Clients send null for unset fields, and wrong image types. */
 const withoutNulls = (value: JsonObject): JsonObject =>
   JSON.parse(
     JSON.stringify(value, (name, inner) =>
@@ -83,7 +83,7 @@ const withoutNulls = (value: JsonObject): JsonObject =>
     ),
   )
 
-test('recorded requests stay the same when written again, but for what warnings name', () => {
+test('a recorded request stays the same when written again, except for changes that warnings name', () => {
   const counts = { same: 0, changed: 0, refused: 0 }
   for (const { name, url, request } of recordedExchanges(['anthropic'])) {
     if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue
@@ -103,10 +103,10 @@ test('recorded requests stay the same when written again, but for what warnings 
   assert.ok(counts.same > 250 && counts.changed < 90 && counts.refused < 40, JSON.stringify(counts))
 })
 
-/** What only Anthropic runs. */
+/** Features that only Anthropic runs. */
 const REFUSED =
-  /"(container|mcp_servers)": only Anthropic|"(advisor|code_execution|memory|web_fetch)_\d+" is Anthropic's own|"container_upload" is no type/
+  /"(container|mcp_servers)": only Anthropic|"(advisor|code_execution|memory|web_fetch)_\d+" only work with Anthropic|"container_upload" is not supported/
 
-/** Tools that are put off and searched for; searches and summaries of its own; a last turn that was left out. */
+/** Deferred tools and tool searches, Anthropic's own searches and summaries, and an omitted last turn. */
 const CHANGED =
   /^dropped:tools\[\d+\](\.defer_loading)?$|^(dropped|replaced|added):messages(\[\d+\]\.content\[\d+\])*|^dropped:(context_management|output_config\.task_budget)$/

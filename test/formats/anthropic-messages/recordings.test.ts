@@ -1,18 +1,18 @@
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream'
 import fc from 'fast-check'
-import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
-import { unsealState } from '../../../src/formats/canonical/state.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
+import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { unsealState } from '../../../src/protocols/formats/canonical/canonical-state.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
-const test = suite('recordings of Messages')
+const test = suite('recorded Messages')
 
-/** The stream as a client of the same format gets it when it goes through the canonical form, cut as told. */
+/** Translates a stream to the canonical format and back, cut into pieces. */
 function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
   const { read, write } = contexts(messagesTranslator)
   const events: string[] = []
@@ -28,7 +28,7 @@ function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
   return events
 }
 
-/** What Anthropic's client makes of a stream. */
+/** Reads a stream with Anthropic's client. */
 async function heardBy(events: readonly string[]) {
   const lines: string[] = []
   const parser = createSseParser(({ data }) => lines.push(`${data}\n`))
@@ -70,13 +70,13 @@ async function assertSame(events: readonly string[], heard: Heard, name: string)
   assert.is(told.redacted, redacted ?? 0, name)
 }
 
-test('recordings of Messages mean the same to the client of Anthropic, whole', async () => {
+test("Anthropic's client reads translated recordings like the originals", async () => {
   const recorded = recordedStreams('anthropic')
   assert.ok(recorded.length > 30)
   for (const { name, sse, heard } of recorded) await assertSame(translated(encodeUtf8(sse), []), heard, name)
 })
 
-test('recordings of Messages mean the same to the client of Anthropic, wherever they are cut', () => {
+test("Anthropic's client reads translated recordings like the originals, wherever they are cut", () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
     const whole = translated(bytes, []).join('')
@@ -92,7 +92,7 @@ test('recordings of Messages mean the same to the client of Anthropic, wherever 
 
 const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
 
-test('recorded answers mean the same when they are written again', () => {
+test('a recorded response that is parsed and written again means the same', () => {
   let understood = 0
   for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue
@@ -110,7 +110,7 @@ test('recorded answers mean the same when they are written again', () => {
   assert.ok(understood > 300, String(understood))
 })
 
-/** The blocks that have a part in the canonical form, with their signatures unsealed. */
+/** Returns the blocks that have a canonical part, with their signatures unsealed. */
 function blocksOf(content: unknown): JsonObject[] {
   const blocks: JsonObject[] = Array.isArray(content) ? content.filter(isObject) : []
   return blocks.flatMap((block): JsonObject[] => {
@@ -124,7 +124,7 @@ function blocksOf(content: unknown): JsonObject[] {
   })
 }
 
-test('recorded errors are parsed', () => {
+test('the parser reads all recorded errors', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
     .map(({ status, answer }) =>

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
-import type { Answer, Finish } from '../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
+import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { Answer, Finish } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -16,7 +16,7 @@ const test = suite('round trips of Messages')
 
 const runs = { numRuns: 25 }
 
-test('a request for a provider is parsed as it was', () => {
+test('a request that is written and parsed again stays the same', () => {
   fc.assert(
     fc.property(request, (given) => {
       const { target, warnings } = contexts(messagesTranslator)
@@ -28,12 +28,12 @@ test('a request for a provider is parsed as it was', () => {
   )
 })
 
-/** How an answer ended, without Anthropic's word for it. */
+/** Removes Anthropic's own stop reason from the end of a response. */
 const withoutWord = ({ raw: _, ...finish }: Finish): Finish => finish
 
 const replies = fc.array(plainReply, { maxLength: 5 })
 
-test('an answer for a client is parsed as it was', () => {
+test('a response that is written and parsed again stays the same', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -47,7 +47,7 @@ test('an answer for a client is parsed as it was', () => {
   )
 })
 
-test('an answer that the client returns is parsed as it was, with all opaque state', () => {
+test('a response that the client sends back stays the same, with all opaque state', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -59,7 +59,7 @@ test('an answer that the client returns is parsed as it was, with all opaque sta
   )
 })
 
-test('a stream for a client is parsed as it was', () => {
+test('a stream that is written and read again stays the same', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -93,7 +93,7 @@ function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
   return [start({ type: 'text', text: '' }), delta(part.text), ...citations, end]
 }
 
-test('megabytes of arguments take linear time', () => {
+test('reading megabytes of arguments takes linear time', () => {
   const piece = `event: content_block_delta\ndata: ${JSON.stringify({
     ...{ type: 'content_block_delta', index: 0 },
     delta: { type: 'input_json_delta', partial_json: '{"a":[{"b":1}]},'.repeat(4) },

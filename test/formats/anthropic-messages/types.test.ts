@@ -6,13 +6,13 @@ import type {
   WireMessage,
   WireRequest,
   WireText,
-} from '../../../src/formats/anthropic-messages/wire.ts'
+} from '../../../src/protocols/formats/anthropic-messages/anthropic-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Compiles only if what the writers of this format produce is what Anthropic's own client takes. */
+/** Compiles only if Anthropic's own client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** The client's types count on `citations`, which Anthropic's own answers leave out where a text cites nothing. */
+/** The client's types require `citations`, which Anthropic's own responses omit if a text cites nothing. */
 type Whole = Omit<WireMessage, 'content'> & { content: (Exclude<WireBlock, WireText> | Required<WireText>)[] }
 
 const fits: [
@@ -22,6 +22,6 @@ const fits: [
   Fits<WireCountRequest, Anthropic.MessageCountTokensParams>,
 ] = [true, true, true, true]
 
-const test = suite('the types of messages')
+const test = suite('the types of Messages')
 
-test("the types of messages are those of Anthropic's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of Messages match Anthropic's own client", () => assert.ok(fits.every(Boolean)))

@@ -1,7 +1,7 @@
-import { bedrockConverse } from '../../../src/formats/bedrock-converse/format.ts'
-import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
-import { answersOf } from '../../../src/formats/format.ts'
-import { operations } from '../../../src/formats/operations.ts'
+import { bedrockConverse } from '../../../src/protocols/formats/bedrock-converse/converse-format.ts'
+import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('errors of Converse')
@@ -14,7 +14,7 @@ const parsed = (status: number, body: unknown, type?: string) =>
     header: (name) => (name === 'x-amzn-errortype' ? type : undefined),
   })
 
-/** Status, body and type of an answer, and what is understood. */
+/** Status, body, and type of an answer, and the expected error. */
 const cases: [status: number, body: unknown, type: string | undefined, error: object][] = [
   [
     400,
@@ -55,15 +55,15 @@ const cases: [status: number, body: unknown, type: string | undefined, error: ob
     'ThrottlingException',
     { kind: 'rate-limit', status: 429, message: 'Too many requests', code: 'ThrottlingException' },
   ],
-  [503, '<html>', undefined, { kind: 'overloaded', status: 503, message: 'The provider answered with status 503.' }],
+  [503, '<html>', undefined, { kind: 'overloaded', status: 503, message: 'The provider returned status 503.' }],
 ]
 
 for (const [status, body, type, error] of cases) {
   test(`${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
 }
 
-test('an answer that is an error is noticed', () => {
-  assert.equal(answersOf(bedrockConverse, operations.generate).errorIn({ message: 'broken' }), {
+test('an error in an answer is detected', () => {
+  assert.equal(getAnswerReader(bedrockConverse, operations.generate).getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,
     error: { message: 'broken' },

@@ -1,8 +1,8 @@
-import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
 import { concatBytes, crc32, encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { SseEvent } from '../../../src/lib/sse.ts'
+import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-converse/converse-event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { converseFrames, exceptionFrame, frame, frameOf } from '../support/event-stream.ts'
+import { converseFrames, exceptionFrame, frame, toFrame } from '../support/event-stream.ts'
 
 const test = suite('event streams of AWS')
 
@@ -18,7 +18,7 @@ test('frames have the standard CRC-32 checksum', () => {
   assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
 })
 
-test('frames are parsed alike wherever they are cut', () => {
+test('frames are parsed the same way wherever they are split', () => {
   const bytes = concatBytes(converseFrames())
   const whole = read([bytes])
   assert.is(whole.length, 7)
@@ -45,7 +45,7 @@ test('a frame may have headers of every type', () => {
   ]
   const type = encodeUtf8(':event-type')
   const headers = [...values, ...more].flatMap((value) => [...name, ...value])
-  const bytes = frameOf([...headers, type.length, ...type, 7, 0, 1, 0x78], encodeUtf8('{}'))
+  const bytes = toFrame([...headers, type.length, ...type, 7, 0, 1, 0x78], encodeUtf8('{}'))
   assert.equal(read([bytes]), [{ event: 'x', data: '{}' }])
 })
 
@@ -54,26 +54,26 @@ test('an incomplete frame at the end is ignored', () => {
   assert.is(read([bytes.subarray(0, -1)]).length, 6)
 })
 
-test('a frame is refused when a byte is wrong, wherever it is', () => {
+test('a frame with a wrong byte is rejected', () => {
   const [bytes = new Uint8Array()] = converseFrames()
   for (let at = 0; at < bytes.length; at++) {
     const wrong = bytes.slice()
     wrong[at] = (wrong[at] ?? 0) ^ 0x40
-    assert.throws(() => read([wrong]), /damaged event stream/, String(at))
+    assert.throws(() => read([wrong]), /corrupt event stream/, String(at))
   }
 })
 
-test('a frame is refused when its headers exceed their length', () => {
+test('a frame whose headers exceed their length is rejected', () => {
   for (const headers of [
     [5, 0x61],
     [1, 0x61, 7, 0xff, 0xff, 1],
     [1, 0x61, 77],
     [1, 0x61, 4, 0],
   ])
-    assert.throws(() => read([frameOf(headers, encodeUtf8('{}'))]), /damaged event stream/, String(headers))
+    assert.throws(() => read([toFrame(headers, encodeUtf8('{}'))]), /corrupt event stream/, String(headers))
 })
 
-test('a frame of more than 16 MiB is refused before any of it is kept', () => {
+test('a frame of more than 16 MiB is rejected before it is buffered', () => {
   const prelude = new Uint8Array(12)
   const view = new DataView(prelude.buffer)
   view.setUint32(0, 0xf0000000)

@@ -7,7 +7,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients, type Understood, wholeClients } from '../support/clients.ts'
-import { merged, payloadsOf, plainly, recorded } from './support/recorded.ts'
+import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
 
 const test = suite('recorded exchanges with Converse, for the client of every format')
 
@@ -15,38 +15,38 @@ interface Case {
   name: string
   answer: Response
   isStream: boolean
-  /** Undefined: it was cut. */
+  /** Undefined: it was truncated. */
   expected: Understood | undefined
 }
 
-/** What the recordings say by themselves, in the vocabulary of all clients. */
+/** The content of the recordings, in the vocabulary of all clients. */
 function* cases(): Generator<Case> {
   const shapes = new Set<string>()
   for (const { name, status, answer, bytes } of recorded()) {
     if (bytes) {
-      const { stop, usage, text, thoughts, calls } = merged(payloadsOf(bytes))
+      const { stop, usage, text, thoughts, calls } = merged(getPayloads(bytes))
       const called = calls.map(([, tool, args]) => ({ name: tool, args: JSON.parse(String(args || '{}')) }))
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
-      const said = { text, reasoning: thoughts, calls: called }
-      const expected = stop === undefined ? undefined : { ...said, ...endOf(stop, called, usage) }
+      const contents = { text, reasoning: thoughts, calls: called }
+      const expected = stop === undefined ? undefined : { ...contents, ...getEnd(stop, called, usage) }
       yield { name, answer: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
     } else if (status === 200 && isObject(answer) && isObject(answer.output) && isObject(answer.output.message)) {
-      if (shapes.size === shapes.add(shapeOf(answer)).size) continue
+      if (shapes.size === shapes.add(getShape(answer)).size) continue
       const { text, thoughts, calls } = plainly(answer.output.message)
       const called = calls.map(([, tool, args]) => ({ name: tool, args }))
-      const expected = { text, reasoning: thoughts, calls: called, ...endOf(answer.stopReason, called, answer.usage) }
+      const expected = { text, reasoning: thoughts, calls: called, ...getEnd(answer.stopReason, called, answer.usage) }
       yield { name, answer: json(answer), isStream: false, expected }
     }
   }
 }
 
-/** Whole answers that differ in their words only are heard once. */
-const shapeOf = (answer: JsonObject): string =>
+/** Whole answers that only differ in their text are tested once. */
+const getShape = (answer: JsonObject): string =>
   JSON.stringify(answer, (name, value) =>
     typeof value === 'object' || /^(?:stopReason|type)$/.test(name) ? value : '',
   )
 
-function endOf(stop: unknown, calls: readonly unknown[], usage: unknown) {
+function getEnd(stop: unknown, calls: readonly unknown[], usage: unknown) {
   const count = (name: string) => (isObject(usage) && typeof usage[name] === 'number' ? usage[name] : 0)
   const finish = stop === 'max_tokens' ? 'length' : calls.length > 0 ? 'calls' : 'stop'
   return {
@@ -63,8 +63,8 @@ function* pieces(bytes: Uint8Array) {
 const catalog = { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } } as const
 const connections = [{ provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }]
 
-/** All of them in CI, at a desk those that no other client hears. */
-const shareOf = (format: WireFormat) =>
+/** All of them in CI; locally, those that no other client covers. */
+const getShare = (format: WireFormat) =>
   [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
@@ -73,15 +73,15 @@ for (const format of wireFormats) {
     const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
     const differing: JsonObject[] = []
     let count = 0
-    for (const { name, isStream, expected, answer: recording } of shareOf(format)) {
+    for (const { name, isStream, expected, answer: recording } of getShare(format)) {
       answer = recording
       const response = await world.post(
         ...questions[format]('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', isStream),
       )
-      const heard = await (isStream ? clients : wholeClients)[format](response).catch(String)
+      const result = await (isStream ? clients : wholeClients)[format](response).catch(String)
       count++
-      if (expected ? JSON.stringify(heard) !== JSON.stringify(expected) : typeof heard !== 'string')
-        differing.push({ name, heard, expected })
+      if (expected ? JSON.stringify(result) !== JSON.stringify(expected) : typeof result !== 'string')
+        differing.push({ name, heard: result, expected })
       if (!expected) await world.api.health.reset()
     }
     assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count}`)

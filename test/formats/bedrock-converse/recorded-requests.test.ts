@@ -1,9 +1,9 @@
 import { isGatewayError } from '../../../src/errors.ts'
-import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import { sharedFormatOf } from '../../../src/formats/formats.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
-import { traitsFor } from '../../../src/providers/traits.ts'
+import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { getSharedFormat } from '../../../src/protocols/formats/formats.ts'
+import { getTraits } from '../../../src/protocols/providers/provider-traits.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -13,7 +13,7 @@ import { brokenRules } from './support/converse-rules.ts'
 
 const test = suite('recorded requests written for Converse')
 
-/** Which folders hold requests of a format, and how many of them Converse can be asked at least. */
+/** The folders with requests of a format, and the minimum number that Converse supports. */
 const sources: [format: WireFormat, folders: string[], least: number][] = [
   ['openai-chat', ['openai-chat', 'openai-compatible'], 700],
   ['anthropic-messages', ['anthropic'], 250],
@@ -25,12 +25,12 @@ const models = [
   'meta.llama3-3-70b-instruct-v1:0',
 ]
 
-/** All of them in CI, at a desk one for each request. */
+/** All of them in CI; locally, one for each request. */
 const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
-  test(`requests of ${format} clients keep the rules of Converse`, async () => {
-    const client = await sharedFormatOf(format)?.loadTranslator()
+  test(`requests of ${format} clients follow the rules of Converse`, async () => {
+    const client = await getSharedFormat(format)?.loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }
     for (const [at, { name, request }] of recordedExchanges(folders).entries()) {
@@ -38,12 +38,15 @@ for (const [format, folders, least] of sources) {
       for (const model of modelsFor(at)) {
         const { warnings } = contexts(client)
         const target = { provider: 'bedrock', model, format: 'bedrock-converse' } as const
-        const traits = traitsFor(converseTranslator.traits, target, {})
-        const told = { model, traits, origin: { format: target.format, account: 'a' }, warnings }
+        const traits = getTraits(converseTranslator.traits, target, {})
+        const context = { model, traits, origin: { format: target.format, account: 'a' }, warnings }
         try {
-          const asked = client.parseRequest(structuredClone(request), { warnings })
-          const { request: prepared } = prepareRequest(asked, { ...told, carries: converseTranslator.carries })
-          const { body }: { body: JsonObject } = converseTranslator.writeRequest(prepared, told)
+          const input = client.parseRequest(structuredClone(request), { warnings })
+          const { request: prepared } = prepareRequest(input, {
+            ...context,
+            supportedOptions: converseTranslator.supportedOptions,
+          })
+          const { body }: { body: JsonObject } = converseTranslator.writeRequest(prepared, context)
           assert.equal(brokenRules(JSON.parse(JSON.stringify(body))), [], `${name} ${model}`)
           counts.written++
         } catch (error) {

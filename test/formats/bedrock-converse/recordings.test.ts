@@ -1,28 +1,28 @@
-import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
-import { bedrockConverse } from '../../../src/formats/bedrock-converse/format.ts'
-import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { answersOf } from '../../../src/formats/format.ts'
-import { operations } from '../../../src/formats/operations.ts'
 import { isObject } from '../../../src/lib/json.ts'
+import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-converse/converse-event-stream.ts'
+import { bedrockConverse } from '../../../src/protocols/formats/bedrock-converse/converse-format.ts'
+import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { merged, payloadsOf, plainly, recorded } from './support/recorded.ts'
+import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
 
 const test = suite('recorded exchanges with Converse')
 
 const { read } = contexts(converseTranslator)
 
 function understood(parts: readonly AssistantPart[]) {
-  const said = { text: '', thoughts: '', calls: [] as unknown[] }
+  const contents = { text: '', thoughts: '', calls: [] as unknown[] }
   for (const part of parts) {
-    if (part.type === 'text') said.text += part.text
-    if (part.type === 'reasoning') said.thoughts += part.text
-    if (part.type === 'tool-call') said.calls.push([part.id, part.name, JSON.parse(part.arguments || '{}')])
+    if (part.type === 'text') contents.text += part.text
+    if (part.type === 'reasoning') contents.thoughts += part.text
+    if (part.type === 'tool-call') contents.calls.push([part.id, part.name, JSON.parse(part.arguments || '{}')])
   }
-  return said
+  return contents
 }
 
 const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' }
@@ -31,12 +31,12 @@ test('recorded whole answers are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
-    assert.is(answersOf(bedrockConverse, operations.generate).errorIn(answer), undefined, name)
+    assert.is(getAnswerReader(bedrockConverse, operations.generate).getError(answer), undefined, name)
     const { choices, usage } = converseTranslator.parseAnswer(answer, read)
-    const said = plainly(answer.output.message)
-    assert.equal(understood(choices[0]?.content ?? []), said, name)
+    const contents = plainly(answer.output.message)
+    assert.equal(understood(choices[0]?.content ?? []), contents, name)
     const finish = finishes[String(answer.stopReason)]
-    assert.is(choices[0]?.finish.reason, finish === 'tool-calls' && said.calls.length === 0 ? 'stop' : finish, name)
+    assert.is(choices[0]?.finish.reason, finish === 'tool-calls' && contents.calls.length === 0 ? 'stop' : finish, name)
     if (isObject(answer.usage) && answer.usage.totalTokens !== undefined && answer.usage.inputTokens !== undefined)
       assert.is((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), answer.usage.totalTokens, name)
     count++
@@ -44,11 +44,11 @@ test('recorded whole answers are parsed', () => {
   assert.ok(count > 200, String(count))
 })
 
-function heard(bytes: Uint8Array, size: number) {
+function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
-  const watch = answersOf(bedrockConverse, operations.generate).watchStream()
+  const watch = getAnswerReader(bedrockConverse, operations.generate).watchStream()
   const parser = eventStreamFraming((event) => {
     watch.observe(event)
     reader.observe(event)
@@ -86,10 +86,10 @@ for (const [how, size] of [
     let count = 0
     for (const { name, bytes } of recorded()) {
       if (!bytes) continue
-      const frames = payloadsOf(bytes)
-      const { stop, usage, ...said } = merged(frames)
-      const { last, watch, ...told } = heard(bytes, size)
-      assert.equal(told, said, name)
+      const frames = getPayloads(bytes)
+      const { stop, usage, ...contents } = merged(frames)
+      const { last, watch, ...told } = readResult(bytes, size)
+      assert.equal(told, contents, name)
       assert.is(watch.started, frames.length > 1, name)
       assert.is(watch.ended, stop !== undefined, name)
       if (stop === undefined) assert.is(last?.type, 'error', `${name}: cut, and not told`)

@@ -1,24 +1,26 @@
 import fc from 'fast-check'
-import { eventStreamFraming } from '../../../src/formats/bedrock-converse/event-stream.ts'
-import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
 import { concatBytes } from '../../../src/lib/bytes.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { eventStreamFraming } from '../../../src/protocols/formats/bedrock-converse/converse-event-stream.ts'
+import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { eventFrame } from '../support/event-stream.ts'
 
 const test = suite('round trips of Converse answers')
 
-const said = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
+const textArbitrary = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
 const base64 = fc.base64String({ minLength: 4 })
 
-/** A block, and what its deltas say of it before they are cut. */
+/** A block, and its deltas before they are split. */
 const block = fc.oneof(
-  said.map((text) => ({ text })),
-  fc.tuple(said, base64).map(([text, signature]) => ({ reasoningContent: { reasoningText: { text, signature } } })),
+  textArbitrary.map((text) => ({ text })),
+  fc
+    .tuple(textArbitrary, base64)
+    .map(([text, signature]) => ({ reasoningContent: { reasoningText: { text, signature } } })),
   base64.map((redactedContent) => ({ reasoningContent: { redactedContent } })),
   fc
     .record({
@@ -46,7 +48,7 @@ function* pieces(text: string, lengths: readonly number[]) {
   }
 }
 
-function* framesOf(content: readonly Block[], lengths: readonly number[]) {
+function* getFrames(content: readonly Block[], lengths: readonly number[]) {
   yield eventFrame('messageStart', { role: 'assistant' })
   for (const [contentBlockIndex, one] of content.entries()) {
     const delta = (what: object) => eventFrame('contentBlockDelta', { contentBlockIndex, delta: what })
@@ -66,7 +68,7 @@ function* framesOf(content: readonly Block[], lengths: readonly number[]) {
   yield eventFrame('metadata', { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } })
 }
 
-function heard(bytes: Uint8Array, lengths: readonly number[]) {
+function readResult(bytes: Uint8Array, lengths: readonly number[]) {
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
@@ -82,7 +84,7 @@ function heard(bytes: Uint8Array, lengths: readonly number[]) {
   return events
 }
 
-function partsOf(events: readonly StreamEvent[]): AssistantPart[] {
+function getParts(events: readonly StreamEvent[]): AssistantPart[] {
   const parts = new Map<number, AssistantPart>()
   for (const event of events) {
     if (event.type === 'part-start') parts.set(event.key, { ...event.part })
@@ -96,11 +98,11 @@ function partsOf(events: readonly StreamEvent[]): AssistantPart[] {
   return [...parts.values()]
 }
 
-test('a stream is parsed like the whole answer, wherever its texts and its frames are cut', () => {
+test('a stream is parsed like the whole answer, wherever its texts and frames are split', () => {
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
-      const events = heard(concatBytes([...framesOf(content, lengths)]), chunks)
-      assert.equal(partsOf(events), whole(content).choices[0]?.content)
+      const events = readResult(concatBytes([...getFrames(content, lengths)]), chunks)
+      assert.equal(getParts(events), whole(content).choices[0]?.content)
       const last = events.at(-1)
       assert.equal(last?.type === 'end' && last.finishes[0], whole(content).choices[0]?.finish)
     }),
@@ -108,7 +110,7 @@ test('a stream is parsed like the whole answer, wherever its texts and its frame
   )
 })
 
-test('an answer is sent back in the blocks that it came in', () => {
+test('an answer is sent back in its original blocks', () => {
   fc.assert(
     fc.property(blocks, (content) => {
       const parts = whole(content).choices[0]?.content ?? []

@@ -1,11 +1,11 @@
-import { createGatheredParts } from '../../../src/formats/canonical/answer-events.ts'
+import { createPartCollector } from '../../../src/protocols/formats/canonical/answer-events.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('collecting the parts of a stream')
 
-test('parts have what they began with, and what was added to it in order', () => {
-  const parts = createGatheredParts()
+test('parts contain their start and everything added to it, in order', () => {
+  const parts = createPartCollector()
   const part = { type: 'text' as const, text: 'a', citations: [{ url: 'u1' }] }
   parts.take({ type: 'part-start', key: 1, candidate: 1, part })
   parts.take({ type: 'part-delta', key: 1, text: 'b' })
@@ -19,7 +19,7 @@ test('parts have what they began with, and what was added to it in order', () =>
 
 test('any number of citations takes linear time', () => {
   const MANY = 100_000
-  const parts = createGatheredParts()
+  const parts = createPartCollector()
   parts.take({ type: 'part-start', key: 1, candidate: 0, part: { type: 'text', text: 'a' } })
   const ms = cpuMs(() => {
     for (let at = 0; at < MANY; at++) parts.take({ type: 'part-citation', key: 1, citation: { start: at } })

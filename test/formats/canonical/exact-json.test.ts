@@ -1,12 +1,12 @@
-import { argumentsOf, argumentsText } from '../../../src/formats/canonical/arguments.ts'
-import { exactObject, parseExactly, parseOpaque } from '../../../src/formats/canonical/exact-json.ts'
-import { fieldsOf } from '../../../src/formats/canonical/fields.ts'
-import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import { parseArguments, stringifyArguments } from '../../../src/protocols/formats/canonical/canonical-arguments.ts'
+import { readFields } from '../../../src/protocols/formats/canonical/canonical-fields.ts'
+import { createWarnings } from '../../../src/protocols/formats/canonical/canonical-warnings.ts'
+import { parseExactly, parseExactObject, parseOpaque } from '../../../src/protocols/formats/canonical/exact-json.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('numbers with more digits than JavaScript keeps')
 
-/** What comes back of a number as part of a body, and as part of something that is only passed on. */
+/** The result for a number in a body, and in a value that is only passed on. */
 const numbers: Record<string, [body: string, opaque: string]> = {
   '9007199254740993': ['9007199254740993', '9007199254740993'],
   '-12345678901234567890': ['-12345678901234567890', '-12345678901234567890'],
@@ -36,19 +36,19 @@ test('long numbers keep all digits', () => {
   assert.is(parseExactly('{"a":12345678901234567890'), undefined)
 })
 
-test('long numbers in arguments keep all digits, as an object and as a text', () => {
+test('long numbers in arguments keep all digits, as an object and as a string', () => {
   const text = '{"id":9007199254740993,"text":"9007199254740993","list":[12345678901234567890.5]}'
-  assert.is(argumentsText(argumentsOf(text)), text)
+  assert.is(stringifyArguments(parseArguments(text)), text)
 })
 
-test('text without long numbers is parsed once', () => {
+test('JSON without long numbers is parsed once', () => {
   const parsed = { a: 1 }
-  assert.is(exactObject('{"a":1}', parsed), parsed)
+  assert.is(parseExactObject('{"a":1}', parsed), parsed)
 })
 
 test('a long number in an option is rounded with a warning', () => {
   const warnings = createWarnings({ isStrict: false })
-  const fields = fieldsOf(exactObject('{"seed":9007199254740993}', {}), '', warnings)
+  const fields = readFields(parseExactObject('{"seed":9007199254740993}', {}), '', warnings)
   assert.is(fields.number('seed'), 9_007_199_254_740_992)
   assert.equal(warnings.list(), ['clamped:seed'])
 })

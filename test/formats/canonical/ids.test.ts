@@ -1,9 +1,9 @@
-import { createUniqueIds } from '../../../src/formats/canonical/ids.ts'
+import { createUniqueIds } from '../../../src/protocols/formats/canonical/ids.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('unique ids')
 
-test('ids stay unchanged unless they are taken', () => {
+test('IDs stay unchanged unless they are taken', () => {
   const unique = createUniqueIds(['old', 'old_2'])
   assert.equal(['old', 'new', 'new', 'old', 'new_2', 'new'].map(unique), [
     'old_3',
@@ -15,7 +15,7 @@ test('ids stay unchanged unless they are taken', () => {
   ])
 })
 
-test('unique ids are found in linear time, however often a client repeats one', () => {
+test('unique IDs are found in linear time even if a client keeps repeating one', () => {
   const unique = createUniqueIds()
   let last = ''
   for (let count = 0; count < 200_000; count++) last = unique('a')

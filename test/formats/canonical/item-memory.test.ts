@@ -1,11 +1,11 @@
-import { createItemMemory } from '../../../src/formats/canonical/item-memory.ts'
+import { createItemMemory } from '../../../src/protocols/formats/canonical/item-memory.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('items remembered for references')
 
 const item = (id: string, text = '') => ({ id, type: 'message', text })
 
-test('an item is found by its owner and its id alone', () => {
+test('an item is found only by its owner and ID', () => {
   const memory = createItemMemory()
   memory.keep('k', 'msg_1', JSON.stringify(item('msg_1')))
   assert.equal(memory.find('k', 'msg_1'), item('msg_1'))
@@ -28,7 +28,7 @@ test('the oldest of more than 10,000 items are evicted first', () => {
   assert.is(memory.has('k', 'msg_10004'), true)
 })
 
-test('items of more than 16 MiB together are not remembered, nor is a single one of more than 1 MiB', () => {
+test('the memory holds at most 16 MiB, and no item over 1 MiB', () => {
   const memory = createItemMemory()
   memory.keep('k', 'msg_large', JSON.stringify(item('msg_large', 'x'.repeat(1024 * 1024))))
   assert.is(memory.has('k', 'msg_large'), false)
@@ -39,7 +39,7 @@ test('items of more than 16 MiB together are not remembered, nor is a single one
   assert.equal(kept.slice(4).includes(false), false)
 })
 
-test('an item that is kept again counts once', () => {
+test('an item that is stored twice counts once', () => {
   const memory = createItemMemory()
   const json = JSON.stringify(item('msg_1', 'x'.repeat(1_000_000)))
   memory.keep('k', 'msg_0', '{}')

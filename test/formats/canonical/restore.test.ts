@@ -1,7 +1,7 @@
-import type { Answer } from '../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { restoreAnswer, restoreStream } from '../../../src/formats/canonical/restore.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { restoreAnswer, restoreStream } from '../../../src/protocols/formats/canonical/restore.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const restoration = {
@@ -12,7 +12,7 @@ const restoration = {
 }
 const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call', id: name, name, arguments: args })
 
-/** The same answer whole and in a stream: what came, what the client reads, and why it ended. */
+/** The same answer, whole and streamed: the provider's parts, the client's parts, and the finish. */
 const table: Record<string, [given: AssistantPart, expected: AssistantPart, finish: 'tool-calls' | 'stop']> = {
   'a tool under the client’s name': [
     call('a_b', '{"x":1}'),
@@ -44,9 +44,9 @@ for (const [name, [given, expected, reason]] of Object.entries(table)) {
   test(`a stream is restored: ${name}`, () => {
     const events: StreamEvent[] = []
     const take = restoreStream(restoration)((event) => events.push(event))
-    const said = given.type === 'tool-call' ? given.arguments : ''
+    const message = given.type === 'tool-call' ? given.arguments : ''
     take({ type: 'part-start', key: 0, candidate: 0, part: { ...given, arguments: '' } as AssistantPart })
-    for (const piece of said.match(/.{1,3}/g) ?? []) take({ type: 'part-delta', key: 0, text: piece })
+    for (const piece of message.match(/.{1,3}/g) ?? []) take({ type: 'part-delta', key: 0, text: piece })
     take({ type: 'part-end', key: 0 })
     take({ type: 'end', finishes: [{ reason: 'tool-calls' }] })
     const text = events.map((event) => (event.type === 'part-delta' ? event.text : '')).join('')

@@ -1,5 +1,5 @@
-import { flatSchema } from '../../../src/formats/canonical/schema.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { flattenSchema } from '../../../src/protocols/formats/canonical/canonical-schema.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('schemas of tools without alternatives at their root')
@@ -91,7 +91,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
 for (const [name, [given, expected, looser]] of Object.entries(cases))
   test(`${name}`, () => {
     const before = JSON.stringify(given)
-    assert.equal(flatSchema(given), { schema: expected, isLooser: looser !== undefined })
+    assert.equal(flattenSchema(given), { schema: expected, isLooser: looser !== undefined })
     assert.is(JSON.stringify(given), before)
   })
 
@@ -108,17 +108,17 @@ const unchanged: Record<string, JsonObject> = {
 }
 
 for (const [name, given] of Object.entries(unchanged))
-  test(`${name} stays as it is`, () => assert.is(flatSchema(given), undefined))
+  test(`${name} stays unchanged`, () => assert.is(flattenSchema(given), undefined))
 
-test('names that objects inherit are properties like others', () => {
+test('inherited names are treated like other properties', () => {
   const { schema } =
-    flatSchema({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"},"toString":{}}}')] }) ?? {}
+    flattenSchema({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"},"toString":{}}}')] }) ?? {}
   assert.is(JSON.stringify(schema?.properties), '{"__proto__":{"type":"string"},"toString":{}}')
 })
 
-test('schemas that contain each other many times are bounded in time', () => {
+test('schemas that contain each other many times take bounded time', () => {
   const many = { anyOf: Array(10).fill({ $ref: '#/$defs/a' }) }
   const startedAt = process.cpuUsage().user
-  flatSchema({ ...many, $defs: { a: { ...many, ...id } } })
+  flattenSchema({ ...many, $defs: { a: { ...many, ...id } } })
   assert.ok(process.cpuUsage().user - startedAt < 1_000_000)
 })

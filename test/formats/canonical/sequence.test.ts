@@ -1,5 +1,5 @@
-import { createSequence } from '../../../src/formats/canonical/sequence.ts'
-import type { ReaderEvent, StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { ReaderEvent, StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const text = (key: number): ReaderEvent => ({ type: 'part-start', key, candidate: 0, part: { type: 'text', text: '' } })
@@ -17,20 +17,20 @@ const finish = (reason: 'stop' | 'tool-calls' | 'length'): ReaderEvent => ({
 const usage = { inputTokens: 1, outputTokens: 2 }
 
 function run(events: readonly ReaderEvent[]): StreamEvent[] {
-  const told: StreamEvent[] = []
-  const sequence = createSequence((event) => told.push(event))
+  const result: StreamEvent[] = []
+  const sequence = createSequence((event) => result.push(event))
   for (const event of events) sequence.take(event)
   sequence.end()
-  return told
+  return result
 }
 
 const last = (events: readonly ReaderEvent[]) => run(events).at(-1)
 
 const test = suite('the sequence of a stream')
 
-test('candidates beyond those asked for are left out', () => {
-  const told: StreamEvent[] = []
-  const sequence = createSequence((event) => told.push(event), 1)
+test('candidates beyond the requested number are dropped', () => {
+  const result: StreamEvent[] = []
+  const sequence = createSequence((event) => result.push(event), 1)
   const events: ReaderEvent[] = [
     text(0),
     { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } },
@@ -41,14 +41,14 @@ test('candidates beyond those asked for are left out', () => {
   ]
   for (const event of events) sequence.take(event)
   sequence.end()
-  assert.equal(told.slice(2), [
+  assert.equal(result.slice(2), [
     { type: 'part-delta', key: 0, text: 'a' },
     { type: 'part-end', key: 0 },
     { type: 'end', finishes: [{ reason: 'stop' }] },
   ])
 })
 
-test('a stream starts once, closes open parts and ends with reasons and usage, in whatever order they came', () => {
+test('a stream starts once, closes open parts, and ends with reasons and usage, whatever their order', () => {
   const expected = [
     { type: 'start' },
     text(0),
@@ -65,7 +65,7 @@ test('a stream starts once, closes open parts and ends with reasons and usage, i
   )
 })
 
-test('a stream without a finish or an end mark is an error, never a clean end', () => {
+test('a stream without a finish or an end mark ends with an error', () => {
   const end = last([text(0)])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_CUT')
   assert.is(last([])?.type, 'error')
@@ -73,7 +73,7 @@ test('a stream without a finish or an end mark is an error, never a clean end', 
   assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
-test('an event that cannot be read is an error once the answer has begun, and until it has finished', () => {
+test('an unreadable event is an error between the start and the finish of the answer', () => {
   const unreadable: ReaderEvent = { type: 'unreadable' }
   const end = last([text(0), unreadable, finish('stop'), { type: 'done' }])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_INVALID')

@@ -1,5 +1,5 @@
-import { serializeParts } from '../../../src/formats/canonical/serialize-parts.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { serializeParts } from '../../../src/protocols/formats/canonical/serialize-parts.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const start = (key: number): StreamEvent => ({
@@ -12,15 +12,15 @@ const delta = (key: number, text: string): StreamEvent => ({ type: 'part-delta',
 const end = (key: number): StreamEvent => ({ type: 'part-end', key })
 
 function run(events: StreamEvent[]) {
-  const told: StreamEvent[] = []
-  const take = serializeParts((event) => told.push(event))
+  const result: StreamEvent[] = []
+  const take = serializeParts((event) => result.push(event))
   for (const event of events) take(event)
-  return told
+  return result
 }
 
 const test = suite('serializing interleaved parts')
 
-test('interleaved parts follow each other, each whole, in the order of their starts', () => {
+test('interleaved parts are emitted one after the other, in the order of their starts', () => {
   const events = [
     start(0),
     start(1),
@@ -39,7 +39,7 @@ test('interleaved parts follow each other, each whole, in the order of their sta
   ])
 })
 
-test('the open part passes at once, and so does what belongs to no part', () => {
+test('events of the open part, or of no part, pass immediately', () => {
   const error: StreamEvent = { type: 'error', error: { kind: 'server', status: 500, message: '' } }
   assert.equal(run([{ type: 'start' }, start(0), start(1), delta(0, 'a'), error]), [
     { type: 'start' },

@@ -1,12 +1,17 @@
 import fc from 'fast-check'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { belongsTo, type OpaqueState, sealState, unsealState } from '../../../src/formats/canonical/state.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import {
+  belongsTo,
+  type OpaqueState,
+  sealState,
+  unsealState,
+} from '../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import {
   moveStateToReasoning,
   moveStreamStateToReasoning,
   returnStateToParts,
-} from '../../../src/formats/canonical/state-in-reasoning.ts'
-import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+} from '../../../src/protocols/formats/canonical/state-in-reasoning.ts'
 import { providerFormats } from '../../../src/types/unions.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -19,7 +24,7 @@ const signature = (data: string): OpaqueState => ({
 
 const seal = suite('sealed state')
 
-seal('sealed state is read back unchanged, whatever it holds', () => {
+seal('sealed state is read back unchanged, whatever it contains', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(text, text, fc.string(), (account, id, data) => {
@@ -29,14 +34,14 @@ seal('sealed state is read back unchanged, whatever it holds', () => {
   )
 })
 
-seal('sealed state of every format that providers speak is read back', () => {
+seal('sealed state of every provider format is read back', () => {
   for (const format of providerFormats) {
     const state: OpaqueState = { origin: { format, account: 'a' }, kind: 'text', data: 'd' }
     assert.equal(unsealState(sealState(state), bare), state)
   }
 })
 
-seal("what the gateway has not sealed is of the client's own format", () => {
+seal("state that the gateway did not seal has the client's own format", () => {
   const state = unsealState('EqQBCgIYAh', bare)
   assert.equal(state, { origin: { format: 'anthropic-messages', account: '' }, kind: 'signature', data: 'EqQBCgIYAh' })
   assert.ok(belongsTo(state, { format: 'anthropic-messages', account: 'any' }))
@@ -67,8 +72,8 @@ detach('state moves into reasoning and returns to its part', () => {
 })
 
 detach('state of a stream moves into reasoning and returns to its part', () => {
-  const told: StreamEvent[] = []
-  const take = moveStreamStateToReasoning((event) => told.push(event))
+  const result: StreamEvent[] = []
+  const take = moveStreamStateToReasoning((event) => result.push(event))
   parts.forEach((part, key) => {
     const late = part.type === 'text' ? part.state : undefined
     take({ type: 'part-start', key, candidate: 0, part: late ? { type: 'text', text: 'so' } : part })
@@ -76,7 +81,7 @@ detach('state of a stream moves into reasoning and returns to its part', () => {
     take({ type: 'part-end', key })
   })
   const read: AssistantPart[] = []
-  for (const event of told) {
+  for (const event of result) {
     if (event.type === 'part-start') read[event.key] = event.part
     const part = event.type === 'part-state' ? read[event.key] : undefined
     if (event.type === 'part-state' && part?.type === 'reasoning') read[event.key] = { ...part, state: event.state }

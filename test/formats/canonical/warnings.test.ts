@@ -1,11 +1,11 @@
-import { argumentsOf, argumentsText } from '../../../src/formats/canonical/arguments.ts'
-import { createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import { parseArguments, stringifyArguments } from '../../../src/protocols/formats/canonical/canonical-arguments.ts'
+import { createWarnings } from '../../../src/protocols/formats/canonical/canonical-warnings.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const names = { maxOutputTokens: 'max_tokens' }
 const test = suite('warnings of a translation')
 
-test("warnings of a translation are reported once each, by the client's names", () => {
+test("each warning is reported once, with the client's field names", () => {
   const warnings = createWarnings({ isStrict: false, names })
   warnings.noteDropped('seed')
   warnings.noteChanged('maxOutputTokens', 'clamped')
@@ -13,7 +13,7 @@ test("warnings of a translation are reported once each, by the client's names", 
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
-test('warnings name no member of a field that is dropped as a whole', () => {
+test('warnings name no nested field of an object that is dropped as a whole', () => {
   const warnings = createWarnings({ isStrict: false })
   for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.noteDropped(field)
   warnings.noteChanged('config.thoughts.budget', 'clamped')
@@ -23,7 +23,7 @@ test('warnings name no member of a field that is dropped as a whole', () => {
   ])
 })
 
-test('losses are refused in strict mode, naming the field', () => {
+test('strict mode rejects losses and names the field', () => {
   const warnings = createWarnings({ isStrict: true, names })
   assert.throws(() => warnings.noteChanged('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(
@@ -32,20 +32,20 @@ test('losses are refused in strict mode, naming the field', () => {
   )
 })
 
-test('warnings name the place of a part', () => {
+test('warnings contain the path of a part', () => {
   const warnings = createWarnings({ isStrict: false })
   const part = {}
-  warnings.place(part, 'messages[1].content[0]')
-  assert.is(warnings.pathOf(part, 'messages'), 'messages[1].content[0]')
-  assert.is(warnings.pathOf({}, 'messages'), 'messages')
+  warnings.setPath(part, 'messages[1].content[0]')
+  assert.is(warnings.getPath(part, 'messages'), 'messages[1].content[0]')
+  assert.is(warnings.getPath({}, 'messages'), 'messages')
 })
 
 const calls = suite('arguments of a call')
 
-calls('arguments become an object, and none are lost', () => {
-  assert.equal(argumentsOf(' '), {})
-  assert.equal(argumentsOf('{"a":1}'), { a: 1 })
-  for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(argumentsText(argumentsOf(text)), text)
-  assert.is(argumentsText({ a: 1 }), '{"a":1}')
-  assert.is(argumentsText(undefined), '{}')
+calls('arguments become an object without losses', () => {
+  assert.equal(parseArguments(' '), {})
+  assert.equal(parseArguments('{"a":1}'), { a: 1 })
+  for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(stringifyArguments(parseArguments(text)), text)
+  assert.is(stringifyArguments({ a: 1 }), '{"a":1}')
+  assert.is(stringifyArguments(undefined), '{}')
 })

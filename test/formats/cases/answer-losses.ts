@@ -48,7 +48,7 @@ export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Told =>
 }
 
 const text = (more: JsonObject = {}) => ({ type: 'text', text: 'a', ...more })
-const said = (annotations: JsonObject[]) => ({
+const createMessage = (annotations: JsonObject[]) => ({
   ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
   content: [{ type: 'output_text', text: 'a', annotations }],
 })
@@ -81,7 +81,7 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     everyone('server_tool_use'),
   ],
   'what a tool of OpenAI’s ran': [
-    response({ type: 'code_interpreter_call', id: 'ci_1', code: '1', status: 'completed' }, said([])),
+    response({ type: 'code_interpreter_call', id: 'ci_1', code: '1', status: 'completed' }, createMessage([])),
     everyone('code_interpreter_call'),
   ],
   'what a tool of Google’s ran': [
@@ -97,7 +97,7 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     everyone('annotations'),
   ],
   'a note that cites neither a page nor a file': [
-    response(said([{ type: 'novel_citation', novel: 'x' }])),
+    response(createMessage([{ type: 'novel_citation', novel: 'x' }])),
     everyone('annotations'),
   ],
   'a source of a new kind': [message([text({ citations: [{ type: 'novel_location' }] })]), everyone('citations')],
@@ -118,7 +118,7 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     { 'openai-chat': ['citations'], 'openai-responses': ['citations'] },
   ],
   'a file': [
-    response(said([{ type: 'file_citation', file_id: 'file_1', filename: 'f.pdf', index: 0 }])),
+    response(createMessage([{ type: 'file_citation', file_id: 'file_1', filename: 'f.pdf', index: 0 }])),
     { 'openai-chat': ['citations'], 'anthropic-messages': ['citations'] },
   ],
   'a page of the web': [
@@ -149,5 +149,5 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
   'the shortest answer of OpenAI': [chat({}), {}],
   'the shortest answer of Anthropic': [message([text()]), {}],
   'the shortest answer of Google': [candidate([{ text: 'a' }]), {}],
-  'the shortest response': [response(said([])), {}],
+  'the shortest response': [response(createMessage([])), {}],
 }

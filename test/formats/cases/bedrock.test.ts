@@ -14,9 +14,9 @@ const bedrock = {
 
 async function sentBy(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-  const asked = await ask({ client, model, body, headers, answer: () => json(converseAnswer()), ...bedrock })
-  assert.is(asked.response.status, 200, await asked.response.clone().text())
-  return asked
+  const request = await ask({ client, model, body, headers, answer: () => json(converseAnswer()), ...bedrock })
+  assert.is(request.response.status, 200, await request.response.clone().text())
+  return request
 }
 
 const ids = ['c1', 'c2', 'c3']
@@ -26,7 +26,7 @@ const calling = {
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '' } })),
 }
 
-test('consecutive results are one turn, with the text after them', async () => {
+test('consecutive results become one turn with the text after them', async () => {
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' }))
   const messages = [{ role: 'user', content: 'go' }, calling, ...results, { role: 'user', content: 'and?' }]
   const { sent } = await sentBy('openai-chat', { messages })
@@ -63,7 +63,7 @@ test('fields that only Anthropic knows are not sent', async () => {
 
 for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
   for (const stream of [false, true])
-    test(`an answer of nothing but ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
+    test(`an answer with only ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
       const frames = [
         eventFrame('messageStart', { role: 'assistant' }),
@@ -78,7 +78,7 @@ for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
       for (const client of ['openai-chat', 'anthropic-messages'] as const) {
         const { response, world } = await ask({ client, model: 'bedrock/m', stream, answer: broken, ...bedrock })
         assert.is(response.status, 502)
-        assert.match(await response.text(), `broken: ${stopReason}.`)
+        assert.match(await response.text(), `malformed: ${stopReason}.`)
         assert.is(world.told.attempts[0]?.outcome, 'content')
       }
     })

@@ -3,22 +3,22 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf } from './support.ts'
+import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: blank turns of a user')
 
 /** A conversation that ends with the user's blanks, and what the client calls that turn. */
 const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
   'openai-chat': (blanks) => [
-    { messages: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    { messages: [createMessage('user', 'Hi'), createMessage('assistant', 'Once'), createMessage('user', blanks)] },
     'messages[2]',
   ],
   'openai-responses': (blanks) => [
-    { input: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    { input: [createMessage('user', 'Hi'), createMessage('assistant', 'Once'), createMessage('user', blanks)] },
     'input[2]',
   ],
   'anthropic-messages': (blanks) => [
-    { messages: [said('user', 'Hi'), said('assistant', 'Once'), said('user', blanks)] },
+    { messages: [createMessage('user', 'Hi'), createMessage('assistant', 'Once'), createMessage('user', blanks)] },
     'messages[2]',
   ],
   gemini: (blanks) => [
@@ -27,15 +27,15 @@ const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: s
   ],
 }
 
-const said = (role: string, text: string) => ({ role, content: text })
+const createMessage = (role: string, text: string) => ({ role, content: text })
 const content = (role: string, text: string) => ({ role, parts: [{ text }] })
 
 /** What every provider is sent last for an empty text, and for blanks. */
 const last: Record<string, [empty: JsonObject, blanks: JsonObject]> = {
-  chat: [said('user', ''), said('user', ' \n')],
+  chat: [createMessage('user', ''), createMessage('user', ' \n')],
   responses: [
-    { type: 'message', ...said('user', '') },
-    { type: 'message', ...said('user', ' \n') },
+    { type: 'message', ...createMessage('user', '') },
+    { type: 'message', ...createMessage('user', ' \n') },
   ],
   messages: [
     { role: 'user', content: [{ type: 'text', text: '(continue)' }] },
@@ -49,11 +49,11 @@ const clients = Object.keys(ending) as WireFormat[]
 for (const client of clients) {
   for (const [provider, expected] of Object.entries(last)) {
     const model = `${provider}/m`
-    if (formatOf(model) === client) continue
+    if (getFormat(model) === client) continue
     test(`a blank turn stays a turn: ${client} for ${provider}`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
-        const question = { client, model, body, answer: () => json(whole[formatOf(model)]) }
+        const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
         const { sent, warned } = await ask(question)
         const turns = [sent.messages, sent.input, sent.contents].find(Array.isArray)
         assert.equal(turns?.at(-1), expected[index])
@@ -66,12 +66,12 @@ for (const client of clients) {
   }
 }
 
-test('a blank turn beside results of tools is left out', async () => {
+test('a blank turn beside tool results is dropped', async () => {
   const messages = [
-    said('user', 'Hi'),
+    createMessage('user', 'Hi'),
     { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f' } }] },
     { role: 'tool', tool_call_id: 'c', content: '1' },
-    said('user', ' '),
+    createMessage('user', ' '),
   ]
   const { sent, warned } = await ask({
     client: 'openai-chat',

@@ -4,7 +4,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { geminiChunk, said, whole } from './answers.ts'
-import { ask, dataOf, streamOf } from './support.ts'
+import { ask, getData, getStream } from './support.ts'
 
 const test = suite('cases: answers that the model has broken')
 
@@ -30,8 +30,8 @@ for (const client of wireFormats) {
         const { response, up } = await ask({
           ...{ client, stream, ...chain },
           answer({ provider }) {
-            if (provider === 'gemini') return stream ? streamOf('gemini', [chunk]) : json(chunk)
-            return stream ? streamOf('openai-chat', said['openai-chat']('spare')) : json(whole['openai-chat'])
+            if (provider === 'gemini') return stream ? getStream('gemini', [chunk]) : json(chunk)
+            return stream ? getStream('openai-chat', said['openai-chat']('spare')) : json(whole['openai-chat'])
           },
         })
         assert.equal([response.status, up.providers], [200, ['gemini', 'chat']])
@@ -42,7 +42,7 @@ for (const client of wireFormats) {
   test(`the broken answer of the only target is an error: ${client}`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
-      const answer = () => (stream ? streamOf('gemini', [chunk]) : json(chunk))
+      const answer = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
       const { response, world } = await ask({ client, model: 'gemini/m', stream, answer })
       assert.is(response.status, 502)
       assert.match(await response.text(), /Malformed function call/)
@@ -50,12 +50,12 @@ for (const client of wireFormats) {
     }
   })
 
-  test(`a stream that breaks after its first content is a failure without a normal end: ${client}`, async () => {
+  test(`a stream that breaks after its first content fails without a normal end: ${client}`, async () => {
     const { response, up, world } = await ask({
       ...{ client, stream: true, ...chain },
-      answer: () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
+      answer: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
     })
-    const events = await dataOf(response)
+    const events = await getData(response)
     const last = JSON.stringify(events.at(-1))
     assert.match(last, client === 'gemini' ? /MALFORMED_FUNCTION_CALL/ : /"error":\{/)
     assert.equal(up.providers, ['gemini'])
@@ -65,7 +65,7 @@ for (const client of wireFormats) {
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
   test(`content before the end ${reason} is an answer`, async () => {
-    const answer = () => streamOf('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
+    const answer = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
       assert.is((await clients[client](response.clone())).text, 'a')

@@ -3,21 +3,21 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf } from './support.ts'
+import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: tool calls and results on their way to the provider')
 
 /** What a provider is sent of a client's conversation. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {
-  const asked = await ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
-  assert.is(asked.response.status, 200, await asked.response.clone().text())
-  return asked
+  const sentRequest = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
+  assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
+  return sentRequest
 }
 
 type Messages = { role: string; content: JsonObject[]; tool_calls?: { id: string }[]; tool_call_id?: string }[]
 type Items = { type: string; id?: string; call_id?: string; role?: string; output?: unknown }[]
-const messagesIn = ({ sent }: { sent: JsonObject }) => sent.messages as Messages
-const itemsIn = ({ sent }: { sent: JsonObject }) => sent.input as Items
+const getMessages = ({ sent }: { sent: JsonObject }) => sent.messages as Messages
+const getItems = ({ sent }: { sent: JsonObject }) => sent.input as Items
 
 const user = (content: unknown) => ({ role: 'user', content })
 const calling = (ids: readonly string[], content: string | null = null) => ({
@@ -31,8 +31,8 @@ const types = (content: JsonObject[]) => content.map(({ type }) => type)
 const three = ['c1', 'c2', 'c3']
 const loop = [user('go'), calling(three), ...three.map((id) => result(id)), user('and?')]
 
-test('consecutive results are one turn, with the text after them', async () => {
-  const messages = messagesIn(await sentTo('messages/m', 'openai-chat', { messages: loop }))
+test('consecutive results become one turn with the text after them', async () => {
+  const messages = getMessages(await sentTo('messages/m', 'openai-chat', { messages: loop }))
   assert.equal(
     messages.map(({ role }) => role),
     ['user', 'assistant', 'user'],
@@ -46,15 +46,15 @@ test('consecutive results are one turn, with the text after them', async () => {
   )
 })
 
-test('no call goes without a result, and no result without a call', async () => {
+test('every call has a result, and every result has a call', async () => {
   const cut = [user('a'), result('gone', 'lost'), calling(['c1', 'c2']), result('c2'), user('b')]
-  const chat = messagesIn(await sentTo('chat/m', 'anthropic-messages', { messages: toBlocks(cut) }))
+  const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: toBlocks(cut) }))
   assert.equal(
     chat.map(({ role, tool_call_id }) => tool_call_id ?? role),
     ['user', 'user', 'assistant', 'c1', 'c2', 'user'],
   )
   const messages = await sentTo('messages/m', 'openai-chat', { messages: cut })
-  const [, turn, results] = messagesIn(messages)
+  const [, turn, results] = getMessages(messages)
   assert.equal(
     turn?.content.map(({ id }) => id),
     ['c1', 'c2'],
@@ -88,10 +88,10 @@ const called = [
   { type: 'function_call_output', call_id: 'call_1', output: 'done' },
 ]
 
-test('a call is identified by its call id, never by the id of its item', async () => {
-  const [, turn, answer] = messagesIn(await sentTo('chat/m', 'openai-responses', { input: called }))
+test('a call is identified by its call ID, never by its item ID', async () => {
+  const [, turn, answer] = getMessages(await sentTo('chat/m', 'openai-responses', { input: called }))
   assert.equal([turn?.tool_calls?.[0]?.id, answer?.tool_call_id], ['call_1', 'call_1'])
-  const items = itemsIn(await sentTo('responses/m', 'openai-chat', { messages: loop }))
+  const items = getItems(await sentTo('responses/m', 'openai-chat', { messages: loop }))
   const calls = items.filter(({ type }) => type === 'function_call')
   assert.equal(
     calls.map((item) => [item.call_id, 'id' in item]),
@@ -101,17 +101,17 @@ test('a call is identified by its call id, never by the id of its item', async (
     { ...called[1], call_id: undefined },
     { ...called[2], call_id: undefined },
   ]
-  const [, repaired, output] = messagesIn(
+  const [, repaired, output] = getMessages(
     await sentTo('chat/m', 'openai-responses', { input: [called[0], request, response] }),
   )
   assert.type(output?.tool_call_id, 'string')
   assert.is(output?.tool_call_id, repaired?.tool_calls?.[0]?.id)
 })
 
-test('ids are made to fit, the same in call and result, and different for different calls', async () => {
+test('IDs are adapted consistently in call and result, and differ between calls', async () => {
   const long = ['toolu_01ABCdefGHI', `call.${'x'.repeat(60)}.1`, `call.${'x'.repeat(60)}.2`]
   const body = { messages: [user('go'), calling(long), ...long.map((id) => result(id)), user('and?')] }
-  const mistral = messagesIn(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
+  const mistral = getMessages(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
   const [, turn, ...rest] = mistral
   const ids = turn?.tool_calls?.map(({ id }) => id) ?? []
   assert.ok(ids.length === 3 && ids.every((id) => /^[A-Za-z0-9]{9}$/.test(id)), ids.join())
@@ -120,9 +120,9 @@ test('ids are made to fit, the same in call and result, and different for differ
     ids,
   )
   assert.is(new Set(ids).size, 3)
-  const again = messagesIn(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
+  const again = getMessages(await sentTo('mistral/m', 'anthropic-messages', { messages: toBlocks(body.messages) }))
   assert.equal(again, mistral)
-  const [, blocks] = messagesIn(await sentTo('messages/m', 'openai-chat', body))
+  const [, blocks] = getMessages(await sentTo('messages/m', 'openai-chat', body))
   assert.ok(blocks?.content.every(({ id }) => /^[a-zA-Z0-9_-]+$/.test(String(id))))
 })
 
@@ -152,22 +152,22 @@ const shown = [
   ]),
 ]
 
-test('an image in a result stays an image, after all results if those hold text only', async () => {
-  const chat = messagesIn(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
+test('an image in a result stays an image, and moves after the results if those only support text', async () => {
+  const chat = getMessages(await sentTo('chat/m', 'anthropic-messages', { messages: shown }))
   assert.equal(
     chat.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'tool', 'user'],
   )
   assert.match(JSON.stringify(chat[4]?.content), /"type":"image_url","image_url":\{"url":"data:image\/png;base64,/)
   assert.not.match(JSON.stringify(chat.slice(0, 4)), /iVBOR/)
-  const items = itemsIn(await sentTo('responses/m', 'anthropic-messages', { messages: shown }))
+  const items = getItems(await sentTo('responses/m', 'anthropic-messages', { messages: shown }))
   const output = items.find(({ call_id, type }) => call_id === 'c1' && type === 'function_call_output')?.output
   assert.equal(types(output as JsonObject[]), ['input_text', 'input_image'])
   const { sent } = await sentTo('gemini/m', 'anthropic-messages', { messages: shown })
   assert.match(JSON.stringify(sent), /"inlineData":\{[^}]*"data":"iVBOR/)
 })
 
-test('nothing stands between a call and its result: text of the assistant stays in the turn of the call', async () => {
+test('nothing is placed between a call and its result, and assistant text stays in the turn of the call', async () => {
   const between = [
     called[0],
     called[1],
@@ -176,19 +176,19 @@ test('nothing stands between a call and its result: text of the assistant stays 
     { role: 'user', content: 'so?' },
   ]
   for (const model of ['chat/m', 'deepseek/m']) {
-    const messages = messagesIn(await sentTo(model, 'openai-responses', { input: between }))
+    const messages = getMessages(await sentTo(model, 'openai-responses', { input: between }))
     assert.equal(
       messages.map(({ role }) => role),
       ['user', 'assistant', 'tool', 'user'],
       model,
     )
   }
-  const blocks = messagesIn(await sentTo('messages/m', 'openai-responses', { input: between }))
+  const blocks = getMessages(await sentTo('messages/m', 'openai-responses', { input: between }))
   assert.equal(
     blocks.slice(1, 3).map(({ content }) => content[0]?.type),
     ['tool_use', 'tool_result'],
   )
-  const items = itemsIn(
+  const items = getItems(
     await sentTo('responses/m', 'openai-chat', {
       messages: [user('go'), calling(['c1']), { role: 'assistant', content: 'wait' }, result('c1'), user('so?')],
     }),

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { callCases } from './call-cases.ts'
-import { dataOf, delta, openDoor, providerOf, request, streamOf } from './support.ts'
+import { delta, getData, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: tool calls on their way to the client')
 
@@ -12,7 +12,7 @@ type Events = (JsonObject | '[DONE]')[]
 
 let events: Events = []
 let from: WireFormat = 'openai-chat'
-const { world } = await openDoor(() => streamOf(from, events))
+const { world } = await openDoor(() => getStream(from, events))
 
 const ask = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 
@@ -22,21 +22,21 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
     events = sent
     for (const client of wireFormats) {
       if (client === origin) continue // its client gets the provider's bytes
-      const heard = await clients[client](await ask(client))
+      const result = await clients[client](await ask(client))
       assert.equal(
-        heard.calls.map((each) => [each.name, each.args]),
+        result.calls.map((each) => [each.name, each.args]),
         calls,
         client,
       )
-      assert.is(heard.finish, finish, client)
+      assert.is(result.finish, finish, client)
     }
   })
 }
 
-test('calls are numbered from 0 over the whole stream, under ids of their own', async () => {
+test('calls are numbered from 0 over the whole stream, with unique IDs', async () => {
   from = 'gemini'
   events = callCases['parallel calls of Gemini, a part a chunk, without ids']?.[1] ?? []
-  const heads = (await dataOf(await ask('openai-chat'))).flatMap(({ choices }) => {
+  const heads = (await getData(await ask('openai-chat'))).flatMap(({ choices }) => {
     const [choice] = choices as { delta: { tool_calls?: { index: number; id?: string }[] } }[]
     return (choice?.delta.tool_calls ?? []).filter(({ id }) => id)
   })
@@ -45,7 +45,7 @@ test('calls are numbered from 0 over the whole stream, under ids of their own', 
     [0, 1, 2],
   )
   assert.is(new Set(heads.map(({ id }) => id)).size, 3)
-  const items = (await dataOf(await ask('openai-responses'))).filter(
+  const items = (await getData(await ask('openai-responses'))).filter(
     ({ type }) => type === 'response.output_item.added',
   )
   assert.equal(
@@ -57,7 +57,7 @@ test('calls are numbered from 0 over the whole stream, under ids of their own', 
 test('blocks never overlap', async () => {
   from = 'openai-chat'
   events = callCases['interleaved pieces']?.[1] ?? []
-  const order = (await dataOf(await ask('anthropic-messages')))
+  const order = (await getData(await ask('anthropic-messages')))
     .filter(({ type }) => /^content_block_(?:start|stop)$/.test(String(type)))
     .map(({ type, index }) => `${type} ${index}`.replace('content_block_', ''))
   assert.equal(order, ['start 0', 'stop 0', 'start 1', 'stop 1'])
@@ -69,15 +69,15 @@ const cut = [
   delta({}, 'length'),
 ]
 
-test('a call that the limit has cut is sent as it is, with the reason', async () => {
+test('a call that the limit truncated is sent unchanged, with the reason', async () => {
   from = 'openai-chat'
   events = cut
-  const chat = JSON.stringify(await dataOf(await ask('openai-chat')))
+  const chat = JSON.stringify(await getData(await ask('openai-chat')))
   assert.ok(chat.includes(String.raw`{\"path\":\"/tm"`) && chat.includes('"finish_reason":"length"'), chat)
-  const messages = JSON.stringify(await dataOf(await ask('anthropic-messages')))
+  const messages = JSON.stringify(await getData(await ask('anthropic-messages')))
   assert.ok(messages.includes(String.raw`"partial_json":"{\"path\":\"/tm"`), messages)
   assert.ok(messages.includes('"stop_reason":"max_tokens"'), messages)
-  const last = (await dataOf(await ask('openai-responses'))).at(-1)
+  const last = (await getData(await ask('openai-responses'))).at(-1)
   assert.is(last?.type, 'response.incomplete')
   assert.match(
     JSON.stringify(last),

@@ -5,7 +5,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
-import { ask, delta, openDoor, providerOf, streamOf } from './support.ts'
+import { ask, delta, getStream, openDoor, providerOf } from './support.ts'
 
 const test = suite('cases: tools that a vendor defines and clients run')
 
@@ -20,7 +20,7 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
       })
     const half = Math.ceil(args.length / 2)
     const piece = (text: string) => ({ function: { arguments: text } })
-    return streamOf('openai-chat', [
+    return getStream('openai-chat', [
       delta({ role: 'assistant', tool_calls: [{ index: 0, ...call, function: { name, arguments: '' } }] }),
       delta({ tool_calls: [{ index: 0, ...piece(args.slice(0, half)) }] }),
       delta({ tool_calls: [{ index: 0, ...piece(args.slice(half)) }] }),
@@ -30,7 +30,9 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
   },
   'openai-responses'(name, args, stream) {
     const output = [{ type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: args }]
-    return stream ? streamOf('openai-responses', [responseEnd(output)]) : json({ ...whole['openai-responses'], output })
+    return stream
+      ? getStream('openai-responses', [responseEnd(output)])
+      : json({ ...whole['openai-responses'], output })
   },
   'anthropic-messages'(name, args, stream) {
     const use = { type: 'tool_use', id: 'call_1', name }
@@ -39,7 +41,7 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
         ...whole['anthropic-messages'],
         ...{ content: [{ ...use, input: JSON.parse(args) }], stop_reason: 'tool_use' },
       })
-    return streamOf('anthropic-messages', [
+    return getStream('anthropic-messages', [
       messageStart(),
       ...block(0, { ...use, input: {} }, { type: 'input_json_delta', partial_json: args }),
       ...messageEnd('tool_use'),
@@ -47,7 +49,7 @@ const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: 
   },
   gemini(name, args, stream) {
     const chunk = geminiChunk([{ functionCall: { id: 'call_1', name, args: JSON.parse(args) } }], 'STOP')
-    return stream ? streamOf('gemini', [chunk]) : json(chunk)
+    return stream ? getStream('gemini', [chunk]) : json(chunk)
   },
 }
 
@@ -59,19 +61,19 @@ interface Declared {
 /** The functions that a provider of each format is offered. */
 const declaredIn: Readonly<Record<WireFormat, (sent: JsonObject) => Declared[]>> = {
   'openai-chat': ({ tools }) =>
-    listOf(tools).map((tool) => {
+    getList(tools).map((tool) => {
       const { name, parameters } = tool.function as JsonObject
       return declared(name, parameters)
     }),
-  'openai-responses': ({ tools }) => listOf(tools).map(({ name, parameters }) => declared(name, parameters)),
-  'anthropic-messages': ({ tools }) => listOf(tools).map(({ name, input_schema }) => declared(name, input_schema)),
+  'openai-responses': ({ tools }) => getList(tools).map(({ name, parameters }) => declared(name, parameters)),
+  'anthropic-messages': ({ tools }) => getList(tools).map(({ name, input_schema }) => declared(name, input_schema)),
   gemini: ({ tools }) =>
-    listOf(listOf(tools)[0]?.functionDeclarations).map(({ name, parametersJsonSchema }) =>
+    getList(getList(tools)[0]?.functionDeclarations).map(({ name, parametersJsonSchema }) =>
       declared(name, parametersJsonSchema),
     ),
 }
 
-const listOf = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
+const getList = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
 const declared = (name: unknown, schema: unknown): Declared => ({
   name: String(name),
   required: (schema as { required?: string[] }).required ?? [],
@@ -153,20 +155,20 @@ const client = 'openai-responses'
 /** The call and the result in the conversation that a provider of a format is sent: name, arguments, ids, and the text that was read. */
 const loopIn: Readonly<Record<Exclude<WireFormat, typeof client>, (sent: JsonObject) => unknown[]>> = {
   'openai-chat'({ messages }) {
-    const [, turn, result] = listOf(messages)
-    const [call] = listOf(turn?.tool_calls) as { id: string; function: { name: string; arguments: string } }[]
+    const [, turn, result] = getList(messages)
+    const [call] = getList(turn?.tool_calls) as { id: string; function: { name: string; arguments: string } }[]
     return [call?.function.name, JSON.parse(call?.function.arguments ?? ''), call?.id === result?.tool_call_id, result]
   },
   'anthropic-messages'({ messages }) {
-    const [, turn, results] = listOf(messages)
-    const [use] = listOf(turn?.content)
-    const [result] = listOf(results?.content)
+    const [, turn, results] = getList(messages)
+    const [use] = getList(turn?.content)
+    const [result] = getList(results?.content)
     return [use?.name, use?.input, use?.id === result?.tool_use_id, result]
   },
   gemini({ contents }) {
-    const [, turn, results] = listOf(contents)
-    const call = listOf(turn?.parts)[0]?.functionCall as JsonObject
-    const response = listOf(results?.parts)[0]?.functionResponse as JsonObject
+    const [, turn, results] = getList(contents)
+    const call = getList(turn?.parts)[0]?.functionCall as JsonObject
+    const response = getList(results?.parts)[0]?.functionResponse as JsonObject
     return [call.name, call.args, call.id === response.id, response]
   },
 }
@@ -181,7 +183,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
         )
         const openai = new OpenAI({
           ...{ baseURL: 'http://gateway/v1', apiKey: 'k', maxRetries: 0 },
-          fetch: (given, init) => world.gateway.fetch(new Request(given, init)),
+          fetch: (original, init) => world.gateway.fetch(new Request(original, init)),
         })
         const tools: OpenAI.Responses.Tool[] = JSON.parse(JSON.stringify([tool]))
         const body = { model: `${providerOf[target]}/m`, input, tools, store: false }
@@ -196,8 +198,8 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
         const first: JsonObject = JSON.parse(up.calls[0]?.body ?? '')
         assert.equal(declaredIn[target](first), [{ name: as, required }])
 
-        const given = as === 'local_shell' ? { ...output, id: call_id } : { ...output, call_id }
-        const next = { ...body, input: [...input, ...items, given] }
+        const original = as === 'local_shell' ? { ...output, id: call_id } : { ...output, call_id }
+        const next = { ...body, input: [...input, ...items, original] }
         const second = await world.post('/v1/responses', next)
         assert.is(second.status, 200, await second.clone().text())
         assert.is(second.headers.get('x-signalbox-warning'), null)
@@ -222,7 +224,7 @@ test('a call whose arguments do not fit the tool is a function call', async () =
   }
 })
 
-test('the events of a streamed call are its beginning and its end, in order', async () => {
+test('the events of a streamed call are its start and its end, in order', async () => {
   const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
   const { response } = await ask({
     client,
@@ -286,7 +288,7 @@ const openaiCatalog = {
   openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'gpt-5.6' }] },
 } as const
 
-test('OpenAI gets its own tools, calls and outputs as they are, and its calls are read as such', async () => {
+test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are read as such', async () => {
   const { shell, 'apply_patch, a change': patch } = cases
   assert.ok(shell && patch)
   const items = [
@@ -306,12 +308,12 @@ test('OpenAI gets its own tools, calls and outputs as they are, and its calls ar
       ...{ client, model: 'openai/gpt-5.6', stream, body, catalog: openaiCatalog },
       answer: () =>
         stream
-          ? streamOf(client, [responseEnd([answered])])
+          ? getStream(client, [responseEnd([answered])])
           : json({ ...whole['openai-responses'], output: [answered] }),
     })
     assert.equal([sent.tools, sent.tool_choice, warned], [body.tools, body.tool_choice, []])
     assert.equal(
-      listOf(sent.input).slice(1),
+      getList(sent.input).slice(1),
       items.map(({ id: _, ...item }: JsonObject) => item),
     )
     assert.match(await response.text(), /"type":"shell_call","action":\{"commands":\["ls -l","pwd"\]/)
@@ -349,19 +351,19 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
         assert.equal(warned, ['dropped:tools[0].cache_control'])
         const text = await response.text()
         assert.match(text, new RegExp(`"type":"tool_use","id":"[^"]+","name":"${tool.name}"`))
-        const said = stream
+        const written = stream
           ? [...text.matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)]
               .map(([, piece = '""']) => JSON.parse(piece))
               .join('')
           : JSON.stringify(JSON.parse(text).content[0].input)
-        assert.equal(JSON.parse(said), args)
+        assert.equal(JSON.parse(written), args)
       })
     }
   }
 }
 
 test('the function of a text editor has the commands and names of its version', async () => {
-  const schemaOf = async (type: string) => {
+  const getSchema = async (type: string) => {
     const tools = [{ type, name: 'edit' }]
     const { sent } = await ask({
       ...{ client: 'anthropic-messages', model: 'chat/m', body: { tools } },
@@ -370,12 +372,12 @@ test('the function of a text editor has the commands and names of its version', 
     const text = JSON.stringify(sent.tools)
     return ['undo_edit', 'insert_text'].map((word) => text.includes(`"${word}"`))
   }
-  assert.equal(await schemaOf('text_editor_20250124'), [true, false])
-  assert.equal(await schemaOf('text_editor_20250429'), [false, false])
-  assert.equal(await schemaOf('text_editor_20250728'), [false, true])
+  assert.equal(await getSchema('text_editor_20250124'), [true, false])
+  assert.equal(await getSchema('text_editor_20250429'), [false, false])
+  assert.equal(await getSchema('text_editor_20250728'), [false, true])
 })
 
-test('Claude gets the tools that Anthropic defines as they are, and other models functions', async () => {
+test('Claude gets Anthropic tools unchanged, and other models get functions', async () => {
   const tool = { type: 'bash_20250124', name: 'bash' }
   const body = {
     messages: [{ role: 'user', content: SEALED }],

@@ -6,18 +6,18 @@ import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { said, whole } from './answers.ts'
-import { ask, formatOf, openDoor, providerOf, request, streamOf } from './support.ts'
+import { ask, getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: clients')
 
 const open = () =>
   openDoor(({ provider, body, url }) => {
-    const format = formatOf(provider)
+    const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
-    return isStream ? streamOf(format, said[format]('Hello')) : json(whole[format])
+    return isStream ? getStream(format, said[format]('Hello')) : json(whole[format])
   })
 
-const fetchOf = (world: World) => (input: string | URL | Request, init?: RequestInit) =>
+const getFetch = (world: World) => (input: string | URL | Request, init?: RequestInit) =>
   world.gateway.fetch(new Request(input, init))
 
 test('probes are answered without a call', async () => {
@@ -31,7 +31,7 @@ test('probes are answered without a call', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('fifty counts at once are estimated here where the provider cannot count', async () => {
+test('fifty concurrent counts are estimated locally if the provider cannot count', async () => {
   const { world, up } = await open()
   const body = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }
   const paths = Array.from({ length: 50 }, (_, at) => `/v1/messages/count_tokens${at % 2 ? '?beta=true' : ''}`)
@@ -41,7 +41,7 @@ test('fifty counts at once are estimated here where the provider cannot count', 
   assert.is(up.calls.length, 0)
 })
 
-test('the limit of a chat client has the field name that a reasoning model accepts, and sampling is left out', async () => {
+test('the limit of a chat client gets the field name that a reasoning model accepts, and sampling is dropped', async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await ask({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
@@ -51,14 +51,14 @@ test('the limit of a chat client has the field name that a reasoning model accep
   assert.equal(warned, ['dropped:temperature'])
 })
 
-test('stream options without a stream are left out', async () => {
+test('stream options without a stream are dropped', async () => {
   for (const model of ['messages/m', 'responses/m', 'gemini/m']) {
     const body = { stream_options: { include_usage: true } }
     const { sent, warned } = await ask({
       client: 'openai-chat',
       model,
       body,
-      answer: () => json(whole[formatOf(model)]),
+      answer: () => json(whole[getFormat(model)]),
     })
     assert.equal(['stream_options' in sent, warned], [false, []], model)
   }
@@ -67,7 +67,7 @@ test('stream options without a stream are left out', async () => {
 test('a prompt that Gemini blocks is a filtered answer', async () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
   for (const stream of [false, true]) {
-    const answer = () => (stream ? streamOf('gemini', [blocked]) : json(blocked))
+    const answer = () => (stream ? getStream('gemini', [blocked]) : json(blocked))
     const chat = await ask({ client: 'openai-chat', model: 'gemini/m', stream, answer })
     assert.match(await chat.response.text(), /"finish_reason":"content_filter"/)
     const messages = await ask({ client: 'anthropic-messages', model: 'gemini/m', stream, answer })
@@ -102,9 +102,9 @@ for (const [generation, { path, headers }] of Object.entries(generations)) {
   })
 }
 
-test('each vendor’s client lists the models in its own dialect, on one path', async () => {
+test('each vendor’s client lists the models in its own format, on one path', async () => {
   const { world } = await open()
-  const fetch = fetchOf(world)
+  const fetch = getFetch(world)
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'k', fetch })
   const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey: 'k', fetch })
   const google = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: 'http://gateway', fetch } })
@@ -118,13 +118,13 @@ test('each vendor’s client lists the models in its own dialect, on one path', 
   )
 })
 
-test('Google’s client streams under either version of its path', async () => {
+test('Google’s client can stream with both versions of its path', async () => {
   const { world } = await open()
   for (const apiVersion of ['v1', 'v1beta']) {
     const client = new GoogleGenAI({
       apiKey: 'k',
       apiVersion,
-      httpOptions: { baseUrl: 'http://gateway', fetch: fetchOf(world) },
+      httpOptions: { baseUrl: 'http://gateway', fetch: getFetch(world) },
     })
     let text = ''
     for await (const chunk of await client.models.generateContentStream({ model: 'chat/m', contents: 'Hi' }))
@@ -133,7 +133,7 @@ test('Google’s client streams under either version of its path', async () => {
   }
 })
 
-test('a stream that Google’s client does not ask for as events is one JSON array', async () => {
+test('a stream that Google’s client does not request as events is one JSON array', async () => {
   const { world } = await open()
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   for (const format of wireFormats) {
@@ -144,7 +144,7 @@ test('a stream that Google’s client does not ask for as events is one JSON arr
   }
 })
 
-test('a client is never shown a key that is not its own', async () => {
+test('a client never sees a key that is not its own', async () => {
   const { world, up } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
   assert.ok([...(up.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))

@@ -1,5 +1,5 @@
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
@@ -7,12 +7,12 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { contexts } from '../support/contexts.ts'
 import { whole } from './answers.ts'
-import { ask, delta, formatOf, openDoor, request, streamOf } from './support.ts'
+import { ask, delta, getFormat, getStream, openDoor, request } from './support.ts'
 
 const test = suite('cases: content and fields')
 
-const asked = (client: WireFormat, model: string, body: JsonObject, headers: Record<string, string> = {}) =>
-  ask({ client, model, body, headers, answer: () => json(whole[formatOf(model)]) })
+const createRequest = (client: WireFormat, model: string, body: JsonObject, headers: Record<string, string> = {}) =>
+  ask({ client, model, body, headers, answer: () => json(whole[getFormat(model)]) })
 
 const user = (content: unknown) => ({ role: 'user', content })
 const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }]
@@ -29,19 +29,19 @@ for (const content of ['', null, [{ type: 'text', text: '' }], ' \n ']) {
         { type: 'text', text: 'b' },
       ]),
     ]
-    const { sent } = await asked('openai-chat', 'messages/m', { messages })
+    const { sent } = await createRequest('openai-chat', 'messages/m', { messages })
     const [, turn, last] = sent.messages as { content: JsonObject[] }[]
     assert.equal(turn?.content, [{ type: 'tool_use', id: 'c1', name: 'f', input: {} }])
     assert.equal(
       last?.content.map(({ type }) => type),
       ['tool_result', 'text'],
     )
-    const gemini = await asked('openai-chat', 'gemini/m', { messages })
+    const gemini = await createRequest('openai-chat', 'gemini/m', { messages })
     assert.not.match(JSON.stringify(gemini.sent), /"text":""|"parts":\[\]/)
   })
 }
 
-test('a turn of calls alone has the content null for a chat provider', async () => {
+test('a turn with only calls has null content for a chat provider', async () => {
   const messages = [
     user('a'),
     {
@@ -53,7 +53,7 @@ test('a turn of calls alone has the content null for a chat provider', async () 
     },
     user([{ type: 'tool_result', tool_use_id: 'c1', content: '' }]),
   ]
-  const { sent } = await asked('anthropic-messages', 'chat/m', { messages })
+  const { sent } = await createRequest('anthropic-messages', 'chat/m', { messages })
   const [, turn, output] = sent.messages as JsonObject[]
   assert.equal([turn?.content, output?.content], [null, ''])
 })
@@ -81,18 +81,18 @@ test('the schema of a tool goes unchanged to providers that accept JSON Schema',
     'gemini/m': 'parametersJsonSchema',
   }
   for (const [model, field] of Object.entries(fields)) {
-    const client = formatOf(model) === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
+    const client = getFormat(model) === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
     const tools =
       client === 'openai-chat'
         ? [{ type: 'function', function: { name: 'f', parameters: schema } }]
         : [{ name: 'f', input_schema: schema }]
-    const { sent, warned } = await asked(client, model, { tools })
+    const { sent, warned } = await createRequest(client, model, { tools })
     assert.ok(JSON.stringify(sent.tools).includes(`"${field}":${JSON.stringify(schema)}`), JSON.stringify(sent.tools))
     assert.equal(warned, [])
   }
 })
 
-test('the schema of a tool is rewritten for providers that accept less', () => {
+test('the schema of a tool is converted for providers that accept less', () => {
   const { target } = contexts(geminiTranslator, { format: 'gemini', traits: { schema: 'openapi' } })
   const asks = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
   const { body } = geminiTranslator.writeRequest({ ...asks, tools: [{ type: 'function', name: 'f', schema }] }, target)
@@ -134,7 +134,7 @@ const betas = {
 
 test('fields that only Anthropic knows go to Anthropic only', async () => {
   for (const model of ['chat/m', 'mistral/m', 'responses/m', 'gemini/m']) {
-    const { sent, call, response, warned } = await asked('anthropic-messages', model, claudeCode, betas)
+    const { sent, call, response, warned } = await createRequest('anthropic-messages', model, claudeCode, betas)
     assert.is(response.status, 200)
     assert.not.match(
       JSON.stringify(sent),
@@ -144,7 +144,7 @@ test('fields that only Anthropic knows go to Anthropic only', async () => {
     assert.is(call?.headers.get('anthropic-beta'), null)
     assert.ok(warned.includes('dropped:context_management'), warned.join())
   }
-  const { sent, call } = await asked('anthropic-messages', 'anthropic/claude-opus-5', claudeCode, betas)
+  const { sent, call } = await createRequest('anthropic-messages', 'anthropic/claude-opus-5', claudeCode, betas)
   assert.equal(sent, { model: 'claude-opus-5', stream: false, max_tokens: 4_096, ...claudeCode })
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
@@ -153,7 +153,7 @@ test('choices that are empty or have no delta are ignored, and the first chunk w
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
-  const { world } = await openDoor(() => streamOf('openai-chat', events))
+  const { world } = await openDoor(() => getStream('openai-chat', events))
   for (const client of wireFormats) {
     if (client === 'openai-chat') continue // gets the provider's bytes
     const { text, finish } = await clients[client](await request(world, { client, model: 'chat/m', stream: true }))
@@ -169,7 +169,7 @@ test('content in parts is text and reasoning', async () => {
     delta({ content: [{ type: 'text', text: 'a' }] }),
     delta({ content: 'b' }, 'stop'),
   ]
-  const { world } = await openDoor(() => streamOf('openai-chat', events), { connections: ['mistral'] })
+  const { world } = await openDoor(() => getStream('openai-chat', events), { connections: ['mistral'] })
   for (const client of ['openai-responses', 'anthropic-messages', 'gemini'] as const) {
     const body = client === 'gemini' ? { generationConfig: { thinkingConfig: { includeThoughts: true } } } : {}
     const { text, reasoning } = await clients[client](
@@ -179,19 +179,19 @@ test('content in parts is text and reasoning', async () => {
   }
 })
 
-test('the text about a search is a paragraph of its own', async () => {
-  const said = (text: string) => ({ type: 'text', text })
+test('the text about a search is a separate paragraph', async () => {
+  const createMessage = (text: string) => ({ type: 'text', text })
   const content = [
-    said('Let me look.'),
+    createMessage('Let me look.'),
     { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'rain' } },
     {
       ...{ type: 'web_search_tool_result', tool_use_id: 's' },
       content: [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x' }],
     },
-    said('It rains'),
-    said(', they say.'),
+    createMessage('It rains'),
+    createMessage(', they say.'),
   ]
-  const { sent, warned } = await asked('anthropic-messages', 'chat/m', {
+  const { sent, warned } = await createRequest('anthropic-messages', 'chat/m', {
     messages: [user('Rain?'), { role: 'assistant', content }, user('So?')],
   })
   const [, turn] = sent.messages as JsonObject[]

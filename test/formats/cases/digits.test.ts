@@ -1,11 +1,11 @@
-import { parseOpaque } from '../../../src/formats/canonical/exact-json.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { parseOpaque } from '../../../src/protocols/formats/canonical/exact-json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
-import { ask, delta, providerOf, streamOf } from './support.ts'
+import { ask, delta, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: integers of 64 bits in the arguments and results of tools')
 
@@ -18,7 +18,7 @@ const exact = (text: string): JsonObject => {
 }
 const args = exact(ARGS)
 
-const said = (content: unknown, role = 'user') => ({ role, content })
+const createMessage = (content: unknown, role = 'user') => ({ role, content })
 const fn = { id: 'c', type: 'function', function: { name: 'f', arguments: ARGS } }
 const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: ARGS, status: 'completed' }
 const use = { type: 'tool_use', id: 'c', name: 'f', input: args }
@@ -27,19 +27,19 @@ const use = { type: 'tool_use', id: 'c', name: 'f', input: args }
 const history: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     messages: [
-      said('Hi'),
-      { ...said(null, 'assistant'), tool_calls: [fn] },
-      { ...said(RESULT, 'tool'), tool_call_id: 'c' },
+      createMessage('Hi'),
+      { ...createMessage(null, 'assistant'), tool_calls: [fn] },
+      { ...createMessage(RESULT, 'tool'), tool_call_id: 'c' },
     ],
   },
   'openai-responses': {
-    input: [said('Hi'), item, { type: 'function_call_output', call_id: 'c', output: RESULT }],
+    input: [createMessage('Hi'), item, { type: 'function_call_output', call_id: 'c', output: RESULT }],
   },
   'anthropic-messages': {
     messages: [
-      said('Hi'),
-      said([use], 'assistant'),
-      said([{ type: 'tool_result', tool_use_id: 'c', content: RESULT }]),
+      createMessage('Hi'),
+      createMessage([use], 'assistant'),
+      createMessage([{ type: 'tool_result', tool_use_id: 'c', content: RESULT }]),
     ],
   },
   gemini: {
@@ -87,7 +87,7 @@ test('integers keep their digits if a vendor of Messages sends all arguments at 
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
   const { response } = await ask({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },
-    answer: () => streamOf('anthropic-messages', events),
+    answer: () => getStream('anthropic-messages', events),
   })
   assert.match(await response.text(), /9007199254740993\b/)
 })
@@ -95,7 +95,7 @@ test('integers keep their digits if a vendor of Messages sends all arguments at 
 test('integers keep their digits if a vendor of Chat Completions sends all arguments as an object', async () => {
   const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
   const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
-  const answer = () => streamOf('openai-chat', events)
+  const answer = () => getStream('openai-chat', events)
   const { response } = await ask({ client: 'gemini', model: 'chat/m', stream: true, answer })
   assert.match(await response.text(), /9007199254740993\b/)
 })
@@ -109,7 +109,7 @@ for (const client of wireFormats) {
       assert.match(once.call?.body ?? '', /9007199254740993\b/)
       assert.match(once.call?.body ?? '', /-9223372036854775807\b/)
       assert.match(await once.response.text(), /9007199254740993\b/)
-      const streamed = await ask({ ...question, stream: true, answer: () => streamOf(from, streams[from]) })
+      const streamed = await ask({ ...question, stream: true, answer: () => getStream(from, streams[from]) })
       assert.match(await streamed.response.text(), /9007199254740993\b/)
     })
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf } from './support.ts'
+import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: documents for providers that know files only')
 
@@ -12,7 +12,7 @@ const document = (source: JsonObject) => ({ type: 'document', source, ...about }
 const pdf = document({ type: 'base64', media_type: 'application/pdf', data: PDF })
 const plain = document({ type: 'text', media_type: 'text/plain', data: 'All went well.' })
 
-const asked = (...content: JsonObject[]) => ({ messages: [{ role: 'user', content }] })
+const createRequest = (...content: JsonObject[]) => ({ messages: [{ role: 'user', content }] })
 
 const texts = 'Report\n\nOf 2024.\n\nAll went well.'
 
@@ -42,9 +42,9 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
 }
 
 for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)) {
-  test(`documents keep their text, and losses are named: ${model}`, async () => {
-    const body = asked(plain, pdf)
-    const answer = () => json(whole[formatOf(model)])
+  test(`documents keep their text, and losses are reported: ${model}`, async () => {
+    const body = createRequest(plain, pdf)
+    const answer = () => json(whole[getFormat(model)])
     const { sent, warned } = await ask({ client: 'anthropic-messages', model, body, answer })
     const [turn] = [sent.messages, sent.input, sent.contents].find(Array.isArray) ?? []
     assert.equal(turn.content ?? turn.parts, [text, ...file])
@@ -53,7 +53,7 @@ for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)
   })
 }
 
-test('a document in the result of a tool becomes text, too', async () => {
+test('a document in a tool result becomes text too', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients, wholeClients } from '../support/clients.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 import { said } from './answers.ts'
-import { ask, eventsOf, providerOf, streamOf } from './support.ts'
+import { ask, getEvents, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: empty answers')
 
@@ -57,10 +57,10 @@ for (const provider of wireFormats)
 
     test(`an empty answer reaches the client of a stream, with its end: ${provider} for ${client}`, async () => {
       const events = said[provider]()
-      const answer = () => streamOf(provider, events)
+      const answer = () => getStream(provider, events)
       const { response, world, up } = await ask({ ...question, stream: true, body: counted[client], answer })
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
-      if (client === provider) assert.is(await response.clone().text(), eventsOf(provider, events).join(''))
+      if (client === provider) assert.is(await response.clone().text(), getEvents(provider, events).join(''))
       assert.equal(await clients[client](response), nothing)
       assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
       assert.is(up.open, 0)
@@ -92,8 +92,8 @@ for (const provider of wireFormats) {
       for (const client of wireFormats) {
         const question = { client, model: `${providerOf[provider]}/m`, answer: () => json(answer) }
         const { response } = await ask(question)
-        const heard = await wholeClients[client](response)
-        assert.equal(heard, { ...nothing, inputTokens: 633, outputTokens: 9 }, name)
+        const result = await wholeClients[client](response)
+        assert.equal(result, { ...nothing, inputTokens: 633, outputTokens: 9 }, name)
       }
   })
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, delta, formatOf, streamOf } from './support.ts'
+import { ask, delta, getFormat, getStream } from './support.ts'
 
 /* Servers written in Go write all members of a call, also those that its type has no use for, as empty objects. */
 const test = suite('cases: empty members beside a tool call')
@@ -28,7 +28,7 @@ interface Call {
 }
 
 /** The calls in the answer that a client of Responses gets. */
-async function heard(answer: () => Response, stream: boolean): Promise<unknown[]> {
+async function readResult(answer: () => Response, stream: boolean): Promise<unknown[]> {
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream, answer, body: { tools } })
   const text = await response.text()
   assert.is(response.status, 200, text)
@@ -46,7 +46,7 @@ const calls = [
 test('a whole answer has the calls that their types name', async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
   const answer = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
-  assert.equal(await heard(() => json(answer), false), calls)
+  assert.equal(await readResult(() => json(answer), false), calls)
 })
 
 test('a stream has the calls that their types name, also where further pieces leave the type empty', async () => {
@@ -60,7 +60,7 @@ test('a stream has the calls that their types name, also where further pieces le
     delta({ content: '', tool_calls: [], ...noFunctionCall }, 'tool_calls'),
     '[DONE]' as const,
   ]
-  assert.equal(await heard(() => streamOf('openai-chat', events), true), calls)
+  assert.equal(await readResult(() => getStream('openai-chat', events), true), calls)
 })
 
 /** A history as a client in Go gives it back. */
@@ -75,9 +75,14 @@ const history = {
 
 test('a history has the calls that their types name, without a warning', async () => {
   const sent = async (model: string) => {
-    const asked = await ask({ client: 'openai-chat', model, body: history, answer: () => json(whole[formatOf(model)]) })
-    assert.equal(asked.warned, [])
-    return JSON.stringify(asked.sent)
+    const request = await ask({
+      client: 'openai-chat',
+      model,
+      body: history,
+      answer: () => json(whole[getFormat(model)]),
+    })
+    assert.equal(request.warned, [])
+    return JSON.stringify(request.sent)
   }
   const messages = await sent('messages/m')
   assert.match(messages, /"name":"f","input":\{"x":1\}/)

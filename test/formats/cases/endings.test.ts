@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { messageStart, said } from './answers.ts'
-import { ask, dataOf, delta, providerOf, streamOf } from './support.ts'
+import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: how streams end')
 
@@ -20,8 +20,8 @@ const ends: Readonly<Record<WireFormat, RegExp>> = {
 const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> = {
   'openai-chat': (events) => events.at(-1)?.error,
   'openai-responses': (events) => {
-    const [told, failed] = events.slice(-2)
-    return told?.type === 'error' && failed?.type === 'response.failed' ? told.error : undefined
+    const [result, failed] = events.slice(-2)
+    return result?.type === 'error' && failed?.type === 'response.failed' ? result.error : undefined
   },
   'anthropic-messages': (events) => (events.at(-1)?.type === 'error' ? events.at(-1)?.error : undefined),
   gemini: (events) => events.at(-1)?.error,
@@ -29,13 +29,13 @@ const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> =
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`a stream that is cut is an error, never an end: ${from} for ${client}`, async () => {
+    test(`a truncated stream is an error, never an end: ${from} for ${client}`, async () => {
       const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
-      const answer = () => streamOf(from, cut)
+      const answer = () => getStream(from, cut)
       const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
       const text = await response.clone().text()
       assert.not.match(text, ends[client])
-      assert.match(JSON.stringify(errorIn[client](await dataOf(response))), /before its answer was complete/)
+      assert.match(JSON.stringify(errorIn[client](await getData(response))), /before the response was complete/)
       assert.is(world.told.requests[0]?.status, 502)
     })
   }
@@ -43,18 +43,18 @@ for (const from of wireFormats) {
 
 for (const client of wireFormats) {
   test(`a finish without an end mark is an end: ${client}`, async () => {
-    const answer = () => streamOf('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
+    const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
     const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
     const { text, finish } = await clients[client](response)
     assert.equal([text, finish], ['a', 'stop'])
   })
 }
 
-test('an end mark without a finish closes all that is open, and completes the response', async () => {
+test('an end mark without a finish closes everything that is open, and completes the response', async () => {
   const answer = () =>
-    streamOf('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
+    getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
-  const events = await dataOf(response)
+  const events = await getData(response)
   const types = events.map(({ type }) => String(type).replace('response.', ''))
   assert.equal(types.slice(-4), ['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
   assert.match(JSON.stringify(events.at(-1)), /"output":\[\{"type":"message".*"text":"ab"/)
@@ -78,11 +78,11 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
 
 for (const [where, events] of Object.entries(counted)) {
   test(`tokens that are reported ${where} are reported once, at the end`, async () => {
-    const answer = () => streamOf('openai-chat', events)
+    const answer = () => getStream('openai-chat', events)
     const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
-    const deltas = (await dataOf(messages.response)).filter(({ type }) => type === 'message_delta')
-    const [{ delta: end, usage: told } = {}] = deltas as { delta?: JsonObject; usage?: JsonObject }[]
-    assert.equal([deltas.length, end?.stop_reason, told?.input_tokens, told?.output_tokens], [1, 'end_turn', 7, 5])
+    const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')
+    const [{ delta: end, usage: result } = {}] = deltas as { delta?: JsonObject; usage?: JsonObject }[]
+    assert.equal([deltas.length, end?.stop_reason, result?.input_tokens, result?.output_tokens], [1, 'end_turn', 7, 5])
     const { world } = messages
     assert.equal(
       world.told.usages.map((each) => [each.inputTokens, each.outputTokens]),
@@ -91,20 +91,20 @@ for (const [where, events] of Object.entries(counted)) {
   })
 }
 
-test('tokens are shown to a chat client that asks, in one chunk without choices, and to no other', async () => {
+test('only a chat client that requests tokens gets them, in one chunk without choices', async () => {
   for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
     const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
-    const answer = () => streamOf(from, said[from]('a'))
+    const answer = () => getStream(from, said[from]('a'))
     const silent = await ask({ ...question, answer })
     assert.ok(
-      (await dataOf(silent.response)).every((chunk) => !('usage' in chunk)),
+      (await getData(silent.response)).every((chunk) => !('usage' in chunk)),
       from,
     )
     assert.is(silent.world.told.usages[0]?.outputTokens, 5, from)
-    const asked = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
-    const told = (await dataOf(asked.response)).filter((chunk) => chunk.usage)
+    const request = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
+    const result = (await getData(request.response)).filter((chunk) => chunk.usage)
     assert.equal(
-      told.map(({ choices }) => choices),
+      result.map(({ choices }) => choices),
       [[]],
       from,
     )
@@ -113,8 +113,8 @@ test('tokens are shown to a chat client that asks, in one chunk without choices,
 
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test('an error as the first event fails the attempt: the next target is tried, or the status is the error’s', async () => {
-  const answer = () => streamOf('anthropic-messages', [overloaded])
+test('an error in the first event fails the attempt, and the client gets the next target or the error’s status', async () => {
+  const answer = () => getStream('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
     assert.ok([503, 529].includes(response.status), `${client} ${response.status}`)
@@ -126,7 +126,7 @@ test('an error as the first event fails the attempt: the next target is tried, o
     stream: true,
     connections: ['messages', 'gemini'],
     combos: { chain: ['messages/m', 'gemini/m'] },
-    answer: ({ provider }) => (provider === 'gemini' ? streamOf('gemini', said.gemini('a')) : answer()),
+    answer: ({ provider }) => (provider === 'gemini' ? getStream('gemini', said.gemini('a')) : answer()),
   })
   assert.is((await clients['openai-chat'](response)).text, 'a')
   assert.equal(up.providers, ['messages', 'gemini'])
@@ -143,12 +143,12 @@ for (const client of wireFormats) {
       stream: true,
       connections: ['chat', 'messages'],
       combos: { chain: ['chat/m', 'messages/m'] },
-      answer: () => streamOf('openai-chat', [...words, failed, '[DONE]']),
+      answer: () => getStream('openai-chat', [...words, failed, '[DONE]']),
     })
     const text = await response.clone().text()
     if (client !== 'openai-chat') assert.not.match(text, ends[client])
     assert.match(text, /Provider returned error/)
-    if (client !== 'openai-chat') assert.ok(errorIn[client](await dataOf(response)), text)
+    if (client !== 'openai-chat') assert.ok(errorIn[client](await getData(response)), text)
     assert.equal(up.providers, ['chat'])
   })
 
@@ -171,16 +171,16 @@ for (const client of wireFormats) {
       stream: true,
       connections: ['chat', 'messages'],
       combos: { chain: ['chat/m', 'messages/m'] },
-      answer: () => streamOf('openai-chat', words),
+      answer: () => getStream('openai-chat', words),
     })
-    assert.ok(errorIn[client](await dataOf(response)))
+    assert.ok(errorIn[client](await getData(response)))
     assert.equal(up.providers, ['chat'])
   })
 }
 
-test('a message whose start is repeated at once is translated as one', async () => {
+test('a message whose start is repeated immediately is translated as one', async () => {
   const events = said['anthropic-messages']('a')
-  const answer = () => streamOf('anthropic-messages', [...events.slice(0, 1), ...events])
+  const answer = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
     const { text, finish } = await clients[client](response)
@@ -188,11 +188,11 @@ test('a message whose start is repeated at once is translated as one', async () 
   }
 })
 
-test('a message that begins anew after its first block is translated as a cut', async () => {
+test('a message that restarts after its first block is translated as truncated', async () => {
   const events = said['anthropic-messages']('a')
-  const answer = () => streamOf('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
+  const answer = () => getStream('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
-    assert.ok(errorIn[client](await dataOf(response)), client)
+    assert.ok(errorIn[client](await getData(response)), client)
   }
 })

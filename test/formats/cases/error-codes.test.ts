@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-const vendorOf = (format: WireFormat) =>
+const getVendor = (format: WireFormat) =>
   format === 'gemini' ? 'google' : format === 'anthropic-messages' ? 'anthropic' : 'openai'
 
 function toldBy(client: WireFormat, status: number, body: { error: JsonObject }): Told {
@@ -149,9 +149,9 @@ for (const [what, { status, sent, told }] of Object.entries(cases))
   for (const client of wireFormats)
     test(`${what}, to a client of ${client}`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
-        const answer = () => json(sent[vendorOf(from)], status)
+        const answer = () => json(sent[getVendor(from)], status)
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
-        assert.equal(toldBy(client, response.status, await response.json()), told[vendorOf(client)], from)
+        assert.equal(toldBy(client, response.status, await response.json()), told[getVendor(client)], from)
       }
     })
 
@@ -167,10 +167,10 @@ const first: Readonly<Record<WireFormat, (what: string) => string>> = {
 for (const what of ['a model that does not exist', 'a prompt that is too long', 'a limit of rate'])
   for (const client of wireFormats)
     test(`${what}, in the first event of a stream, to a client of ${client}`, async () => {
-      for (const from of wireFormats.filter((format) => vendorOf(format) !== vendorOf(client))) {
+      for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
         const answer = () => sse([first[from](what)])
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
-        const expected = cases[what]?.told[vendorOf(client)]
+        const expected = cases[what]?.told[getVendor(client)]
         assert.equal(toldBy(client, response.status, await response.json()), expected, from)
       }
     })

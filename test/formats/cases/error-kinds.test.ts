@@ -51,7 +51,7 @@ const cases: Record<string, Case> = {
     answer: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
     walks: true,
     status: 502,
-    message: /refused the credentials/,
+    message: /rejected the connection's credentials/,
   },
   'words of money that the request may have contained': {
     from: 'openai-chat',
@@ -90,7 +90,7 @@ const cases: Record<string, Case> = {
     client: 'anthropic-messages',
     answer: refused(498, openai('Flex tier capacity exceeded')),
     walks: true,
-    status: 500,
+    status: 502,
     error: { type: 'api_error' },
   },
   'a budget in use under a 402': {
@@ -124,7 +124,7 @@ for (const [name, { from, client, answer, walks, status, error = {}, message = /
   const first = providerOf[from]
   const second = from === 'gemini' ? 'chat' : 'gemini'
 
-  test(`${walks ? 'the next target is asked' : 'no other target is asked'} after ${name}`, async () => {
+  test(`${walks ? 'the next target is tried' : 'no other target is tried'} after ${name}`, async () => {
     const { up } = await ask({
       client,
       stream,
@@ -136,7 +136,7 @@ for (const [name, { from, client, answer, walks, status, error = {}, message = /
     assert.is(up.providers.includes(second), walks)
   })
 
-  test(`a client is told of ${name} what routing takes it for`, async () => {
+  test(`a client gets ${name} as the kind that routing uses`, async () => {
     const { response } = await ask({ client, stream, model: `${first}/m`, answer })
     const body = await response.json()
     assert.is(response.status, status)

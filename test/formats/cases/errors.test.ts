@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { messageStart } from './answers.ts'
-import { ask, catalog, providerOf, streamOf } from './support.ts'
+import { ask, catalog, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: errors in the form that clients act on')
 
@@ -61,7 +61,7 @@ const overflows: Record<string, [from: WireFormat, status: number, body: JsonObj
 }
 
 /** How a client of each format is told. */
-const told: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
+const result: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
   'openai-chat': ({ code }) => assert.is(code, 'context_length_exceeded'),
   'openai-responses': ({ code }) => assert.is(code, 'context_length_exceeded'),
   'anthropic-messages': ({ type, message }) => {
@@ -80,7 +80,7 @@ for (const [vendor, [from, status, body]] of Object.entries(overflows)) {
       if (client === from) continue
       const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(body, status) })
       assert.is(response.status, 400, client)
-      told[client]((await response.json()).error)
+      result[client]((await response.json()).error)
     }
   })
 }
@@ -91,13 +91,13 @@ const failed = { type: 'response.failed', response: { id: 'r', status: 'failed',
 for (const client of wireFormats) {
   test(`a prompt that a stream reports as too long is a 400: ${client}`, async () => {
     const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
-    const answer = () => streamOf('openai-responses', [begun, failed])
+    const answer = () => getStream('openai-responses', [begun, failed])
     const { response } = await ask({ client, model: 'responses/m', stream: true, answer })
     assert.is(response.status, 400)
-    told[client]((await response.json()).error)
+    result[client]((await response.json()).error)
   })
 
-  test(`a prompt that is too long for one target is reported as such when the others fail: ${client}`, async () => {
+  test(`a prompt that is too long for one target is reported as such if the others fail: ${client}`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
     const { response, up } = await ask({
       client,
@@ -108,14 +108,14 @@ for (const client of wireFormats) {
       answer: ({ provider }) => (provider === 'messages' ? json(overflow, 400) : json({ error: 'down' }, 500)),
     })
     assert.equal([response.status, up.providers], [400, ['messages', 'chat']])
-    if (client !== 'anthropic-messages') told[client]((await response.json()).error)
+    if (client !== 'anthropic-messages') result[client]((await response.json()).error)
   })
 }
 
 test('a prompt that a stream reports as too long later is an error in the form of the client', async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
-  const answer = () => streamOf('anthropic-messages', [messageStart(), text, { type: 'error', error }])
+  const answer = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])
   const { response } = await ask({ client: 'openai-chat', model: 'messages/m', stream: true, answer })
   assert.match(await response.text(), /"code":"context_length_exceeded"/)
   const back = await ask({
@@ -123,7 +123,7 @@ test('a prompt that a stream reports as too long later is an error in the form o
     model: 'responses/m',
     stream: true,
     answer: () =>
-      streamOf('openai-responses', [
+      getStream('openai-responses', [
         { type: 'response.output_text.delta', output_index: 0, item_id: 'm', content_index: 0, delta: 'a' },
         failed,
       ]),

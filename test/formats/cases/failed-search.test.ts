@@ -3,7 +3,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './answer-of.ts'
 import { whole } from './answers.ts'
-import { ask, streamOf } from './support.ts'
+import { ask, getStream } from './support.ts'
 
 const test = suite('cases: a search that failed')
 
@@ -34,7 +34,7 @@ test('a failed search has the status failed for clients of Responses', async () 
   const content = [search, failed('max_uses_exceeded')]
   const { response } = await ask({ ...question, answer: () => json({ ...whole['anthropic-messages'], content }) })
   assert.is((await response.json()).output[0].status, 'failed')
-  const streamed = await ask({ ...question, stream: true, answer: () => streamOf('anthropic-messages', anthropic) })
+  const streamed = await ask({ ...question, stream: true, answer: () => getStream('anthropic-messages', anthropic) })
   const { output } = await answerOf['openai-responses'](streamed.response)
   const [item] = output as JsonObject[]
   assert.equal([item?.type, item?.status], ['web_search_call', 'failed'])

@@ -6,7 +6,7 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { said, whole } from './answers.ts'
-import { byteByByte, bytesAnswer, delta, eventsOf, openDoor, providerOf, request } from './support.ts'
+import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are cut into bytes')
 
@@ -14,7 +14,7 @@ let chunks: Iterable<Uint8Array> = []
 const { world } = await openDoor(() => bytesAnswer(chunks))
 
 /** What a client of the format hears of a provider's bytes. */
-async function heard(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
+async function readResult(from: WireFormat, client: WireFormat, sent: Iterable<Uint8Array>) {
   chunks = sent
   const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
   assert.is(response.status, 200)
@@ -22,13 +22,13 @@ async function heard(from: WireFormat, client: WireFormat, sent: Iterable<Uint8A
 }
 
 const WORDS = '日本語 🎉 é — "\\u00e9"\n'
-const bytesOf = (from: WireFormat, ...pieces: string[]) => encodeUtf8(eventsOf(from, said[from](...pieces)).join(''))
+const toBytes = (from: WireFormat, ...pieces: string[]) => encodeUtf8(getEvents(from, said[from](...pieces)).join(''))
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`characters cut into their bytes are whole: ${from} for ${client}`, async () => {
-      const bytes = bytesOf(from, WORDS, '👩‍👩‍👧')
-      const { text, finish } = await heard(from, client, byteByByte(bytes))
+    test(`characters split into bytes arrive whole: ${from} for ${client}`, async () => {
+      const bytes = toBytes(from, WORDS, '👩‍👩‍👧')
+      const { text, finish } = await readResult(from, client, byteByByte(bytes))
       assert.equal([text, finish], [`${WORDS}👩‍👩‍👧`, 'stop'])
     })
   }
@@ -38,7 +38,7 @@ for (const client of wireFormats) {
   test(`line separators of Unicode are escaped for clients that split lines at them: ${client}`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
-    const answers = [() => bytesAnswer([bytesOf(from, text)]), () => json(wholeOf(from, text))]
+    const answers = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
     for (const answer of answers) {
       const { world } = await openDoor(answer)
       const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
@@ -49,14 +49,17 @@ for (const client of wireFormats) {
 }
 
 /** The shortest whole answer with another text. */
-const wholeOf = (from: WireFormat, text: string): unknown =>
+const getWhole = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
 
-test('a character cut at each of its bytes is whole', async () => {
-  const bytes = bytesOf('openai-chat', '🎉')
+test('a character split at each of its bytes arrives whole', async () => {
+  const bytes = toBytes('openai-chat', '🎉')
   const at = bytes.indexOf(0xf0)
   for (const cut of [at, at + 1, at + 2, at + 3, at + 4]) {
-    const { text } = await heard('openai-chat', 'anthropic-messages', [bytes.subarray(0, cut), bytes.subarray(cut)])
+    const { text } = await readResult('openai-chat', 'anthropic-messages', [
+      bytes.subarray(0, cut),
+      bytes.subarray(cut),
+    ])
     assert.is(text, '🎉')
   }
 })
@@ -76,33 +79,33 @@ const rewritten: Record<string, (text: string) => string[]> = {
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
     test(`${name}: the client gets the same answer, ${from}`, async () => {
-      const text = eventsOf(from, said[from]('one', ' é\u0001two')).join('')
+      const text = getEvents(from, said[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
-        const told = await heard(from, client, rewrite(text).map(encodeUtf8))
-        assert.equal([told.text, told.finish], ['one é\u0001two', 'stop'], client)
+        const result = await readResult(from, client, rewrite(text).map(encodeUtf8))
+        assert.equal([result.text, result.finish], ['one é\u0001two', 'stop'], client)
       }
     })
   }
 }
 
-test('one event of megabytes is read, however small the pieces', async () => {
+test('an event of megabytes is read, however small the pieces', async () => {
   const long = 'x'.repeat(2_000_000)
   const bytes = encodeUtf8(
-    eventsOf('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),
+    getEvents('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),
   )
   function* reads() {
     for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000)
   }
   const startedAt = busyMs()
   for (const client of wireFormats)
-    assert.is((await heard('openai-chat', client, reads())).text.length, long.length, client)
+    assert.is((await readResult('openai-chat', client, reads())).text.length, long.length, client)
   assert.ok(busyMs() - startedAt < 5_000, `${busyMs() - startedAt} ms of the processor`)
 })
 
 test('surrogate pairs, NUL and integers beyond 2^53 in arguments stay as they are', async () => {
   const args = '{"id":12345678901234567890,"text":"\\u0000\\ud83d\\ude00😀"}'
   const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: args } }
-  const bytes = encodeUtf8(eventsOf('openai-chat', [delta({ tool_calls: [call] }), delta({}, 'tool_calls')]).join(''))
+  const bytes = encodeUtf8(getEvents('openai-chat', [delta({ tool_calls: [call] }), delta({}, 'tool_calls')]).join(''))
   for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages'] as const) {
     chunks = byteByByte(bytes)
     const response = await request(world, { client, model: 'chat/m', stream: true })
@@ -115,5 +118,5 @@ test('surrogate pairs, NUL and integers beyond 2^53 in arguments stay as they ar
     )
     assert.is(pieces.join(''), args, client)
   }
-  assert.equal((await heard('openai-chat', 'gemini', [bytes])).calls, [{ name: 'f', args: JSON.parse(args) }])
+  assert.equal((await readResult('openai-chat', 'gemini', [bytes])).calls, [{ name: 'f', args: JSON.parse(args) }])
 })

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf } from './support.ts'
+import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: clients and models of Gemini')
 
@@ -12,9 +12,9 @@ const parameters = { type: 'object', properties: { a: { type: 'string' } } }
 const declaration = { name: 'look', parameters }
 
 async function sentTo(model: string, body: JsonObject, client: WireFormat = 'gemini') {
-  const asked = await ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
-  assert.is(asked.response.status, 200, await asked.response.clone().text())
-  return asked
+  const input = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
+  assert.is(input.response.status, 200, await input.response.clone().text())
+  return input
 }
 
 test('tools given as one object are the tools of the request', async () => {
@@ -45,7 +45,7 @@ const formats: Record<string, JsonObject> = {
 }
 
 for (const [name, generationConfig] of Object.entries(formats)) {
-  test(`a schema in a responseFormat ${name} reaches other formats as it is`, async () => {
+  test(`a schema in a responseFormat ${name} reaches other formats unchanged`, async () => {
     const chat = await sentTo('chat/m', { contents, generationConfig })
     assert.equal(
       [chat.sent.response_format, chat.warned],
@@ -66,7 +66,7 @@ test('a responseFormat of plain text has no effect, and one of JSON requests an 
   assert.equal(sent.response_format, { type: 'json_object' })
 })
 
-test('a responseFormat of images is named as lost', async () => {
+test('a responseFormat of images is reported as dropped', async () => {
   const generationConfig = { responseFormat: [{ text: { schema } }, { image: { aspectRatio: '1:1' } }] }
   const { warned } = await sentTo('chat/m', { contents, generationConfig })
   assert.equal(warned, ['dropped:generationConfig.responseFormat[1].image'])

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { PNG } from '../fields/field.ts'
 import { answerOf } from './answer-of.ts'
 import { geminiChunk, whole } from './answers.ts'
-import { ask, catalog, openDoor, providerOf, request, streamOf } from './support.ts'
+import { ask, catalog, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: history that a client sends back')
 
@@ -33,7 +33,7 @@ const goOn: Readonly<Record<WireFormat, (answer: JsonObject) => JsonObject>> = {
   },
 }
 
-test('a fallback block of Anthropic’s in the history is left out with a warning for providers of other formats', async () => {
+test('an Anthropic fallback block in the history is dropped with a warning for providers of other formats', async () => {
   const content = [
     { type: 'text', text: 'I will ' },
     { type: 'fallback', from: { model: 'claude-a' }, to: { model: 'claude-b' }, trigger: { type: 'refusal' } },
@@ -42,10 +42,10 @@ test('a fallback block of Anthropic’s in the history is left out with a warnin
   const body = goOn['anthropic-messages']({ content })
   for (const format of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const model = `${providerOf[format]}/m`
-    const asked = await ask({ client: 'anthropic-messages', model, body, answer: () => json(whole[format]) })
-    assert.equal([asked.response.status, asked.warned], [200, ['dropped:messages[1].content[1]']], format)
-    assert.match(JSON.stringify(asked.sent), /I will .*not\./)
-    assert.not.match(JSON.stringify(asked.sent), /fallback|claude-/)
+    const firstCall = await ask({ client: 'anthropic-messages', model, body, answer: () => json(whole[format]) })
+    assert.equal([firstCall.response.status, firstCall.warned], [200, ['dropped:messages[1].content[1]']], format)
+    assert.match(JSON.stringify(firstCall.sent), /I will .*not\./)
+    assert.not.match(JSON.stringify(firstCall.sent), /fallback|claude-/)
   }
   const own = await ask({
     ...{ client: 'anthropic-messages', model: 'messages/m', body },
@@ -57,15 +57,15 @@ test('a fallback block of Anthropic’s in the history is left out with a warnin
 /** The provider's own turn, as it gets it again from a client of another format. */
 async function turnAgain(client: WireFormat, model: string, answer: JsonObject, chunks?: JsonObject[]) {
   const { world, up } = await openDoor(
-    () => (chunks && up.calls.length === 1 ? streamOf('gemini', chunks) : json(answer)),
+    () => (chunks && up.calls.length === 1 ? getStream('gemini', chunks) : json(answer)),
     {
       connections: [model.split('/')[0] ?? ''],
       catalog: { ...catalog, openrouter: { baseUrl: 'http://openrouter.test/v1', models: [{ id: 'm' }] } },
     },
   )
   const first = await request(world, { client, model, stream: chunks !== undefined })
-  const told = chunks ? await answerOf[client](first) : await first.json()
-  const second = await request(world, { client, model, body: goOn[client](told) })
+  const result = chunks ? await answerOf[client](first) : await first.json()
+  const second = await request(world, { client, model, body: goOn[client](result) })
   assert.is(second.status, 200, await second.text())
   const { messages, contents } = JSON.parse(up.calls.at(-1)?.body ?? '')
   return (messages ?? contents)[1]
@@ -99,7 +99,7 @@ const picture = (thoughtSignature?: string) => ({
   inlineData: { mimeType: 'image/png', data: PNG },
   ...(thoughtSignature && { thoughtSignature }),
 })
-const said: readonly [name: string, parts: JsonObject[]][] = [
+const imageTurns: readonly [name: string, parts: JsonObject[]][] = [
   ['behind words', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, picture('c2lnMQ==')]],
   ['in front of words', [picture('c2lnMQ=='), { text: 'Here' }]],
   ['in a row', [picture('c2lnMQ=='), picture(), picture('c2lnMw==')]],
@@ -108,7 +108,7 @@ const signatures = (parts: JsonObject[]) =>
   parts.map((part) => [part.inlineData ? 'picture' : part.text, part.thoughtSignature])
 
 for (const client of ['openai-chat', 'openai-responses'] as const)
-  for (const [name, parts] of said)
+  for (const [name, parts] of imageTurns)
     for (const isStream of client === 'openai-responses' ? [false, true] : [false])
       test(`images keep their signatures: ${name}, ${client}${isStream ? ', streamed' : ''}`, async () => {
         const chunks = [...parts.map((part) => geminiChunk([part])), geminiChunk([], 'STOP')]
@@ -143,16 +143,16 @@ for (const [client, elsewhere] of [
   ['openai-responses', 'responses/m'],
 ] as const)
   for (const stream of [false, true])
-    test(`unsigned reasoning reaches no vendor that demands signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`unsigned reasoning reaches no vendor that requires signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
       const { world, up } = await openDoor(({ provider }) => {
         if (provider !== 'gemini') return json(whole[client])
-        return stream ? streamOf('gemini', [thoughts]) : json(thoughts)
+        return stream ? getStream('gemini', [thoughts]) : json(thoughts)
       })
       const first = await request(world, { client, model: 'gemini/m', stream })
-      const told = stream ? await answerOf[client](first) : await first.json()
-      assert.match(JSON.stringify(told), 'Hm.')
-      const second = await request(world, { client, model: elsewhere, body: goOn[client](told) })
+      const result = stream ? await answerOf[client](first) : await first.json()
+      assert.match(JSON.stringify(result), 'Hm.')
+      const second = await request(world, { client, model: elsewhere, body: goOn[client](result) })
       assert.is(second.status, 200, await second.text())
       assert.match(up.calls[1]?.body ?? '', 'Yes.')
       assert.not.match(up.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
@@ -170,13 +170,13 @@ for (const client of wireFormats.filter((format) => format !== 'openai-responses
     test(`commentary before a call keeps its phase: ${client}${stream ? ', streamed' : ''}`, async () => {
       const end = { type: 'response.completed', response: commented }
       const { world, up } = await openDoor(
-        () => (stream && up.calls.length === 1 ? streamOf('openai-responses', [end]) : json(commented)),
+        () => (stream && up.calls.length === 1 ? getStream('openai-responses', [end]) : json(commented)),
         { connections: ['responses'] },
       )
       const model = 'responses/m'
       const first = await request(world, { client, model, stream })
-      const told = stream ? await answerOf[client](first) : await first.json()
-      await request(world, { client, model, body: goOn[client](told) })
+      const result = stream ? await answerOf[client](first) : await first.json()
+      await request(world, { client, model, body: goOn[client](result) })
       const { input } = JSON.parse(up.calls[1]?.body ?? '')
       assert.equal(input[1], { type: 'message', role: 'assistant', content: 'I look.', phase: 'commentary' })
     })

@@ -3,7 +3,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './answer-of.ts'
 import { said, whole } from './answers.ts'
-import { ask, streamOf } from './support.ts'
+import { ask, getStream } from './support.ts'
 
 const test = suite('cases: an answer that is to be a list')
 
@@ -25,31 +25,31 @@ const saying = (content: string) => ({
   ...whole['openai-chat'],
   choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
 })
-const textOf = ({ candidates }: JsonObject): string => {
+const getText = ({ candidates }: JsonObject): string => {
   const [{ content }] = candidates as [{ content: { parts: { text: string }[] } }]
   return content.parts.map(({ text }) => text).join('')
 }
 
-test('a list is requested within an object, and the client gets the list', async () => {
+test('a list is requested inside an object, and the client gets the list', async () => {
   const { sent, response, warned } = await ask({ ...question, answer: () => json(saying('{"answer": ["Bern"]}')) })
   assert.equal((sent.response_format as { json_schema: JsonObject }).json_schema.schema, wrapped)
-  assert.equal([textOf(await response.json()), warned], ['["Bern"]', []])
+  assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
 })
 
 test('a list arrives in a stream', async () => {
-  const answer = () => streamOf('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
+  const answer = () => getStream('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
   const { response } = await ask({ ...question, stream: true, answer })
-  assert.is(textOf(await answerOf.gemini(response)), '[12,"Bern"]')
+  assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
-test('a list that was cut arrives as its beginning, and other text is unchanged', async () => {
+test('a truncated list arrives as its beginning, and other text is unchanged', async () => {
   for (const [text, expected] of [
     ['{"answer": ["Be', '["Be'],
     ['I cannot.', 'I cannot.'],
     ['{"answer":[],"more":1}', '{"answer":[],"more":1}'],
   ] as const) {
     const { response } = await ask({ ...question, answer: () => json(saying(text)) })
-    assert.is(textOf(await response.json()), expected)
+    assert.is(getText(await response.json()), expected)
   }
 })
 
@@ -62,7 +62,7 @@ test('a list is requested by a tool if the target does not support schemas', asy
   })
   const [tool] = sent.tools as JsonObject[]
   assert.equal(tool?.input_schema, wrapped)
-  assert.is(textOf(await response.json()), '["Bern"]')
+  assert.is(getText(await response.json()), '["Bern"]')
 })
 
 test('a list is requested unchanged from targets that accept its schema', async () => {

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf } from './support.ts'
+import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: losses of a request')
 
@@ -91,8 +91,8 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
 }
 
 for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
-  test(`${what} is named in a header, and refused in strict mode: ${client}`, async () => {
-    const question = { client, model, body, answer: () => json(whole[formatOf(model)]) }
+  test(`${what} is named in a header, and rejected in strict mode: ${client}`, async () => {
+    const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
     const { response, warned } = await ask(question)
     assert.equal([response.status, warned], [200, [warning]])
     const strict = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
@@ -150,8 +150,8 @@ const refused: Record<string, [client: WireFormat, model: string, body: JsonObje
 }
 
 for (const [what, [client, model, body, field]] of Object.entries(refused)) {
-  test(`${what} is refused, naming the field: ${client}`, async () => {
-    const { response, up } = await ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
+  test(`${what} is rejected with the name of the field: ${client}`, async () => {
+    const { response, up } = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
     assert.equal([response.status, up.calls.length], [400, 0])
     const { error } = await response.json()
     assert.ok(error.message.includes(`"${field}`), error.message)

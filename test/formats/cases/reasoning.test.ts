@@ -1,22 +1,22 @@
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { block, messageEnd, messageStart, whole } from './answers.ts'
 import { begin, goOn, thinking } from './conversations.ts'
-import { ask, dataOf, formatOf, openDoor, request, streamOf } from './support.ts'
+import { ask, getData, getFormat, getStream, openDoor, request } from './support.ts'
 
 const test = suite('cases: reasoning')
 
-const asked = (client: WireFormat, model: string, body: JsonObject) =>
-  ask({ client, model, body, answer: () => json(whole[formatOf(model)]) })
+const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
+  ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
 
 /** A chat client that keeps only what OpenAI's own format has, and goes on at the same gateway or at one that has heard nothing yet. */
 async function forgetful(model: string, at: 'the same' | 'another') {
-  const open = () => openDoor(() => json(thinking[formatOf(model)]), { connections: [model.split('/')[0] ?? ''] })
+  const open = () => openDoor(() => json(thinking[getFormat(model)]), { connections: [model.split('/')[0] ?? ''] })
   const one = await open()
   const first = await (await request(one.world, { client: 'openai-chat', model, body: begin['openai-chat'] })).json()
   const { role, content, tool_calls } = first.choices[0].message
@@ -29,31 +29,31 @@ async function forgetful(model: string, at: 'the same' | 'another') {
   return JSON.parse(up.calls.at(-1)?.body ?? '{}')
 }
 
-const signaturesIn = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
+const getSignatures = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
   contents[1]?.parts.filter(({ functionCall }) => functionCall).map(({ thoughtSignature }) => thoughtSignature)
 
-test('a tool loop whose reasoning the client has lost goes on with the remembered reasoning', async () => {
-  const { messages, thinking: asked } = await forgetful('anthropic/claude-sonnet-4-5', 'the same')
-  assert.is(asked.type, 'enabled')
+test('a tool loop continues with stored reasoning if the client dropped it', async () => {
+  const { messages, thinking: createRequest } = await forgetful('anthropic/claude-sonnet-4-5', 'the same')
+  assert.is(createRequest.type, 'enabled')
   assert.equal(messages[1].content.slice(0, 2), [
     { type: 'thinking', thinking: 'Let me look.', signature: 'SIGNATURE-1' },
     { type: 'redacted_thinking', data: 'REDACTED-2' },
   ])
-  assert.equal(signaturesIn(await forgetful('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
+  assert.equal(getSignatures(await forgetful('gemini/m', 'the same')), ['SIGNATURE-1', undefined])
 })
 
-test('a tool loop whose reasoning is not remembered goes on without reasoning', async () => {
+test('a tool loop continues without reasoning if none is stored', async () => {
   const sent = await forgetful('anthropic/claude-sonnet-4-5', 'another')
   assert.equal(sent.thinking, { type: 'disabled' })
   assert.is(sent.messages[1].content[0].type, 'tool_use')
 })
 
-test('a lost signature is replaced by the value for a missing one, on the first call', async () => {
-  const signatures = signaturesIn(await forgetful('gemini/m', 'another'))
+test('a missing signature is replaced by the placeholder, on the first call', async () => {
+  const signatures = getSignatures(await forgetful('gemini/m', 'another'))
   assert.equal(signatures, ['skip_thought_signature_validator', undefined])
 })
 
-test('a vendor that expects its reasoning in each turn gets that of the turn before', async () => {
+test('a vendor that expects its reasoning in each turn gets that of the previous turn', async () => {
   const model = 'deepseek/deepseek-v4-pro'
   const { world, up } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
@@ -72,7 +72,7 @@ test('reasoning with only a signature is kept, reasoning with neither text nor s
   const { message } = (await response.json()).choices[0]
   assert.is(message.reasoning_details.length, 1)
   const stream = () =>
-    streamOf('anthropic-messages', [
+    getStream('anthropic-messages', [
       messageStart(),
       ...block(0, { ...empty }, { type: 'signature_delta', signature: 'x' }),
       ...block(1, empty),
@@ -80,7 +80,7 @@ test('reasoning with only a signature is kept, reasoning with neither text nor s
       ...messageEnd('end_turn'),
     ])
   const streamed = await ask({ client: 'openai-chat', model: 'messages/m', stream: true, answer: stream })
-  const details = (await dataOf(streamed.response)).flatMap(({ choices }) => {
+  const details = (await getData(streamed.response)).flatMap(({ choices }) => {
     const [choice] = choices as { delta: { reasoning_details?: unknown[] } }[]
     return choice?.delta.reasoning_details ?? []
   })
@@ -107,7 +107,10 @@ test('only reasoning items with content are sent, and encrypted reasoning is req
     { role: 'user', content: 'c' },
   ]
   const parsed = responsesTranslator.parseRequest({ model: 'm', input }, { warnings })
-  const { request: prepared } = prepareRequest(parsed, { ...target, carries: responsesTranslator.carries })
+  const { request: prepared } = prepareRequest(parsed, {
+    ...target,
+    supportedOptions: responsesTranslator.supportedOptions,
+  })
   const { body } = responsesTranslator.writeRequest(prepared, target)
   const items = body.input as JsonObject[]
   const thoughts = items.filter(({ type }) => type === 'reasoning')
@@ -130,15 +133,15 @@ const off: Record<string, (sent: JsonObject) => boolean> = {
 
 for (const [model, isOff] of Object.entries(off)) {
   test(`a forced call and reasoning are never requested together: ${model}`, async () => {
-    const client = formatOf(model) === 'openai-chat' ? 'openai-responses' : 'openai-chat'
-    const { sent, warned } = await asked(client, model, { ...begin[client], tool_choice: 'required' })
+    const client = getFormat(model) === 'openai-chat' ? 'openai-responses' : 'openai-chat'
+    const { sent, warned } = await createRequest(client, model, { ...begin[client], tool_choice: 'required' })
     const isForced = sent.tool_choice !== undefined && !/auto/.test(JSON.stringify(sent.tool_choice))
     assert.ok(!isForced || isOff(sent), JSON.stringify(sent))
     assert.ok(warned.length > 0)
   })
 }
 
-test('a budget of reasoning leaves tokens within the limit of the answer', async () => {
+test('a reasoning budget leaves tokens for the answer', async () => {
   for (const [limit, effort] of [
     [1_024, 'high'],
     [1_500, 'medium'],
@@ -146,7 +149,7 @@ test('a budget of reasoning leaves tokens within the limit of the answer', async
     [100, 'low'],
   ] as const) {
     const body = { max_completion_tokens: limit, reasoning_effort: effort }
-    const { sent, warned } = await asked('openai-chat', 'anthropic/claude-sonnet-4-5', body)
+    const { sent, warned } = await createRequest('openai-chat', 'anthropic/claude-sonnet-4-5', body)
     const { type, budget_tokens: budget } = sent.thinking as { type: string; budget_tokens: number }
     if (type === 'disabled') assert.ok(warned.includes('dropped:reasoning_effort'), warned.join())
     else assert.ok(budget >= 1_024 && budget < Number(sent.max_tokens), `${budget} of ${sent.max_tokens}`)
@@ -163,11 +166,11 @@ const shown: readonly (readonly [model: string, asked: JsonObject, wish: string]
 ]
 
 for (const [model, config, wish] of shown)
-  test(`a client of Anthropic gets the reasoning that it has asked for: ${model} ${JSON.stringify(config)}`, async () => {
-    assert.ok(JSON.stringify(await thinkingOf(model, config)).includes(wish))
+  test(`an Anthropic client gets the reasoning that it requested: ${model} ${JSON.stringify(config)}`, async () => {
+    assert.ok(JSON.stringify(await getThinking(model, config)).includes(wish))
   })
 
-test('reasoning that a client of Anthropic has not asked for is not requested', async () => {
+test('reasoning that an Anthropic client did not request is not requested', async () => {
   const quiet = [
     { type: 'enabled', budget_tokens: 2_048, display: 'omitted' },
     { type: 'adaptive' },
@@ -175,11 +178,11 @@ test('reasoning that a client of Anthropic has not asked for is not requested', 
   ]
   for (const thinking of quiet)
     for (const model of ['openai/gpt-5.1', 'google/gemini-2.5-flash'])
-      assert.not.match(JSON.stringify(await thinkingOf(model, thinking)), /"summary"|"includeThoughts":true/)
+      assert.not.match(JSON.stringify(await getThinking(model, thinking)), /"summary"|"includeThoughts":true/)
 })
 
 /** What a provider is asked, each in the format where it keeps its thoughts to itself. */
-async function thinkingOf(model: string, thinking: JsonObject): Promise<unknown> {
+async function getThinking(model: string, thinking: JsonObject): Promise<unknown> {
   const [provider = '', id = ''] = model.split('/')
   const format = provider === 'google' ? 'gemini' : 'openai-responses'
   const { sent } = await ask({

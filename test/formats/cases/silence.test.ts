@@ -5,7 +5,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { said } from './answers.ts'
-import { eventsOf, openDoor, providerOf, request } from './support.ts'
+import { getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: a provider that is silent before its answer')
 
@@ -21,10 +21,10 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
 async function late(client: WireFormat, from: WireFormat, answer: () => Response) {
   const clock = fakeClock()
   const door = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(answer), { clock })
-  const asked = request(door.world, { client, model: `${providerOf[from]}/m`, stream: true })
+  const input = request(door.world, { client, model: `${providerOf[from]}/m`, stream: true })
   while (door.up.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
-  const response = await asked
+  const response = await input
   assert.is(response.status, 200)
   const reader = response.body?.getReader()
   if (!reader) throw new Error('there is no body')
@@ -36,8 +36,10 @@ const decoder = new TextDecoder()
 for (const client of wireFormats) {
   const others = (['openai-chat', 'anthropic-messages'] as const).filter((from) => from !== client)
   for (const from of others) {
-    test(`a silent provider is covered by a keep-alive at least every 15 s, and its answer arrives: ${from} for ${client}`, async () => {
-      const { clock, reader, world, headers } = await late(client, from, () => sse(eventsOf(from, said[from]('Hello'))))
+    test(`a keep-alive is sent at least every 15 s while a provider is silent, and its answer arrives: ${from} for ${client}`, async () => {
+      const { clock, reader, world, headers } = await late(client, from, () =>
+        sse(getEvents(from, said[from]('Hello'))),
+      )
       const isSign = async () => assert.match(decoder.decode((await reader.read()).value), sign[client])
       await isSign()
       for (let seconds = 30; seconds < 70; seconds += 15) {
@@ -61,7 +63,7 @@ for (const client of wireFormats) {
     })
   }
 
-  test(`the failure of a silent provider is an event: ${client}`, async () => {
+  test(`the failure of a silent provider becomes an event: ${client}`, async () => {
     const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
     const { clock, reader, world } = await late(client, others[0] ?? 'openai-chat', busy)
     await reader.read()
@@ -82,41 +84,44 @@ for (const client of wireFormats) {
   })
 }
 
-test("a silent provider of the client's own format is awaited, since its status and headers are passed on", async () => {
+test("a silent provider of the client's own format is awaited, because its status and headers are passed on", async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, up } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
-  const asked = request(world, { client: 'openai-chat', model: 'chat/m', stream: true })
+  const input = request(world, { client: 'openai-chat', model: 'chat/m', stream: true })
   while (up.calls.length === 0) await clock.advance(0)
   await clock.advance(70_000)
-  const { status, headers } = await asked
+  const { status, headers } = await input
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
 test('the stream of a silent provider names the losses of its answer', async () => {
   const clock = fakeClock()
   const answer = () =>
-    clock.sleep(20_000).then(() => sse(eventsOf('anthropic-messages', said['anthropic-messages']('a'))))
+    clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', said['anthropic-messages']('a'))))
   const { world, up } = await openDoor(answer, { clock })
-  const asked = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
+  const input = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
   while (up.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
-  const { headers, body } = await asked
+  const { headers, body } = await input
   assert.is(headers.get('x-signalbox-warning'), 'dropped:seed')
   await body?.cancel()
 })
 
-test('a silent provider is covered in a JSON array as well', async () => {
+test('keep-alives are sent in a JSON array as well', async () => {
   const clock = fakeClock()
-  const answers = [() => sse(eventsOf('openai-chat', said['openai-chat']('Hello'))), () => json({ error: 'down' }, 500)]
+  const answers = [
+    () => sse(getEvents('openai-chat', said['openai-chat']('Hello'))),
+    () => json({ error: 'down' }, 500),
+  ]
   const bodies: string[] = []
   for (const answer of answers) {
     const { world, up } = await openDoor(() => clock.sleep(20_000).then(answer), { clock })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
-    const asked = world.post('/v1beta/models/chat/m:streamGenerateContent', body)
+    const input = world.post('/v1beta/models/chat/m:streamGenerateContent', body)
     while (up.calls.length === 0) await clock.advance(0)
     await clock.advance(20_000)
-    bodies.push(await (await asked).text())
+    bodies.push(await (await input).text())
   }
   const [told = '', failed = ''] = bodies
   assert.is(JSON.parse(told)[0].candidates[0].content.parts[0].text, 'Hello')

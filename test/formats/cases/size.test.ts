@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isCi } from '../../support/ci.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesAnswer, delta, eventsOf, openDoor, request } from './support.ts'
+import { bytesAnswer, delta, getEvents, openDoor, request } from './support.ts'
 
 const test = suite('cases: answers of many megabytes, or of very many events')
 
@@ -12,8 +12,8 @@ const MANY = isCi ? 150_000 : 60_000
 const MOST_MS = 5_000
 
 /** How long a client's stream is whose provider sends all of these events in one piece. */
-async function lengthOf(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof eventsOf>[1]) {
-  const bytes = encodeUtf8(eventsOf('openai-chat', events).join(''))
+async function getLength(client: 'anthropic-messages' | 'openai-responses', events: Parameters<typeof getEvents>[1]) {
+  const bytes = encodeUtf8(getEvents('openai-chat', events).join(''))
   const { world } = await openDoor(() => bytesAnswer([bytes]))
   const startedAt = busyMs()
   const response = await request(world, { client, model: 'chat/m', stream: true })
@@ -25,7 +25,7 @@ async function lengthOf(client: 'anthropic-messages' | 'openai-responses', event
 
 const call = (fields: object) => delta({ tool_calls: [fields] })
 
-test('a call that waits for another to end costs linear time', async () => {
+test('a call that waits for another one takes linear time', async () => {
   const more = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
   const events = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
@@ -35,10 +35,10 @@ test('a call that waits for another to end costs linear time', async () => {
     call({ index: 0, function: { arguments: '}' } }),
     delta({}, 'tool_calls'),
   ]
-  assert.ok((await lengthOf('openai-responses', events)) > MANY * 40)
+  assert.ok((await getLength('openai-responses', events)) > MANY * 40)
 })
 
-test('a call that is named with each piece costs linear time', async () => {
+test('a call that is named in each piece takes linear time', async () => {
   const more = {
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{x}' } }] } }],
   }
@@ -47,15 +47,15 @@ test('a call that is named with each piece costs linear time', async () => {
     ...new Array(MANY / 2).fill(more),
     delta({}, 'tool_calls'),
   ]
-  assert.ok((await lengthOf('anthropic-messages', events)) > MANY * 20)
+  assert.ok((await getLength('anthropic-messages', events)) > MANY * 20)
 })
 
 /** In one piece they are just below the 16 MiB of the largest event. */
 const CALLS = 60_000
 
-test('very many calls beside each other cost linear time', async () => {
+test('very many parallel calls take linear time', async () => {
   const events = Array.from({ length: CALLS }, (_, index) =>
     call({ index, id: `call_${index}`, function: { name: 'f', arguments: '{}' } }),
   )
-  assert.ok((await lengthOf('anthropic-messages', [...events, delta({}, 'tool_calls')])) > CALLS * 40)
+  assert.ok((await getLength('anthropic-messages', [...events, delta({}, 'tool_calls')])) > CALLS * 40)
 })

@@ -6,15 +6,15 @@ import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './answer-of.ts'
 import { begin, goOn, SECRETS, thinking, thinkingStream } from './conversations.ts'
-import { formatOf, openDoor, providerOf, request, streamOf } from './support.ts'
+import { getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: opaque state')
 
 const open = () =>
   openDoor(({ provider, url, body }) => {
-    const format = formatOf(provider)
+    const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
-    return isStream ? streamOf(format, thinkingStream[format]) : json(thinking[format])
+    return isStream ? getStream(format, thinkingStream[format]) : json(thinking[format])
   })
 
 /** The client's first turn at one provider. */
@@ -87,7 +87,7 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
-      test(`the state returns although the client keeps calls alone: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
+      test(`the state returns although the client only keeps calls: ${from} through ${client}, ${stream ? '' : 'not '}streamed`, async () => {
         const door = await open()
         const answer = await firstTurn(door.world, client, from, stream)
         returned[from](await nextTurn(door, client, from, callsAlone[client](answer)))

@@ -28,7 +28,7 @@ export const catalog: Catalog = Object.fromEntries(
 )
 
 /** Of the provider in `provider/model`. */
-export const formatOf = (model: string): WireFormat => formats[model.split('/')[0] ?? ''] ?? 'openai-chat'
+export const getFormat = (model: string): WireFormat => formats[model.split('/')[0] ?? ''] ?? 'openai-chat'
 
 /** The provider of each format. */
 export const providerOf: Readonly<Record<WireFormat, string>> = {
@@ -101,7 +101,7 @@ export function request(
 }
 
 /** Events as a provider of the format sends them, each a string. */
-export function eventsOf(format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): string[] {
+export function getEvents(format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): string[] {
   const isNamed = format === 'anthropic-messages' || format === 'openai-responses'
   return events.map((event) => {
     if (event === '[DONE]') return 'data: [DONE]\n\n'
@@ -110,8 +110,8 @@ export function eventsOf(format: WireFormat, events: readonly (JsonObject | '[DO
 }
 
 /** The same as an answer. */
-export const streamOf = (format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): Response =>
-  sse(eventsOf(format, events))
+export const getStream = (format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): Response =>
+  sse(getEvents(format, events))
 
 /** Bytes one by one. */
 export function* byteByByte(bytes: Uint8Array): Iterable<Uint8Array> {
@@ -122,7 +122,7 @@ export const bytesAnswer = (chunks: Iterable<Uint8Array>): Response =>
   new Response(bodyOf(chunks), { headers: { 'content-type': 'text/event-stream' } })
 
 /** The data of each event of a client's stream. */
-export async function dataOf(response: Response): Promise<JsonObject[]> {
+export async function getData(response: Response): Promise<JsonObject[]> {
   const text = await response.text()
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json))
 }

@@ -69,58 +69,58 @@ const targets: readonly ProviderFormat[] = [...wireFormats, 'bedrock-converse']
 
 /** What the provider of a format is sent. */
 async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObject): Promise<JsonObject> {
-  const asked =
+  const sentRequest =
     target === 'bedrock-converse'
       ? await ask({
           ...{ client, body, answer: () => json(converseAnswer()), ...bedrock },
           model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
         })
       : await ask({ client, body, model: `${providerOf[target]}/m`, answer: () => json(whole[target]) })
-  assert.is(asked.response.status, 200, await asked.response.clone().text())
-  return asked.sent
+  assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
+  return sentRequest.sent
 }
 
 /** The conversation of a request as `role:part+part`, with the words of texts. */
 const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> = {
   'openai-chat': ({ messages }) =>
-    listOf(messages).map(({ role, content, tool_calls, tool_call_id }) =>
+    getList(messages).map(({ role, content, tool_calls, tool_call_id }) =>
       line(role, [
         ...(typeof content === 'string' && role !== 'tool' ? [quoted(content)] : []),
-        ...listOf(tool_calls).map(({ id }) => `call ${id}`),
+        ...getList(tool_calls).map(({ id }) => `call ${id}`),
         ...(tool_call_id ? [`result ${tool_call_id}`] : []),
       ]),
     ),
   'openai-responses': ({ input }) =>
-    listOf(input).map(({ type, role, content, call_id }) =>
-      type === 'message' ? line(role, textsIn(content)) : `${type} ${call_id}`,
+    getList(input).map(({ type, role, content, call_id }) =>
+      type === 'message' ? line(role, getTexts(content)) : `${type} ${call_id}`,
     ),
   'anthropic-messages': ({ messages }) =>
-    listOf(messages).map(({ role, content }) =>
+    getList(messages).map(({ role, content }) =>
       line(
         role,
-        listOf(content).map(({ type, text, id, tool_use_id }) =>
+        getList(content).map(({ type, text, id, tool_use_id }) =>
           type === 'text' ? quoted(text) : type === 'tool_use' ? `call ${id}` : `result ${tool_use_id}`,
         ),
       ),
     ),
   gemini: ({ contents }) =>
-    listOf(contents).map(({ role, parts }) =>
+    getList(contents).map(({ role, parts }) =>
       line(
         role,
-        listOf(parts).map(({ text, functionCall, functionResponse }) =>
+        getList(parts).map(({ text, functionCall, functionResponse }) =>
           functionCall
-            ? `call ${idOf(functionCall)}`
+            ? `call ${getId(functionCall)}`
             : functionResponse
-              ? `result ${idOf(functionResponse)}`
+              ? `result ${getId(functionResponse)}`
               : quoted(text),
         ),
       ),
     ),
   'bedrock-converse': ({ messages }) =>
-    listOf(messages).map(({ role, content }) =>
+    getList(messages).map(({ role, content }) =>
       line(
         role,
-        listOf(content).map(({ text, toolUse, toolResult }) =>
+        getList(content).map(({ text, toolUse, toolResult }) =>
           toolUse
             ? `call ${(toolUse as JsonObject).toolUseId}`
             : toolResult
@@ -131,12 +131,12 @@ const outline: Readonly<Record<ProviderFormat, (sent: JsonObject) => string[]>> 
     ),
 }
 
-const listOf = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
+const getList = (value: unknown) => (Array.isArray(value) ? value : []) as JsonObject[]
 const quoted = (text: unknown) => JSON.stringify(text)
-const idOf = (call: unknown) => (call as JsonObject).id
+const getId = (call: unknown) => (call as JsonObject).id
 const line = (role: unknown, parts: readonly string[]) => `${role}: ${parts.join(' + ')}`
-const textsIn = (content: unknown) =>
-  typeof content === 'string' ? [quoted(content)] : listOf(content).map(({ text }) => quoted(text))
+const getTexts = (content: unknown) =>
+  typeof content === 'string' ? [quoted(content)] : getList(content).map(({ text }) => quoted(text))
 
 /** What each target is to get, by its format. Formats that refuse a text of white space get none. */
 const expected: Readonly<Record<ProviderFormat, (text: string) => string[]>> = {
@@ -230,7 +230,7 @@ test('text after a call stays in its turn when a developer’s message before th
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
 })
 
-test('text after a call is a paragraph of its own in Chat Completions', async () => {
+test('text after a call is a separate paragraph in Chat Completions', async () => {
   const body = {
     messages: [
       { role: 'user', content: 'go' },

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { said, whole } from './answers.ts'
-import { ask, eventsOf, openDoor, providerOf, request } from './support.ts'
+import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: what happens to a connection')
 
@@ -16,7 +16,7 @@ for (const from of wireFormats) {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
       const text = JSON.stringify(whole[from])
-      const events = eventsOf(from, said[from]('a'))
+      const events = getEvents(from, said[from]('a'))
       const error = '{"error":{"message":"no such model","type":"not_found_error"}}'
       const answers = [
         await ask({ client, model, answer: () => compressed(text, 'application/json') }),
@@ -42,11 +42,11 @@ const alive: Readonly<Record<WireFormat, RegExp>> = {
 }
 
 for (const client of wireFormats) {
-  test(`a provider that is silent for 70 s is covered by keep-alives: ${client}`, async () => {
+  test(`keep-alives are sent while a provider is silent for 70 s: ${client}`, async () => {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
-    const events = eventsOf(from, said[from]('Hello', 'there'))
+    const events = getEvents(from, said[from]('Hello', 'there'))
     const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
-    const { world } = await openDoor(() => sse(begun, 'hang'), { limits: { silenceTimeoutMs: 100_000 } })
+    const { world } = await openDoor(() => sse(begun, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
     const { body } = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
     const reader = body?.getReader()
     const decoder = new TextDecoder()
@@ -66,7 +66,7 @@ const phases = {
   'before the headers': { answer: never, stream: true },
   'before the first token': { answer: () => sse([': hm\n\n'], 'hang'), stream: true },
   'in mid stream': {
-    answer: () => sse(eventsOf('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
+    answer: () => sse(getEvents('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
     stream: true,
   },
   'of a whole answer': {
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { answer, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`a client that leaves ends the call, and no other is made: ${phase}, ${client}`, async () => {
+    test(`the call ends when the client disconnects, and no other is made: ${phase}, ${client}`, async () => {
       const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
       const leaving = new AbortController()
       const path =
@@ -93,11 +93,11 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
         input: 'Hi',
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       }
-      const asked = world.post(path, body, { signal: leaving.signal })
+      const sentRequest = world.post(path, body, { signal: leaving.signal })
       while (up.calls.length === 0) await world.clock.advance(1)
       await world.clock.advance(1)
       leaving.abort()
-      await asked.then((response) => response.text()).catch(() => {})
+      await sentRequest.then((response) => response.text()).catch(() => {})
       await world.clock.advance(100)
       assert.is(up.open, 0)
       assert.equal(up.providers, ['messages'])
@@ -108,7 +108,7 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
 }
 
 test('pings of a provider reach the client of its format', async () => {
-  const events = eventsOf('anthropic-messages', said['anthropic-messages']('a'))
+  const events = getEvents('anthropic-messages', said['anthropic-messages']('a'))
   events.splice(3, 0, 'event: ping\ndata: {"type": "ping"}\n\n')
   const { response } = await ask({
     client: 'anthropic-messages',

@@ -30,7 +30,7 @@ const bringing: Record<WireFormat, [tools: (schema: JsonObject) => JsonObject, p
   ],
 }
 
-function schemaIn(sent: JsonObject): unknown {
+function getSchema(sent: JsonObject): unknown {
   const { tools } = JSON.parse(JSON.stringify(sent))
   const { function: chat, functionDeclarations, ...tool } = tools[0]
   const { parameters, input_schema, parametersJsonSchema } = chat ?? functionDeclarations?.[0] ?? tool
@@ -47,23 +47,23 @@ for (const [client, target] of pairs) {
   if (client === target || target === 'gemini')
     test(`${client} to ${target}: the schema is unchanged`, async () => {
       const { sent, warned } = await asks(union)
-      assert.equal([schemaIn(sent), warned], [union, []])
+      assert.equal([getSchema(sent), warned], [union, []])
     })
   else
     test(`${client} to ${target}: the schema becomes one object, with a warning`, async () => {
       const { sent, warned } = await asks(union)
       const properties = { ...byId.properties, ...byPath.properties }
-      assert.equal(schemaIn(sent), { type: 'object', properties })
+      assert.equal(getSchema(sent), { type: 'object', properties })
       assert.equal(warned, [`replaced:${path}`])
       const together = await asks(parts)
-      assert.equal(schemaIn(together.sent), { type: 'object', properties, required: ['id', 'path'] })
+      assert.equal(getSchema(together.sent), { type: 'object', properties, required: ['id', 'path'] })
       assert.equal(together.warned, [], 'nothing is lost of what holds at once')
       const strict = await asks(union, { 'x-signalbox-strict': 'true' })
       assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
     })
 }
 
-test('a joined schema is not strict, which OpenAI would refuse', async () => {
+test('a joined schema is not strict, because OpenAI would reject it', async () => {
   const { call, warned } = await ask({
     client: 'anthropic-messages',
     model: 'responses/m',

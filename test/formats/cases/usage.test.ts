@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { geminiChunk, messageStart, responseEnd, said, whole } from './answers.ts'
-import { ask, dataOf, delta, providerOf, streamOf } from './support.ts'
+import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: usage')
 
@@ -62,35 +62,36 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
 }
 
 /** What a client is told: all of the input, what was read from the cache, what was written to it, the output. */
-const told: Readonly<Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>> =
-  {
-    'openai-chat': ({ prompt_tokens, completion_tokens, prompt_tokens_details: details }) => [
-      ...[prompt_tokens ?? 0, ...cacheIn(details), completion_tokens ?? 0],
-    ],
-    'openai-responses': ({ input_tokens, output_tokens, input_tokens_details: details }) => [
-      ...[input_tokens ?? 0, ...cacheIn(details), output_tokens ?? 0],
-    ],
-    'anthropic-messages': ({
-      input_tokens = 0,
-      output_tokens = 0,
-      cache_read_input_tokens: read = 0,
-      cache_creation_input_tokens: written = 0,
-    }) => [...[input_tokens + read + written, read, written, output_tokens]],
-    gemini: ({
-      promptTokenCount: input = 0,
-      cachedContentTokenCount: read = 0,
-      candidatesTokenCount = 0,
-      thoughtsTokenCount = 0,
-    }) => [...[input, read, 0, candidatesTokenCount + thoughtsTokenCount]],
-  }
+const result: Readonly<
+  Record<WireFormat, (usage: Record<string, number> & { [details: string]: unknown }) => number[]>
+> = {
+  'openai-chat': ({ prompt_tokens, completion_tokens, prompt_tokens_details: details }) => [
+    ...[prompt_tokens ?? 0, ...getCache(details), completion_tokens ?? 0],
+  ],
+  'openai-responses': ({ input_tokens, output_tokens, input_tokens_details: details }) => [
+    ...[input_tokens ?? 0, ...getCache(details), output_tokens ?? 0],
+  ],
+  'anthropic-messages': ({
+    input_tokens = 0,
+    output_tokens = 0,
+    cache_read_input_tokens: read = 0,
+    cache_creation_input_tokens: written = 0,
+  }) => [...[input_tokens + read + written, read, written, output_tokens]],
+  gemini: ({
+    promptTokenCount: input = 0,
+    cachedContentTokenCount: read = 0,
+    candidatesTokenCount = 0,
+    thoughtsTokenCount = 0,
+  }) => [...[input, read, 0, candidatesTokenCount + thoughtsTokenCount]],
+}
 
-function cacheIn(details: unknown): number[] {
+function getCache(details: unknown): number[] {
   const { cached_tokens = 0, cache_write_tokens = 0 } = (details ?? {}) as Record<string, number>
   return [cached_tokens, cache_write_tokens]
 }
 
 /** Where a client finds the last word on it in a stream. */
-function usageIn(events: readonly JsonObject[]): JsonObject {
+function getUsage(events: readonly JsonObject[]): JsonObject {
   const found = events.map(
     (event) => event.usage ?? event.usageMetadata ?? (event.response as JsonObject | undefined)?.usage,
   )
@@ -106,12 +107,12 @@ for (const from of wireFormats) {
       const question = { client, model: `${providerOf[from]}/m` }
       const once = await ask({ ...question, answer: () => json(answers[from]) })
       const body = await once.response.json()
-      assert.equal(told[client](body.usage ?? body.usageMetadata), expected)
+      assert.equal(result[client](body.usage ?? body.usageMetadata), expected)
       const streamed = await ask({
-        ...{ ...question, stream: true, answer: () => streamOf(from, streams[from]) },
+        ...{ ...question, stream: true, answer: () => getStream(from, streams[from]) },
         body: client === 'openai-chat' ? { stream_options: { include_usage: true } } : {},
       })
-      assert.equal(told[client](usageIn(await dataOf(streamed.response)) as never), expected)
+      assert.equal(result[client](getUsage(await getData(streamed.response)) as never), expected)
       const [counted] = streamed.world.told.usages
       assert.equal([counted?.inputTokens, counted?.cacheReadTokens, counted?.outputTokens], [1_110, 1_000, 50])
     })
@@ -127,18 +128,18 @@ test('cached tokens of a response are not input tokens for a client of Messages'
   }
   const answer = () => json({ ...whole['openai-responses'], usage })
   const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
-  const { usage: told } = await response.json()
-  assert.equal([told.input_tokens, told.cache_read_input_tokens], [992, 11_008])
+  const { usage: result } = await response.json()
+  assert.equal([result.input_tokens, result.cache_read_input_tokens], [992, 11_008])
 })
 
-test('tokens that a stream has reported before it broke off are counted', async () => {
+test('tokens that a stream reported before it broke off are counted', async () => {
   const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }
-  const answer = () => streamOf('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
+  const answer = () => getStream('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
   for (const client of wireFormats) {
     const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
     await response.text()
-    const [told] = world.told.usages
-    assert.equal([told?.inputTokens, told?.outputTokens, world.told.requests[0]?.status], [7, 1, 502], client)
+    const [result] = world.told.usages
+    assert.equal([result?.inputTokens, result?.outputTokens, world.told.requests[0]?.status], [7, 1, 502], client)
   }
 })
 
@@ -149,13 +150,13 @@ const endings: Record<string, JsonObject> = {
 }
 
 for (const [vendor, ending] of Object.entries(endings)) {
-  test(`tokens are read from the fields of ${vendor}, also in a stream that is passed through`, async () => {
+  test(`tokens are read from the fields of ${vendor}, also in a passed-through stream`, async () => {
     for (const client of ['openai-chat', 'anthropic-messages'] as const) {
-      const answer = () => streamOf('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
+      const answer = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
       const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })
       await response.text()
-      const [told] = world.told.usages
-      assert.equal([told?.inputTokens, told?.outputTokens], [7, 5], client)
+      const [result] = world.told.usages
+      assert.equal([result?.inputTokens, result?.outputTokens], [7, 5], client)
     }
   })
 }

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
-import { ask, formatOf, providerOf } from './support.ts'
+import { ask, getFormat, providerOf } from './support.ts'
 
 const test = suite('cases: tools that run at one vendor')
 
@@ -41,19 +41,19 @@ const searches: Partial<Record<WireFormat, JsonObject[]>> = {
   gemini: [{ googleSearch: {} }],
 }
 
-const nameOf = ({ type, name, ...tool }: JsonObject): string => String(name ?? type ?? Object.keys(tool)[0])
+const getName = ({ type, name, ...tool }: JsonObject): string => String(name ?? type ?? Object.keys(tool)[0])
 
 /** The names of the tools that a provider was sent. */
-function namesIn(sent: JsonObject): string[] {
+function getNames(sent: JsonObject): string[] {
   const { tools = [] }: { tools?: Record<string, never>[] } = JSON.parse(JSON.stringify(sent))
   return tools.flatMap(({ functionDeclarations, function: chat, ...tool }) =>
-    ((functionDeclarations ?? [chat ?? tool]) as JsonObject[]).map(nameOf),
+    ((functionDeclarations ?? [chat ?? tool]) as JsonObject[]).map(getName),
   )
 }
 
-const answered = (model: string) => () => json(whole[formatOf(model)])
+const answered = (model: string) => () => json(whole[getFormat(model)])
 
-const messageIn = async (response: Response): Promise<string> => {
+const getMessage = async (response: Response): Promise<string> => {
   const { error } = await response.json()
   return error.message
 }
@@ -66,24 +66,24 @@ for (const [client, target] of pairs) {
   const f = functionOf[client]
 
   for (const tool of vendorTools[client]) {
-    test(`${client} to ${target}: ${nameOf(tool)} beside functions is dropped with a warning`, async () => {
+    test(`${client} to ${target}: ${getName(tool)} beside functions is dropped with a warning`, async () => {
       const tools = [...Array.from({ length: 8 }, (_, at) => f(`f${at}`)), tool, f('g')]
       const { response, sent, warned } = await ask({ client, model, body: { tools }, answer: answered(model) })
       assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
-      assert.equal(namesIn(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
+      assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${client} to ${target}: ${nameOf(tool)} as the only tool or in strict mode is a 400 that names it`, async () => {
+    test(`${client} to ${target}: ${getName(tool)} as the only tool or in strict mode is a 400 that names it`, async () => {
       const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
       assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
-      const message = await messageIn(alone.response)
-      assert.ok(message.includes('tools[0]') && message.includes(nameOf(tool)), message)
+      const message = await getMessage(alone.response)
+      assert.ok(message.includes('tools[0]') && message.includes(getName(tool)), message)
 
       const headers = { 'x-signalbox-strict': 'true' }
       const strict = await ask({ client, model, body: { tools: [f('f'), tool] }, headers, answer: answered(model) })
       assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
-      const refusal = await messageIn(strict.response)
-      assert.ok(refusal.includes('tools[1]') && refusal.includes(nameOf(tool)), refusal)
+      const refusal = await getMessage(strict.response)
+      assert.ok(refusal.includes('tools[1]') && refusal.includes(getName(tool)), refusal)
     })
   }
 }
@@ -91,7 +91,7 @@ for (const [client, target] of pairs) {
 for (const client of wireFormats) {
   const model = 'chat/m'
   for (const tool of searches[client] ?? []) {
-    test(`${client}: ${nameOf(tool)} for a target without a search is dropped beside functions and else a 400`, async () => {
+    test(`${client}: ${getName(tool)} for a target without a search is dropped beside functions and else a 400`, async () => {
       const f = functionOf[client]('f')
       const { response, sent, warned } = await ask({
         client,
@@ -99,12 +99,12 @@ for (const client of wireFormats) {
         body: { tools: [f, tool] },
         answer: answered(model),
       })
-      assert.equal([response.status, namesIn(sent)], [200, ['f']])
+      assert.equal([response.status, getNames(sent)], [200, ['f']])
       assert.ok(warned.includes('dropped:tools[1]'), warned.join())
       const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
       assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
-      const message = await messageIn(alone.response)
-      assert.ok(message.includes('tools[0]') && message.includes(nameOf(tool)), message)
+      const message = await getMessage(alone.response)
+      assert.ok(message.includes('tools[0]') && message.includes(getName(tool)), message)
     })
   }
 }
@@ -130,7 +130,7 @@ test('what Codex offers by default reaches a target without a search', async () 
   const body = { tools, tool_choice: 'auto', parallel_tool_calls: false }
   const { response, sent, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
   assert.is(response.status, 200)
-  assert.equal(namesIn(sent), ['exec_command', 'apply_patch'])
+  assert.equal(getNames(sent), ['exec_command', 'apply_patch'])
   assert.ok(warned.includes('dropped:tools[2]'), warned.join())
 })
 
@@ -176,14 +176,14 @@ for (const [what, [client, body]] of Object.entries(forced))
     assert.equal([response.status, up.calls.length], [400, 0])
   })
 
-test('a tool that may not be called is left out without a warning', async () => {
+test('a tool that may not be called is dropped without a warning', async () => {
   const client = 'openai-responses'
   const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }], tool_choice: 'none' }
   const { response, sent, warned } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
-  assert.equal([response.status, namesIn(sent), warned], [200, [], []])
+  assert.equal([response.status, getNames(sent), warned], [200, [], []])
 })
 
-test('a vendor’s tool among several that are allowed is dropped with a warning', async () => {
+test('a vendor’s tool among several allowed ones is dropped with a warning', async () => {
   const client = 'openai-responses'
   const tools = [functionOf[client]('f'), functionOf[client]('g'), { type: 'image_generation' }]
   const allowed = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
@@ -193,7 +193,7 @@ test('a vendor’s tool among several that are allowed is dropped with a warning
   assert.equal(warned.toSorted(), ['dropped:tool_choice.tools[1]', 'dropped:tools[2]'])
 })
 
-test('several tools that the target lacks are a 400 when no other is left', async () => {
+test('a request fails with a 400 if the target supports none of its tools', async () => {
   const body = { tools: [{ type: 'web_search' }, { type: 'image_generation' }] }
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', body, answer: answered('chat/m') })
   assert.is(response.status, 400)
@@ -207,11 +207,11 @@ test('a search in one entry with functions is dropped by its own name', async ()
     body: { tools: [entry] },
     answer: answered('chat/m'),
   })
-  assert.equal([response.status, namesIn(sent)], [200, ['f']])
+  assert.equal([response.status, getNames(sent)], [200, ['f']])
   assert.equal(warned.toSorted(), ['dropped:tools[0].codeExecution', 'dropped:tools[0].googleSearch'])
 })
 
-test('a forced search becomes a free choice where the target can search but not be made to', async () => {
+test('a forced search becomes a free choice if the target cannot be forced to search', async () => {
   const client = 'anthropic-messages'
   const body = {
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
@@ -234,11 +234,11 @@ const malformed: Record<WireFormat, [tool: JsonObject, place: string]> = {
 }
 
 for (const client of wireFormats)
-  test(`${client}: a malformed tool is refused by its place and its name`, async () => {
+  test(`${client}: a malformed tool is rejected with its path and name`, async () => {
     const model = client === 'openai-chat' ? 'messages/m' : 'chat/m'
     const [tool, place] = malformed[client]
     const body = { tools: [functionOf[client]('f'), tool] }
     const { response } = await ask({ client, model, body, answer: answered(model) })
     assert.is(response.status, 400)
-    assert.is(await messageIn(response), `"${place}": tool "look": must be an object.`)
+    assert.is(await getMessage(response), `"${place}": tool "look": must be an object.`)
   })

@@ -1,24 +1,28 @@
-import { messagesTranslator } from '../../../src/formats/anthropic-messages/translator.ts'
-import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
-import { meaningOf, type ProviderErrorKind, readErrorAnswer } from '../../../src/formats/errors/kinds.ts'
-import { parseEmbeddedError } from '../../../src/formats/errors/parse.ts'
-import { answersOf } from '../../../src/formats/format.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { openaiChat } from '../../../src/formats/openai-chat/format.ts'
-import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
-import { operations } from '../../../src/formats/operations.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import {
+  getErrorMeaning,
+  type ProviderErrorKind,
+  readErrorAnswer,
+} from '../../../src/protocols/formats/errors/error-kinds.ts'
+import { parseEmbeddedError } from '../../../src/protocols/formats/errors/parse-error.ts'
+import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
+import { openaiChat } from '../../../src/protocols/formats/openai-chat/chat-format.ts'
+import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { anthropic, google, openai, told } from '../../pipeline/support/refusals.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 
 const test = suite('kinds of provider errors')
 
-/** Asserts that routing and every translation decide on the error by this kind. */
+/** Asserts that routing and every translation classify the error as this kind. */
 function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): void {
   const answer = { status, body, header: () => undefined, now: 0 }
-  const meaning = meaningOf(kind)
+  const meaning = getErrorMeaning(kind)
   assert.is(readErrorAnswer(answer).kind, kind, note)
   assert.is(told(status, body).class, meaning.class, `routing: ${note}`)
   for (const translator of [
@@ -31,7 +35,7 @@ function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note
     assert.is(translator.parseError(answer).kind, meaning.error, `translation: ${note}`)
 }
 
-/** Error responses of OpenAI, Anthropic and Google by the meaning that they have for the gateway. */
+/** Error responses of OpenAI, Anthropic, and Google by their meaning for the gateway. */
 const table: Record<string, [status: number, body: unknown, kind: ProviderErrorKind][]> = {
   'bad request': [
     [400, openai('bad'), 'bad-request'],
@@ -148,12 +152,12 @@ for (const [row, cases] of Object.entries(table))
     for (const [status, body, kind] of cases) assertKind(status, body, kind, `${status} ${JSON.stringify(body)}`)
   })
 
-test('a server error with a type of the client’s fault stays one of the server', () => {
+test('a server error with a client error type stays a server error', () => {
   for (const type of ['not_found_error', 'request_too_large', 'conflict_error'])
     assertKind(500, anthropic(type, 'no'), 'server')
 })
 
-test('an error in a stream stands for the same status in routing and in translation', () => {
+test('an error in a stream has the same status in routing and in translation', () => {
   const statuses: [status: number, error: JsonObject][] = [
     [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }],
     [400, { message: 'no', code: 'context_length_exceeded' }],
@@ -165,7 +169,7 @@ test('an error in a stream stands for the same status in routing and in translat
     [502, { message: 'no' }],
   ]
   for (const [status, error] of statuses) {
-    const watch = answersOf(openaiChat, operations.generate).watchStream()
+    const watch = getAnswerReader(openaiChat, operations.generate).watchStream()
     watch.observe({ event: undefined, data: JSON.stringify({ error }) })
     assert.is(watch.error?.status, status, JSON.stringify(error))
     assert.is(parseEmbeddedError(error).status, status, JSON.stringify(error))
@@ -175,7 +179,7 @@ test('an error in a stream stands for the same status in routing and in translat
 const folders = ['anthropic', 'bedrock-converse', 'cohere-chat', 'embeddings', 'gemini']
 const openaiFolders = ['openai-chat', 'openai-compatible', 'openai-completions', 'openai-responses']
 
-/** The kinds of recorded errors by the names of their recordings, and otherwise by their statuses. */
+/** The kinds of recorded errors by the names of their recordings, or else by their statuses. */
 const kindByName: readonly [name: RegExp, kind: ProviderErrorKind][] = [
   [/handles_context_length_exceeded_errors/, 'context-overflow'],
   [/raises_appropriate_auth_error|invalid_api_key/, 'authentication'],

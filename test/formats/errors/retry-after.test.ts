@@ -1,4 +1,4 @@
-import { askedWaitMs } from '../../../src/formats/errors/retry-after.ts'
+import { readWaitMs } from '../../../src/protocols/formats/errors/retry-after.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('the wait that a provider asks for')
@@ -6,8 +6,8 @@ const test = suite('the wait that a provider asks for')
 const NOW = Date.UTC(2026, 0, 1)
 const inAMinute = new Date(NOW + 60_000)
 
-function waitOf(headers: Record<string, string>, body?: unknown, isRateLimit = true): number | undefined {
-  return askedWaitMs({ header: (name) => headers[name], body, now: NOW, isRateLimit })
+function getWait(headers: Record<string, string>, body?: unknown, isRateLimit = true): number | undefined {
+  return readWaitMs({ header: (name) => headers[name], body, now: NOW, isRateLimit })
 }
 
 const epoch = (text: string) => String(Date.parse(text))
@@ -112,17 +112,17 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
 ]
 
 for (const [what, wait, headers, body] of table)
-  test(`the wait that a provider asks for is understood: ${what}`, () => assert.is(waitOf(headers, body), wait))
+  test(`the requested wait is read: ${what}`, () => assert.is(getWait(headers, body), wait))
 
-test('the wait that a provider asks for is not read from reset headers unless it is a rate limit: they are there always', () => {
-  assert.is(waitOf({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
-  assert.is(waitOf({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
+test('reset headers, which are always present, only count for a rate limit', () => {
+  assert.is(getWait({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
+  assert.is(getWait({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
 })
 
-test('the wait that a provider asks for is read from the words of a rate limit when nothing else says it', () => {
+test('the message of a rate limit is read if nothing else contains the wait', () => {
   const text = 'Please try again in 20s.'
   const words = { header: () => undefined, body: {}, now: NOW, text }
-  assert.is(askedWaitMs({ ...words, isRateLimit: true }), 20_000)
-  assert.is(askedWaitMs({ ...words, isRateLimit: false }), undefined)
-  assert.is(askedWaitMs({ ...words, body: { retry_after: 3 }, isRateLimit: true }), 3_000)
+  assert.is(readWaitMs({ ...words, isRateLimit: true }), 20_000)
+  assert.is(readWaitMs({ ...words, isRateLimit: false }), undefined)
+  assert.is(readWaitMs({ ...words, body: { retry_after: 3 }, isRateLimit: true }), 3_000)
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { waitInWords } from '../../../src/formats/errors/retry-after.ts'
+import { parseWait } from '../../../src/protocols/formats/errors/retry-after.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('a wait in words')
@@ -25,9 +25,9 @@ for (const [text, ms] of [
   ['Limit 30000 per 20s', undefined],
   ['', undefined],
 ] as const)
-  test(`a wait in words is understood: ${text}`, () => assert.is(waitInWords(text), ms))
+  test(`a wait in words is parsed: ${text}`, () => assert.is(parseWait(text), ms))
 
-test('a wait in words is a number that is not negative, or none, whatever the text', () => {
+test('a wait in words is a nonnegative number or absent, whatever the text', () => {
   const piece = fc.constantFrom(
     'try again in ',
     'retry after ',
@@ -46,7 +46,7 @@ test('a wait in words is a number that is not negative, or none, whatever the te
   )
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
-      const ms = waitInWords(pieces.join(''))
+      const ms = parseWait(pieces.join(''))
       assert.ok(ms === undefined || (ms >= 0 && Number.isFinite(ms)))
     }),
     { seed: 7, numRuns: 300 },

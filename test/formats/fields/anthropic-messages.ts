@@ -2,9 +2,9 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
 const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
-const asked = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
+const createRequest = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
 const text = (more: JsonObject) => ({ messages: [user([{ type: 'text', text: 'Hi', ...more }])] })
-const said = (...content: JsonObject[]) => ({
+const createMessage = (...content: JsonObject[]) => ({
   messages: [user('Hi'), { role: 'assistant', content: [{ type: 'text', text: 'Once' }, ...content] }, user('So?')],
 })
 const use = (more: JsonObject = {}) => ({ type: 'tool_use', id: 'c', name: 'f', input: {}, ...more })
@@ -24,11 +24,11 @@ const format = (more: JsonObject = {}) => ({ output_config: { format: { type: 'j
 const ephemeral = { type: 'ephemeral' }
 const png = { type: 'base64', media_type: 'image/png', data: PNG }
 const pdf = (more: JsonObject = {}) =>
-  asked({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF }, ...more })
+  createRequest({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF }, ...more })
 const plain = (more: JsonObject = {}) =>
-  asked({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Well' }, ...more })
+  createRequest({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Well' }, ...more })
 const found = (more: JsonObject = {}) =>
-  asked({
+  createRequest({
     type: 'search_result',
     source: 'https://a.test',
     title: 'A',
@@ -54,7 +54,7 @@ const options: JsonObject = {
   top_p: 0.321,
 }
 
-/** Everything that a request for a message can say. */
+/** All fields of a Messages request. */
 export const fields: readonly Field[] = [
   ...Object.entries(options).map(([name, value]): Field => [name, { [name]: value }]),
   ['metadata.novelty', { metadata: { novelty: 1 } }],
@@ -104,53 +104,65 @@ export const fields: readonly Field[] = [
     text({ cache_control: ephemeral }),
   ],
   ['messages[0].content[0].novelty', text({ novelty: 1 }), text({})],
-  ['messages[0].content[1]', asked({ type: 'image', source: png }), asked()],
-  ['messages[0].content[1]', asked({ type: 'image', source: { type: 'url', url: 'https://a.test/b.png' } }), asked()],
-  ['messages[0].content[1]', asked({ type: 'image', source: { type: 'file', file_id: 'file_1' } }), asked()],
+  ['messages[0].content[1]', createRequest({ type: 'image', source: png }), createRequest()],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'image', source: { type: 'url', url: 'https://a.test/b.png' } }),
+    createRequest(),
+  ],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'image', source: { type: 'file', file_id: 'file_1' } }),
+    createRequest(),
+  ],
   [
     'messages[0].content[1].transformations',
-    asked({ type: 'image', source: png, transformations: ['x'] }),
-    asked({ type: 'image', source: png }),
+    createRequest({ type: 'image', source: png, transformations: ['x'] }),
+    createRequest({ type: 'image', source: png }),
   ],
-  ['messages[0].content[1]', pdf(), asked()],
+  ['messages[0].content[1]', pdf(), createRequest()],
   ['messages[0].content[1].title', pdf({ title: 'Report' }), pdf()],
   ['messages[0].content[1].context', pdf({ context: 'Of 2024' }), pdf()],
   ['messages[0].content[1].citations', pdf({ citations: { enabled: true } }), pdf()],
   ['messages[0].content[1].cache_control', pdf({ cache_control: ephemeral }), pdf()],
-  ['messages[0].content[1]', plain(), asked()],
+  ['messages[0].content[1]', plain(), createRequest()],
   ['messages[0].content[1].title', plain({ title: 'Report' }), plain()],
   ['messages[0].content[1].context', plain({ context: 'Of 2024' }), plain()],
   ['messages[0].content[1].citations', plain({ citations: { enabled: true } }), plain()],
   [
     'messages[0].content[1]',
-    asked({ type: 'document', source: { type: 'url', url: 'https://a.test/b.pdf' } }),
-    asked(),
+    createRequest({ type: 'document', source: { type: 'url', url: 'https://a.test/b.pdf' } }),
+    createRequest(),
   ],
   [
     'messages[0].content[1]',
-    asked({ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'C' }] } }),
-    asked(),
+    createRequest({ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'C' }] } }),
+    createRequest(),
   ],
-  ['messages[0].content[1]', asked({ type: 'document', source: { type: 'file', file_id: 'file_1' } }), asked()],
-  ['messages[0].content[1]', found(), asked()],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
+    createRequest(),
+  ],
+  ['messages[0].content[1]', found(), createRequest()],
   ['messages[0].content[1].citations', found({ citations: { enabled: true } }), found()],
-  ['messages[0].content[1]', asked({ type: 'container_upload', file_id: 'file_1' }), asked()],
-  ['messages[0].content[1]', asked({ type: 'novelty' }), asked()],
+  ['messages[0].content[1]', createRequest({ type: 'container_upload', file_id: 'file_1' }), createRequest()],
+  ['messages[0].content[1]', createRequest({ type: 'novelty' }), createRequest()],
   [
     'messages[1].content[1]',
-    said({ type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'rain' } }),
-    said(),
+    createMessage({ type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'rain' } }),
+    createMessage(),
   ],
   [
     'messages[1].content[1]',
-    said({ type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } }),
-    said(),
+    createMessage({ type: 'server_tool_use', id: 's', name: 'bash_code_execution', input: { command: 'ls' } }),
+    createMessage(),
   ],
-  ['messages[1].content[1]', said({ type: 'compaction', content: 'Before' }), said()],
-  ['messages[1].content[1]', said({ type: 'image', source: png }), said()],
+  ['messages[1].content[1]', createMessage({ type: 'compaction', content: 'Before' }), createMessage()],
+  ['messages[1].content[1]', createMessage({ type: 'image', source: png }), createMessage()],
   [
     'messages[1].content[1].citations',
-    said({
+    createMessage({
       type: 'text',
       text: 'Two',
       citations: [
@@ -164,7 +176,7 @@ export const fields: readonly Field[] = [
         },
       ],
     }),
-    said({ type: 'text', text: 'Two' }),
+    createMessage({ type: 'text', text: 'Two' }),
   ],
   ['messages[1].content[0].input', looped(use({ input: { a: 1 } }), result()), looped(use(), result())],
   [

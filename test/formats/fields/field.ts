@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 
-/** A field of a client's request, by its path as the client writes it, and the request with it and (unless it is only the least one) without. */
+/** A field of a client's request: its path in the client's spelling, and the request with it and (unless it is only the minimal one) without it. */
 export type Field = [path: string, body: JsonObject, without?: JsonObject]
 
 export const PNG = 'iVBORw0KGgo='

@@ -4,8 +4,10 @@ import { type Field, PDF, PNG, schema } from './field.ts'
 const user = (...parts: JsonObject[]) => ({ role: 'user', parts })
 const model = (...parts: JsonObject[]) => ({ role: 'model', parts })
 const hi = { text: 'Hi' }
-const asked = (...parts: JsonObject[]) => ({ contents: [user(hi, ...parts)] })
-const said = (...parts: JsonObject[]) => ({ contents: [user(hi), model({ text: 'Once' }, ...parts), user(hi)] })
+const createRequest = (...parts: JsonObject[]) => ({ contents: [user(hi, ...parts)] })
+const createMessage = (...parts: JsonObject[]) => ({
+  contents: [user(hi), model({ text: 'Once' }, ...parts), user(hi)],
+})
 const looped = (call: JsonObject, response: JsonObject = {}, beside: JsonObject = {}) => ({
   contents: [
     user(hi),
@@ -45,24 +47,24 @@ const configs: JsonObject = {
   topP: 0.321,
 }
 
-/** Everything that a request to generate content can say. */
+/** All fields of a request to generate content. */
 export const fields: readonly Field[] = [
   ...Object.entries(configs).map(([name, value]): Field => [`generationConfig.${name}`, config({ [name]: value })]),
   ['generationConfig.responseLogprobs', config({ responseLogprobs: true, logprobs: 3 })],
   [
     'generationConfig.mediaResolution',
-    { ...asked(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_HIGH' }) },
-    asked(png()),
+    { ...createRequest(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_HIGH' }) },
+    createRequest(png()),
   ],
   [
     'generationConfig.mediaResolution',
-    { ...asked(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_MEDIUM' }) },
-    asked(png()),
+    { ...createRequest(png()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_MEDIUM' }) },
+    createRequest(png()),
   ],
   [
     'generationConfig.mediaResolution',
-    { ...asked(pdf()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }) },
-    asked(pdf()),
+    { ...createRequest(pdf()), ...config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }) },
+    createRequest(pdf()),
   ],
   [
     'generationConfig.responseJsonSchema',
@@ -104,34 +106,50 @@ export const fields: readonly Field[] = [
   ['toolConfig.functionCallingConfig', calling({ mode: 'NONE' }), tool()],
   ['toolConfig.functionCallingConfig', calling({ mode: 'ANY', allowedFunctionNames: ['f'] }), tool()],
   ['toolConfig.retrievalConfig', { toolConfig: { retrievalConfig: { languageCode: 'de' } } }],
-  ['contents[0].parts[1]', asked(png()), asked()],
+  ['contents[0].parts[1]', createRequest(png()), createRequest()],
   [
     'contents[0].parts[1].mediaResolution',
-    asked({ ...png(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
-    asked(png()),
+    createRequest({ ...png(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
+    createRequest(png()),
   ],
   [
     'contents[0].parts[1].mediaResolution',
-    asked({ ...pdf(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
-    asked(pdf()),
+    createRequest({ ...pdf(), mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } }),
+    createRequest(pdf()),
   ],
-  ['contents[0].parts[1]', asked(pdf()), asked()],
-  ['contents[0].parts[1].inlineData.displayName', asked(pdf({ displayName: 'a.pdf' })), asked(pdf())],
-  ['contents[0].parts[1].inlineData.displayName', asked(png({ displayName: 'a.png' })), asked(png())],
-  ['contents[0].parts[1]', asked({ inlineData: { mimeType: 'text/plain', data: 'V2VsbA==' } }), asked()],
-  ['contents[0].parts[1]', asked({ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }), asked()],
-  ['contents[0].parts[1]', asked({ fileData: { mimeType: 'image/png', fileUri: 'https://a.test/b.png' } }), asked()],
-  ['contents[0].parts[1]', asked({ fileData: { mimeType: 'application/pdf', fileUri: 'gs://a/b.pdf' } }), asked()],
-  ['contents[0].parts[1]', asked(film), asked()],
-  ['contents[0].parts[1].videoMetadata', asked({ ...film, videoMetadata: { fps: 2 } }), asked(film)],
-  ['contents[0].parts[1].videoMetadata', asked({ ...png(), videoMetadata: { fps: 2 } }), asked(png())],
-  ['contents[0].parts[1].partMetadata', asked({ ...png(), partMetadata: { a: 1 } }), asked(png())],
-  ['contents[0].parts[1]', asked({ novelty: 1 }), asked()],
+  ['contents[0].parts[1]', createRequest(pdf()), createRequest()],
+  ['contents[0].parts[1].inlineData.displayName', createRequest(pdf({ displayName: 'a.pdf' })), createRequest(pdf())],
+  ['contents[0].parts[1].inlineData.displayName', createRequest(png({ displayName: 'a.png' })), createRequest(png())],
+  [
+    'contents[0].parts[1]',
+    createRequest({ inlineData: { mimeType: 'text/plain', data: 'V2VsbA==' } }),
+    createRequest(),
+  ],
+  ['contents[0].parts[1]', createRequest({ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }), createRequest()],
+  [
+    'contents[0].parts[1]',
+    createRequest({ fileData: { mimeType: 'image/png', fileUri: 'https://a.test/b.png' } }),
+    createRequest(),
+  ],
+  [
+    'contents[0].parts[1]',
+    createRequest({ fileData: { mimeType: 'application/pdf', fileUri: 'gs://a/b.pdf' } }),
+    createRequest(),
+  ],
+  ['contents[0].parts[1]', createRequest(film), createRequest()],
+  ['contents[0].parts[1].videoMetadata', createRequest({ ...film, videoMetadata: { fps: 2 } }), createRequest(film)],
+  ['contents[0].parts[1].videoMetadata', createRequest({ ...png(), videoMetadata: { fps: 2 } }), createRequest(png())],
+  ['contents[0].parts[1].partMetadata', createRequest({ ...png(), partMetadata: { a: 1 } }), createRequest(png())],
+  ['contents[0].parts[1]', createRequest({ novelty: 1 }), createRequest()],
   ['contents[0].novelty', { contents: [{ ...user(hi), novelty: 1 }] }],
-  ['contents[1].parts[1]', said({ executableCode: { language: 'PYTHON', code: '1' } }), said()],
-  ['contents[1].parts[1]', said({ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }), said()],
-  ['contents[1].parts[1]', said({ toolCall: { toolType: 'GOOGLE_SEARCH' } }), said()],
-  ['contents[1].parts[1]', said(png()), said()],
+  ['contents[1].parts[1]', createMessage({ executableCode: { language: 'PYTHON', code: '1' } }), createMessage()],
+  [
+    'contents[1].parts[1]',
+    createMessage({ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }),
+    createMessage(),
+  ],
+  ['contents[1].parts[1]', createMessage({ toolCall: { toolType: 'GOOGLE_SEARCH' } }), createMessage()],
+  ['contents[1].parts[1]', createMessage(png()), createMessage()],
   ['contents[1].parts[0].functionCall', looped({ args: { a: 1 } }), looped({})],
   ['contents[1].parts[0].functionCall.novelty', looped({ novelty: 1 }), looped({})],
   ['contents[2].parts[0].functionResponse.response', looped({}, { response: { error: 'no' } }), looped({})],

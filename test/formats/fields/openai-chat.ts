@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
 const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
-const asked = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
+const createRequest = (...content: JsonObject[]) => ({ messages: [user([{ type: 'text', text: 'Hi' }, ...content])] })
 const answered = (more: JsonObject) => ({
   messages: [user('Hi'), { role: 'assistant', content: 'Once', ...more }, user('So?')],
 })
@@ -28,10 +28,10 @@ const picture = (more: JsonObject = {}, beside: JsonObject = {}) => ({
   ...{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}`, ...more } },
   ...beside,
 })
-const image = (more: JsonObject = {}) => asked(picture(more))
+const image = (more: JsonObject = {}) => createRequest(picture(more))
 const drawn = (...content: JsonObject[]) => answered({ content: [{ type: 'text', text: 'Once' }, ...content] })
 const file = (more: JsonObject = {}) =>
-  asked({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...more } })
+  createRequest({ type: 'file', file: { file_data: `data:application/pdf;base64,${PDF}`, ...more } })
 
 const options: JsonObject = {
   audio: { voice: 'alloy', format: 'pcm16' },
@@ -68,7 +68,7 @@ const options: JsonObject = {
   web_search_options: {},
 }
 
-/** Everything that a request for a chat completion can say. */
+/** All fields of a Chat Completions request. */
 export const fields: readonly Field[] = [
   ...Object.entries(options).map(([name, value]): Field => [name, { [name]: value }]),
   ['logprobs', { logprobs: true, top_logprobs: 3 }],
@@ -159,17 +159,33 @@ export const fields: readonly Field[] = [
   ],
   ['messages[1].content[1]', drawn(picture()), drawn()],
   ['messages[0].content[0].novelty', text({ novelty: 1 }), text({})],
-  ['messages[0].content[1]', image(), asked()],
+  ['messages[0].content[1]', image(), createRequest()],
   ['messages[0].content[1].image_url.detail', image({ detail: 'high' }), image()],
   ['messages[0].content[1].image_url.novelty', image({ novelty: 1 }), image()],
-  ['messages[0].content[1]', asked({ type: 'image_url', image_url: { url: 'https://a.test/b.png' } }), asked()],
-  ['messages[0].content[1]', file(), asked()],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'image_url', image_url: { url: 'https://a.test/b.png' } }),
+    createRequest(),
+  ],
+  ['messages[0].content[1]', file(), createRequest()],
   ['messages[0].content[1].file.filename', file({ filename: 'a.pdf' }), file()],
   ['messages[0].content[1].file.novelty', file({ novelty: 1 }), file()],
-  ['messages[0].content[1]', asked({ type: 'file', file: { file_id: 'file_1' } }), asked()],
-  ['messages[0].content[1]', asked({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }), asked()],
-  ['messages[0].content[1]', asked({ type: 'audio_url', audio_url: { url: 'https://a.test/b.mp3' } }), asked()],
-  ['messages[0].content[1]', asked({ type: 'video_url', video_url: { url: 'https://a.test/b.mp4' } }), asked()],
-  ['messages[0].content[1]', asked({ type: 'novelty' }), asked()],
+  ['messages[0].content[1]', createRequest({ type: 'file', file: { file_id: 'file_1' } }), createRequest()],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }),
+    createRequest(),
+  ],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'audio_url', audio_url: { url: 'https://a.test/b.mp3' } }),
+    createRequest(),
+  ],
+  [
+    'messages[0].content[1]',
+    createRequest({ type: 'video_url', video_url: { url: 'https://a.test/b.mp4' } }),
+    createRequest(),
+  ],
+  ['messages[0].content[1]', createRequest({ type: 'novelty' }), createRequest()],
   ['novelty', { novelty: 1 }],
 ]

@@ -2,9 +2,11 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { type Field, PDF, PNG, schema } from './field.ts'
 
 const user = (content: unknown, more: JsonObject = {}) => ({ role: 'user', content, ...more })
-const asked = (...content: JsonObject[]) => ({ input: [user([{ type: 'input_text', text: 'Hi' }, ...content])] })
+const createRequest = (...content: JsonObject[]) => ({
+  input: [user([{ type: 'input_text', text: 'Hi' }, ...content])],
+})
 const text = (more: JsonObject) => ({ input: [user([{ type: 'input_text', text: 'Hi', ...more }])] })
-const said = (more: JsonObject = {}, part: JsonObject = {}) => ({
+const createMessage = (more: JsonObject = {}, part: JsonObject = {}) => ({
   input: [
     user('Hi'),
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Once', ...part }], ...more },
@@ -24,9 +26,9 @@ const custom = (more: JsonObject = {}) => ({ tools: [{ type: 'custom', name: 'f'
 const search = (more: JsonObject = {}) => ({ tools: [{ type: 'web_search', ...more }] })
 const shaped = (more: JsonObject = {}) => ({ text: { format: { type: 'json_schema', name: 'city', schema, ...more } } })
 const image = (more: JsonObject = {}) =>
-  asked({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...more })
+  createRequest({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...more })
 const file = (more: JsonObject = {}) =>
-  asked({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...more })
+  createRequest({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...more })
 
 const options: JsonObject = {
   background: true,
@@ -53,7 +55,7 @@ const options: JsonObject = {
   user: 'user-1',
 }
 
-/** Everything that a request for a response can say. */
+/** All fields of a Responses request. */
 export const fields: readonly Field[] = [
   ...Object.entries(options).map(([name, value]): Field => [name, { [name]: value }]),
   ['service_tier', { service_tier: 'ultrafast' }],
@@ -110,26 +112,30 @@ export const fields: readonly Field[] = [
     text({ prompt_cache_breakpoint: { mode: 'explicit' } }),
   ],
   ['input[0].content[0].novelty', text({ novelty: 1 }), text({})],
-  ['input[0].content[1]', image(), asked()],
+  ['input[0].content[1]', image(), createRequest()],
   ['input[0].content[1].detail', image({ detail: 'high' }), image()],
-  ['input[0].content[1]', asked({ type: 'input_image', image_url: 'https://a.test/b.png' }), asked()],
-  ['input[0].content[1]', asked({ type: 'input_image', file_id: 'file_1' }), asked()],
-  ['input[0].content[1]', file(), asked()],
+  ['input[0].content[1]', createRequest({ type: 'input_image', image_url: 'https://a.test/b.png' }), createRequest()],
+  ['input[0].content[1]', createRequest({ type: 'input_image', file_id: 'file_1' }), createRequest()],
+  ['input[0].content[1]', file(), createRequest()],
   ['input[0].content[1].filename', file({ filename: 'a.pdf' }), file()],
-  ['input[0].content[1]', asked({ type: 'input_file', file_url: 'https://a.test/b.pdf' }), asked()],
-  ['input[0].content[1]', asked({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }), asked()],
-  ['input[0].content[1]', asked({ type: 'novelty' }), asked()],
+  ['input[0].content[1]', createRequest({ type: 'input_file', file_url: 'https://a.test/b.pdf' }), createRequest()],
+  [
+    'input[0].content[1]',
+    createRequest({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }),
+    createRequest(),
+  ],
+  ['input[0].content[1]', createRequest({ type: 'novelty' }), createRequest()],
   ['input[0].novelty', { input: [user('Hi', { novelty: 1 })] }],
-  ['input[1].phase', said({ phase: 'commentary' }), said()],
-  ['input[1].novelty', said({ novelty: 1 }), said()],
-  ['input[1].content[0].novelty', said({}, { novelty: 1 }), said()],
+  ['input[1].phase', createMessage({ phase: 'commentary' }), createMessage()],
+  ['input[1].novelty', createMessage({ novelty: 1 }), createMessage()],
+  ['input[1].content[0].novelty', createMessage({}, { novelty: 1 }), createMessage()],
   [
     'input[1].content[0].annotations',
-    said(
+    createMessage(
       {},
       { annotations: [{ type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 4 }] },
     ),
-    said(),
+    createMessage(),
   ],
   [
     'input[1]',

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import type { Answer } from '../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, optional, plain, saidPart, words } from './support/arbitraries.ts'
@@ -21,7 +21,7 @@ const usage = fc
     ...{ inputTokens, outputTokens: thoughts + said, cacheReadTokens, reasoningTokens: thoughts },
   }))
 
-/** Text before and behind a citation. */
+/** Text before and after a citation. */
 const cited = fc.tuple(words, words, words).map(
   ([before, middle, after]): AssistantPart => ({
     type: 'text',
@@ -50,11 +50,11 @@ const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 
   (fields) => plain(fields) as Answer, // its literals are those of the type
 )
 
-/** Sealed on its way to the client, state comes back to the gateway and not to a reader of answers. The word for the end is Google's own. */
+/** Drops state, which is sealed for clients and only comes back to the gateway, and Google's own finish reason. */
 const withoutState = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' || name === 'raw' ? undefined : inner)))
 
-/** Ids are only the same within one candidate: each of them has its own calls. */
+/** IDs only match within one candidate, because each has its own calls. */
 const numbered = (value: Answer): Answer => ({
   ...value,
   choices: value.choices.map((each, index) => ({
@@ -77,7 +77,7 @@ test('an answer means the same when it is read again', () => {
   )
 })
 
-test('a stream means the same as the whole answer, wherever it is cut', () => {
+test('a stream means the same as the whole answer, wherever it is split', () => {
   fc.assert(
     fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)
@@ -89,8 +89,8 @@ test('a stream means the same as the whole answer, wherever it is cut', () => {
       const bytes = encodeUtf8(sse)
       for (let at = 0; at < bytes.length; at += size) stream.push(bytes.subarray(at, at + size))
       stream.end()
-      const told = chunks.map((chunk) => JSON.parse(chunk.slice('data: '.length)))
-      const textIn = (
+      const result = chunks.map((chunk) => JSON.parse(chunk.slice('data: '.length)))
+      const getText = (
         list: { candidates: { index: number; content: { parts: { text?: string; functionCall?: object }[] } }[] }[],
       ) =>
         given.choices.map((_, index) =>
@@ -99,7 +99,7 @@ test('a stream means the same as the whole answer, wherever it is cut', () => {
             .flatMap(({ content }) => content.parts.map((part) => part.text ?? JSON.stringify(part.functionCall ?? '')))
             .join(''),
         )
-      assert.equal(textIn(told), textIn([{ candidates }]))
+      assert.equal(getText(result), getText([{ candidates }]))
     }),
     { numRuns: 40 },
   )

@@ -1,5 +1,5 @@
-import type { CanonicalError } from '../../../src/formats/canonical/errors.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import type { CanonicalError } from '../../../src/protocols/formats/canonical/canonical-errors.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('errors of Gemini')
@@ -57,9 +57,9 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   [
     'a page',
     parse(502, '<html>x</html>'),
-    { kind: 'server', status: 502, message: 'The provider answered with status 502.' },
+    { kind: 'server', status: 502, message: 'The provider returned status 502.' },
   ],
-  ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider answered with status 404.' }],
+  ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider returned status 404.' }],
 ]
 
 for (const [name, got, expected] of table)
@@ -91,7 +91,7 @@ for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['k
   })
 }
 
-test('an error has the wait in whole seconds and the field at fault', () => {
+test('an error contains the wait in whole seconds and the field that caused it', () => {
   const error = { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400, param: 'contents[0]' } as const
   assert.equal(geminiTranslator.writeError(error), {
     status: 429,
@@ -103,13 +103,13 @@ test('an error has the wait in whole seconds and the field at fault', () => {
   })
 })
 
-test('a billing error has a sign not to retry, and a more specific status is kept', () => {
+test('a billing error tells clients not to retry, and a more specific status is kept', () => {
   const written = geminiTranslator.writeError({ kind: 'billing', status: 402, message: 'm' })
   assert.equal(written.headers, { 'x-should-retry': 'false' })
   assert.is(geminiTranslator.writeError({ kind: 'server', status: 502, message: 'm' }).status, 502)
 })
 
-test("tell an overflow in Google's words, with the provider's own behind them", () => {
+test("an overflow message starts with Google's words, followed by the provider's", () => {
   const message = (said: string) =>
     Object(geminiTranslator.writeError({ kind: 'context-overflow', status: 400, message: said }).body.error).message
   assert.is(message(overflow), overflow)
@@ -119,7 +119,7 @@ test("tell an overflow in Google's words, with the provider's own behind them", 
   )
 })
 
-test('errors that are written are parsed as they were', () => {
+test('written errors are parsed back unchanged', () => {
   for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
     const { status, body, headers } = geminiTranslator.writeError({
       kind,

@@ -1,19 +1,19 @@
-import { answersOf } from '../../../src/formats/format.ts'
-import { writeCount } from '../../../src/formats/gemini/client/answer.ts'
-import { parseCountRequest } from '../../../src/formats/gemini/client/request.ts'
-import { geminiErrors } from '../../../src/formats/gemini/errors.ts'
-import { gemini } from '../../../src/formats/gemini/format.ts'
-import { parseCount } from '../../../src/formats/gemini/provider/answer.ts'
-import { writeCountRequest } from '../../../src/formats/gemini/provider/request.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { operations } from '../../../src/formats/operations.ts'
+import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { writeCount } from '../../../src/protocols/formats/gemini/client/gemini-client-answer.ts'
+import { parseCountRequest } from '../../../src/protocols/formats/gemini/client/gemini-client-request.ts'
+import { geminiErrors } from '../../../src/protocols/formats/gemini/gemini-errors.ts'
+import { gemini } from '../../../src/protocols/formats/gemini/gemini-format.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
+import { parseCount } from '../../../src/protocols/formats/gemini/provider/gemini-provider-answer.ts'
+import { writeCountRequest } from '../../../src/protocols/formats/gemini/provider/gemini-provider-request.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
 const watching = suite('watching a Gemini stream that passes through')
 
 function watch(...chunks: unknown[]) {
-  const watched = answersOf(gemini, operations.generate).watchStream()
+  const watched = getAnswerReader(gemini, operations.generate).watchStream()
   for (const chunk of chunks)
     watched.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
   const { started, ended, closed, error, usage } = watched
@@ -35,9 +35,9 @@ for (const [name, chunks, started, ended] of [
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['what is no JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
-  watching(`the start and the end of an answer are noticed: ${name}`, () => {
-    const told = watch(...chunks)
-    assert.equal([told.started, told.ended, told.closed], [started, ended, false])
+  watching(`the start and the end of an answer are detected: ${name}`, () => {
+    const result = watch(...chunks)
+    assert.equal([result.started, result.ended, result.closed], [started, ended, false])
   })
 
 watching('the last reported usage counts', () => {
@@ -48,7 +48,7 @@ watching('the last reported usage counts', () => {
   assert.is(usage?.inputTokens, 2)
 })
 
-watching('an error is noticed, alone or in an array', () => {
+watching('an error is detected, bare or in an array', () => {
   const error = { code: 503, message: 'busy', status: 'UNAVAILABLE' }
   for (const chunk of [{ error }, [{ error }]])
     assert.equal(watch(chunk).error, { message: 'busy', status: 503, error })
@@ -61,17 +61,25 @@ const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesToke
 
 whole('the usage of a whole answer is read, also from an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
-    const { inputTokens, outputTokens } = answersOf(gemini, operations.generate).usageOf(body) ?? {}
+    const { inputTokens, outputTokens } = getAnswerReader(gemini, operations.generate).getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
   }
-  assert.is(answersOf(gemini, operations.generate).usageOf('x'), undefined)
+  assert.is(getAnswerReader(gemini, operations.generate).getUsage('x'), undefined)
 })
 
 whole('a whole answer may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
-  assert.equal(answersOf(gemini, operations.generate).errorIn({ error }), { message: 'slow', status: 429, error })
-  assert.equal(answersOf(gemini, operations.generate).errorIn([{ error }]), { message: 'slow', status: 429, error })
-  assert.is(answersOf(gemini, operations.generate).errorIn(answer), undefined)
+  assert.equal(getAnswerReader(gemini, operations.generate).getError({ error }), {
+    message: 'slow',
+    status: 429,
+    error,
+  })
+  assert.equal(getAnswerReader(gemini, operations.generate).getError([{ error }]), {
+    message: 'slow',
+    status: 429,
+    error,
+  })
+  assert.is(getAnswerReader(gemini, operations.generate).getError(answer), undefined)
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
@@ -84,7 +92,7 @@ const counting = suite('counting tokens of a Gemini request')
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
-counting('a request to count tokens holds contents, or a whole request', () => {
+counting('a request to count tokens contains contents or a whole request', () => {
   const ask = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)

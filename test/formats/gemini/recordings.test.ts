@@ -1,17 +1,17 @@
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
-import type { Turn } from '../../../src/formats/canonical/turns.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import type { CanonicalRequest } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
 const test = suite('recordings of Gemini')
 
-/** The stream as a client of the same format gets it when it goes through the canonical form, cut into pieces. */
+/** The stream that a client of the same format gets through the canonical form, split into pieces. */
 function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
   const { read, write } = contexts(geminiTranslator)
   const events: JsonObject[] = []
@@ -32,7 +32,7 @@ const cut = (bytes: Uint8Array, size: () => number): Uint8Array[] => {
   return pieces
 }
 
-/** Sizes that look like chance and are the same in every run. */
+/** Pseudo-random sizes that are the same in every run. */
 function sizes() {
   let seed = 1
   return () => {
@@ -41,25 +41,25 @@ function sizes() {
   }
 }
 
-/** What a client makes of chunks: their parts put together. */
-function heardIn(chunks: readonly JsonObject[]) {
-  const heard = { text: '', reasoning: '', calls: [] as unknown[][], finish: '', usage: {} as JsonObject }
+/** A client's result for chunks: their joined parts. */
+function readResult(chunks: readonly JsonObject[]) {
+  const received = { text: '', reasoning: '', calls: [] as unknown[][], finish: '', usage: {} as JsonObject }
   for (const chunk of chunks) {
-    if (isObject(chunk.usageMetadata)) heard.usage = chunk.usageMetadata
+    if (isObject(chunk.usageMetadata)) received.usage = chunk.usageMetadata
     for (const { content, finishReason } of Object(chunk.candidates ?? [])) {
-      if (finishReason) heard.finish = finishReason
+      if (finishReason) received.finish = finishReason
       for (const part of content?.parts ?? []) {
-        if (part.thought) heard.reasoning += part.text ?? ''
-        else heard.text += part.text ?? ''
-        if (part.functionCall) heard.calls.push([part.functionCall.name, part.functionCall.args ?? {}])
+        if (part.thought) received.reasoning += part.text ?? ''
+        else received.text += part.text ?? ''
+        if (part.functionCall) received.calls.push([part.functionCall.name, part.functionCall.args ?? {}])
       }
     }
   }
-  return heard
+  return received
 }
 
-/** Google's own client leaves pieces of arguments as they are. */
-const callsOf = ({ tool_calls = [] }: Heard) =>
+/** Google's own client does not join pieces of arguments. */
+const getCalls = ({ tool_calls = [] }: Heard) =>
   tool_calls.every((call) => call.name && !('partial' in call))
     ? tool_calls.map(({ name, args }) => [name, args ?? {}])
     : undefined
@@ -75,25 +75,25 @@ for (const [how, pieces, longest] of [
   test(`recorded streams mean the same as for Google's own client, ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
-    for (const { name, sse, heard } of recorded) {
+    for (const { name, sse, heard: received } of recorded) {
       const events = translated(sse, pieces)
-      const told = heardIn(events)
-      if (!heard.finish) {
+      const output = readResult(events)
+      if (!received.finish) {
         assert.ok(isObject(events.at(-1)?.error), name) // an error, or nothing at all
         continue
       }
-      assert.is(told.text, heard.text, name)
-      assert.is(told.reasoning, heard.reasoning ?? '', name)
-      assert.is(told.finish, heard.finish, name)
-      const calls = callsOf(heard)
-      if (calls) assert.equal(told.calls, calls, name)
-      else assert.equal([told.calls.length, Object.keys(Object(told.calls[0]?.[1])).length > 1], [1, true], name)
-      const { usage } = heard
+      assert.is(output.text, received.text, name)
+      assert.is(output.reasoning, received.reasoning ?? '', name)
+      assert.is(output.finish, received.finish, name)
+      const calls = getCalls(received)
+      if (calls) assert.equal(output.calls, calls, name)
+      else assert.equal([output.calls.length, Object.keys(Object(output.calls[0]?.[1])).length > 1], [1, true], name)
+      const { usage } = received
       if (!usage) continue
-      assert.is(sum(told.usage, 'promptTokenCount'), sum(usage, 'promptTokenCount', 'toolUsePromptTokenCount'), name)
-      assert.is(sum(told.usage, 'candidatesTokenCount'), sum(usage, 'candidatesTokenCount'), name)
-      assert.is(sum(told.usage, 'thoughtsTokenCount'), sum(usage, 'thoughtsTokenCount'), name)
-      if (usage.totalTokenCount) assert.is(told.usage.totalTokenCount, usage.totalTokenCount, name)
+      assert.is(sum(output.usage, 'promptTokenCount'), sum(usage, 'promptTokenCount', 'toolUsePromptTokenCount'), name)
+      assert.is(sum(output.usage, 'candidatesTokenCount'), sum(usage, 'candidatesTokenCount'), name)
+      assert.is(sum(output.usage, 'thoughtsTokenCount'), sum(usage, 'thoughtsTokenCount'), name)
+      if (usage.totalTokenCount) assert.is(output.usage.totalTokenCount, usage.totalTokenCount, name)
     }
   })
 }
@@ -106,9 +106,13 @@ test('recorded answers mean the same when they are written again', () => {
     if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
     const { read, write } = contexts(geminiTranslator)
     const again = geminiTranslator.writeAnswer(geminiTranslator.parseAnswer(answer, read), write())
-    const [told, heard] = [heardIn([again]), heardIn([answer])]
-    assert.equal([told.text, told.reasoning, told.calls], [heard.text, heard.reasoning, heard.calls], name)
-    if (heard.usage.totalTokenCount) assert.is(told.usage.totalTokenCount, heard.usage.totalTokenCount, name)
+    const [output, received] = [readResult([again]), readResult([answer])]
+    assert.equal(
+      [output.text, output.reasoning, output.calls],
+      [received.text, received.reasoning, received.calls],
+      name,
+    )
+    if (received.usage.totalTokenCount) assert.is(output.usage.totalTokenCount, received.usage.totalTokenCount, name)
     understood++
   }
   assert.ok(understood > 400, String(understood))
@@ -129,8 +133,8 @@ test('recorded errors are parsed', () => {
   ])
 })
 
-/** What a request says, without what may stand in more than one way. */
-function meaningOf({ turns, tools, ...request }: CanonicalRequest) {
+/** The content of a request, without parts that can be written in several ways. */
+function getMeaning({ turns, tools, ...request }: CanonicalRequest) {
   const joined: Turn[] = []
   for (const turn of turns) {
     const last = joined.at(-1)
@@ -156,22 +160,22 @@ test('recorded requests mean the same when they are written again', () => {
     const own = { ...target, origin: { format: 'gemini', account: 'v/1' } } as const
     const parse = (body: JsonObject) =>
       geminiTranslator.parseRequest(body, { warnings, route: { model: 'm', stream: false } })
-    let asked: CanonicalRequest
+    let input: CanonicalRequest
     try {
-      asked = parse(request)
+      input = parse(request)
     } catch (error) {
-      assert.match(String(error), /runs at Google only|cached at Google|must be "user" or "model"/, name)
+      assert.match(String(error), /only works with Google|cached at Google|must be "user" or "model"/, name)
       continue
     }
-    const { request: prepared } = prepareRequest(asked, { ...own, carries: geminiTranslator.carries })
+    const { request: prepared } = prepareRequest(input, { ...own, supportedOptions: geminiTranslator.supportedOptions })
     const again = parse(geminiTranslator.writeRequest(prepared, own).body)
-    assert.equal(meaningOf(withoutOpening(again, prepared)), meaningOf(forTarget(prepared)), name)
+    assert.equal(getMeaning(withoutOpening(again, prepared)), getMeaning(forTarget(prepared)), name)
     understood++
   }
   assert.ok(understood > 500, String(understood))
 })
 
-/** Budgets say an effort too, which has no field of its own beside them. */
+/** Budgets imply an effort, which has no separate field. */
 function forTarget(request: CanonicalRequest): CanonicalRequest {
   const { reasoning } = request.options
   if (!reasoning || reasoning.effort === undefined) return request
@@ -185,7 +189,7 @@ function forTarget(request: CanonicalRequest): CanonicalRequest {
   }
 }
 
-/** Without the word that makes a user begin the conversation. */
+/** Drops the text that makes a user start the conversation. */
 function withoutOpening(again: CanonicalRequest, prepared: CanonicalRequest): CanonicalRequest {
   const begins = prepared.turns.find(({ role }) => role !== 'system')?.role === 'user'
   const at = again.turns.findIndex(({ role }) => role === 'user')

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
-import type { OpaqueState } from '../../../src/formats/canonical/state.ts'
-import type { Turn } from '../../../src/formats/canonical/turns.ts'
-import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { OpaqueState } from '../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { anyText } from '../../support/any-text.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -26,7 +26,7 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
     ),
 )
 
-/** What a user says, what the model says to it, and the results of its calls. */
+/** A user turn, the model's reply, and the results of its calls. */
 const rounds = fc.array(
   fc.record({
     asked: fc.array(userPart, { minLength: 1 }),
@@ -130,7 +130,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 
 // its literals are those of the type
 
-/** A client tells what a state is, not whose account it is from. */
+/** A client sends the kind of state, but not its account. */
 const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
@@ -140,7 +140,10 @@ test('a written request means the same when it is parsed again', () => {
   const own = { ...target, origin }
   fc.assert(
     fc.property(request, (asked) => {
-      const { request: prepared } = prepareRequest(asked, { ...own, carries: geminiTranslator.carries })
+      const { request: prepared } = prepareRequest(asked, {
+        ...own,
+        supportedOptions: geminiTranslator.supportedOptions,
+      })
       const { body } = geminiTranslator.writeRequest(prepared, own)
       const again = geminiTranslator.parseRequest(plain(body), { warnings, route: { model: 'm', stream: false } })
       assert.equal(again, asClient(prepared))

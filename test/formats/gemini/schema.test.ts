@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { jsonSchemaOf } from '../../../src/formats/gemini/client/schema.ts'
-import { openApiSchema } from '../../../src/formats/gemini/provider/schema.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { toJsonSchema } from '../../../src/protocols/formats/gemini/client/gemini-client-schema.ts'
+import { toOpenApiSchema } from '../../../src/protocols/formats/gemini/provider/gemini-provider-schema.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 function write(schema: JsonObject) {
   const losses: string[] = []
-  return { schema: openApiSchema(schema, (path) => losses.push(path)), losses }
+  return { schema: toOpenApiSchema(schema, (path) => losses.push(path)), losses }
 }
 
 const writing = suite("JSON Schema in Google's older language")
@@ -126,7 +126,7 @@ for (const [name, [schema, expected, losses = []]] of Object.entries(table)) {
   })
 }
 
-writing('a schema stays small where definitions use each other twice', () => {
+writing('a schema stays small if definitions use each other twice', () => {
   const $defs: Record<string, JsonObject> = { d0: { type: 'string' } }
   for (let level = 1; level < 40; level++) {
     const $ref = `#/$defs/d${level - 1}`
@@ -140,16 +140,16 @@ writing('a schema stays small where definitions use each other twice', () => {
 const KEYWORDS =
   /^(?:type|format|title|description|nullable|default|items|minItems|maxItems|enum|properties|required|minProperties|maxProperties|minimum|maximum|minLength|maxLength|pattern|example|anyOf)$/
 
-function keywordsIn(schema: unknown): string[] {
+function getKeywords(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, value]) => {
-    if (name === 'properties') return ['properties', ...Object.values(Object(value)).flatMap(keywordsIn)]
-    if (name === 'items') return ['items', ...keywordsIn(value)]
-    return name === 'anyOf' ? ['anyOf', ...Object.values(Object(value)).flatMap(keywordsIn)] : [name]
+    if (name === 'properties') return ['properties', ...Object.values(Object(value)).flatMap(getKeywords)]
+    if (name === 'items') return ['items', ...getKeywords(value)]
+    return name === 'anyOf' ? ['anyOf', ...Object.values(Object(value)).flatMap(getKeywords)] : [name]
   })
 }
 
-writing('a written schema has no keyword that Google refuses, whatever the schema', () => {
+writing('a written schema never has a keyword that Google rejects', () => {
   const { schema } = fc.letrec((tie) => ({
     schema: fc.oneof(
       { maxDepth: 4 },
@@ -178,7 +178,7 @@ writing('a written schema has no keyword that Google refuses, whatever the schem
   }))
   fc.assert(
     fc.property(schema, (given) => {
-      for (const keyword of keywordsIn(write(Object(given)).schema)) assert.match(keyword, KEYWORDS)
+      for (const keyword of getKeywords(write(Object(given)).schema)) assert.match(keyword, KEYWORDS)
     }),
     { numRuns: 300 },
   )
@@ -223,4 +223,4 @@ for (const [name, schema, expected] of [
     { type: 'object', $defs: { A: { type: 'string' } }, properties: { a: { $ref: '#/$defs/A' } } },
   ],
 ] as [string, JsonObject, JsonObject][])
-  reading(`a schema is parsed: ${name}`, () => assert.equal(jsonSchemaOf(schema), expected))
+  reading(`a schema is parsed: ${name}`, () => assert.equal(toJsonSchema(schema), expected))

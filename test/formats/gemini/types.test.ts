@@ -12,13 +12,13 @@ import type {
   WirePart,
   WireTool,
   WireUsage,
-} from '../../../src/formats/gemini/wire.ts'
+} from '../../../src/protocols/formats/gemini/gemini-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Compiles only if what the writers of this format produce is what Google's own client takes. */
+/** Only compiles if Google's own client accepts the output of this format's writers. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** With the texts of its enums, which is what JSON has. */
+/** Replaces enums with their strings, as in JSON. */
 type Plain<T> = T extends string
   ? `${T}`
   : T extends (infer Element)[]
@@ -27,7 +27,7 @@ type Plain<T> = T extends string
       ? { [Name in keyof T]: Plain<T[Name]> }
       : T
 
-/** The schemas of clients go through as they are. */
+/** Client schemas are passed on unchanged. */
 type WithoutSchema<T> = Omit<T, 'parameters' | 'response' | 'responseSchema'>
 
 /** Fields of the class, not its getters. */

@@ -1,8 +1,8 @@
-import type { CanonicalError } from '../../../src/formats/canonical/errors.ts'
-import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import type { CanonicalError } from '../../../src/protocols/formats/canonical/canonical-errors.ts'
+import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('errors for clients of chat completions')
+const test = suite('errors for Chat Completions clients')
 
 const table: [error: Partial<CanonicalError>, status: number, type: string, code: string | null][] = [
   [{ kind: 'bad-request', status: 400 }, 400, 'invalid_request_error', null],
@@ -18,14 +18,14 @@ const table: [error: Partial<CanonicalError>, status: number, type: string, code
 ]
 
 for (const [error, status, type, code] of table) {
-  test(`an error has a status, a type and a code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
+  test(`an error has a status, a type, and a code: ${error.kind} ${error.status} ${error.code ?? ''}`, () => {
     const written = chatTranslator.writeError({ kind: 'server', status: 500, message: 'm', param: 'n', ...error })
     assert.equal(written.status, status)
     assert.equal(written.body, { error: { message: 'm', type, param: 'n', code } })
   })
 }
 
-test('an error has the time to retry after, and a billing error is not to be retried', () => {
+test('an error has `retry-after`, and a billing error tells clients not to retry', () => {
   const written = (error: Partial<CanonicalError>) =>
     chatTranslator.writeError({ kind: 'rate-limit', status: 429, message: 'm', ...error }).headers
   assert.equal(written({ retryAfterMs: 34_400 }), { 'retry-after': '35' })

@@ -1,16 +1,16 @@
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import { Stream } from 'openai/streaming'
-import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { isObject } from '../../../src/lib/json.ts'
+import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
 const test = suite('recorded chat completions')
 
-/** The stream as a client of the same format gets it when it goes through the canonical form, in pieces of `size` bytes. */
+/** Translates a stream to the canonical format and back, in pieces of `size` bytes. */
 function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(chatTranslator)
   const events: string[] = []
@@ -23,7 +23,7 @@ function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
   return events
 }
 
-/** What OpenAI's client makes of a stream. */
+/** Reads a stream with OpenAI's client. */
 async function heardBy(events: readonly string[]) {
   const response = new Response(events.join(''))
   const stream = Stream.fromSSEResponse(response, new AbortController()).toReadableStream()
@@ -44,14 +44,14 @@ const reasoningIn = (events: readonly string[]) =>
     .map((event) => JSON.parse(event.slice('data: '.length)).choices?.[0]?.delta.reasoning_content ?? '')
     .join('')
 
-/** Vendors' own reasons, and none at all, as OpenAI has them. */
+/** Maps vendors' own finish reasons, and a missing one, to OpenAI's. */
 const finishOf = (finish: string | null | undefined) => (finish === 'eos' || !finish ? 'stop' : finish)
 
 for (const [how, size] of [
   ['whole', undefined],
   ['byte by byte', 1],
 ] as const) {
-  test(`OpenAI's own client reads recorded answers as before, ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals, ${how}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
     for (const { name, sse, heard } of recorded) {
@@ -78,7 +78,7 @@ for (const [how, size] of [
 
 const folders = ['openai-chat', 'openai-compatible']
 
-test('recorded requests are parsed, and parsed alike after they are written again', () => {
+test('a recorded request that is parsed, written, and parsed again stays the same', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue
@@ -88,7 +88,7 @@ test('recorded requests are parsed, and parsed alike after they are written agai
     try {
       parsed = parse(request)
     } catch (error) {
-      assert.match(String(error), /runs at one vendor only|no type of content/, name)
+      assert.match(String(error), /only work with one vendor|content of type .* is not supported/, name)
       continue
     }
     const again = parse(chatTranslator.writeRequest(parsed, target).body)
@@ -103,7 +103,7 @@ test('recorded requests are parsed, and parsed alike after they are written agai
   assert.ok(understood > 800, String(understood))
 })
 
-test('recorded answers are parsed', () => {
+test('the parser reads all recorded responses', () => {
   let understood = 0
   for (const { name, url, status, answer } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || status !== 200 || !isObject(answer) || !Array.isArray(answer.choices))

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
-import type { Turn } from '../../../src/formats/canonical/turns.ts'
-import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
@@ -13,9 +13,9 @@ const text = (words: string) => ({ type: 'text', text: words }) as const
 
 const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
 
-const trip = suite('a chat request and back')
+const trip = suite('round trips of Chat Completions requests')
 
-/** As it arrives: objects of JSON. */
+/** Converts a value to plain JSON objects, as it arrives. */
 const plain = (value: object) => JSON.parse(JSON.stringify(value))
 
 const word = fc.string({ minLength: 1, maxLength: 8 })
@@ -68,7 +68,7 @@ const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-trip('a request that is written and parsed again is the same, in all that the format has fields for', () => {
+trip('a request that is written and parsed again keeps everything that the format has fields for', () => {
   const conversation = fc
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())
@@ -84,7 +84,7 @@ trip('a request that is written and parsed again is the same, in all that the fo
   )
 })
 
-trip('a request that is prepared for the format is written without further warnings', () => {
+trip('writing a prepared request causes no further warnings', () => {
   const { target, warnings } = contexts(chatTranslator)
   const image = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const request: CanonicalRequest = {
@@ -95,7 +95,10 @@ trip('a request that is prepared for the format is written without further warni
       { role: 'tool', results: [{ callId: 'c', content: [text('see'), image] }] },
     ],
   }
-  const { request: prepared } = prepareRequest(request, { ...target, carries: chatTranslator.carries })
+  const { request: prepared } = prepareRequest(request, {
+    ...target,
+    supportedOptions: chatTranslator.supportedOptions,
+  })
   const body = chatTranslator.writeRequest(prepared, target).body
   assert.equal(Object(body.messages).slice(2), [
     { role: 'tool', tool_call_id: 'c', content: 'see\n[image: see the message after the results]' },

@@ -12,15 +12,15 @@ import type {
   WireUsage,
   WireUserPart,
   WireVideoPart,
-} from '../../../src/formats/openai-chat/wire.ts'
+} from '../../../src/protocols/formats/openai-chat/chat-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 type Chat = OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta
 
-/** Compiles only if what the writers of this format produce is what OpenAI's own client takes. */
+/** Compiles only if OpenAI's own client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** Without what only other vendors have. */
+/** Removes fields that only other vendors have. */
 type PlainUserPart = Exclude<WireUserPart, WireVideoPart>
 type PlainAssistant = Omit<WireAssistantMessage, 'content'> & { content: string | null | WireTextPart[] }
 
@@ -37,6 +37,6 @@ const fits: [
   Fits<WireToolChoice, OpenAI.ChatCompletionToolChoiceOption>,
 ] = [true, true, true, true, true, true, true, true, true, true]
 
-const test = suite('the types of chat completions')
+const test = suite('the types of Chat Completions')
 
-test("the types of chat completions are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of Chat Completions match OpenAI's own client", () => assert.ok(fits.every(Boolean)))

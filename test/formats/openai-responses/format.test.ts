@@ -1,37 +1,37 @@
-import { answersOf } from '../../../src/formats/format.ts'
-import { openaiResponses } from '../../../src/formats/openai-responses/format.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
-import { operations } from '../../../src/formats/operations.ts'
 import { isObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
+import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
+import { openaiResponses } from '../../../src/protocols/formats/openai-responses/responses-format.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 import { heardBy, payloads } from './support/streams.ts'
 
-const test = suite('responses that are passed on as they are')
+const test = suite('responses that are passed through')
 
 function watch(...events: object[]) {
-  const watched = answersOf(openaiResponses, operations.generate).watchStream()
+  const watched = getAnswerReader(openaiResponses, operations.generate).watchStream()
   for (const event of events) watched.observe({ event: undefined, data: JSON.stringify(event) })
   return watched
 }
 
-/** Events, and whether the answer has begun with them. */
+/** Events, and whether they start the response. */
 const beginnings: Record<string, [event: object, started: boolean]> = {
   'the response': [{ type: 'response.created', response: {} }, false],
-  'a message that is announced': [{ type: 'response.output_item.added', item: { type: 'message' } }, false],
-  'a thought that is announced': [{ type: 'response.output_item.added', item: { type: 'reasoning' } }, false],
-  'a part that is announced': [{ type: 'response.content_part.added', part: { text: '' } }, false],
+  'an announced message': [{ type: 'response.output_item.added', item: { type: 'message' } }, false],
+  'announced reasoning': [{ type: 'response.output_item.added', item: { type: 'reasoning' } }, false],
+  'an announced part': [{ type: 'response.content_part.added', part: { text: '' } }, false],
   'a call': [{ type: 'response.output_item.added', item: { type: 'function_call', name: 'f' } }, true],
   'a text': [{ type: 'response.output_text.delta', delta: 'a' }, true],
-  'a thought': [{ type: 'response.output_item.done', item: { type: 'reasoning' } }, true],
+  reasoning: [{ type: 'response.output_item.done', item: { type: 'reasoning' } }, true],
   'the end': [{ type: 'response.completed', response: {} }, true],
 }
 
 for (const [name, [event, started]] of Object.entries(beginnings))
   test(`${name} is ${started ? 'something' : 'nothing'} of the answer`, () => assert.is(watch(event).started, started))
 
-test('a stream has ended with its whole response', () => {
+test('a stream ends with its whole response', () => {
   const usage = { input_tokens: 3, output_tokens: 4 }
   for (const type of ['response.completed', 'response.incomplete']) {
     const { ended, closed, usage: counted, error } = watch({ type, response: { usage } })
@@ -41,7 +41,7 @@ test('a stream has ended with its whole response', () => {
   assert.not(watch({ type: 'response.output_item.done', item: { type: 'message' } }).ended)
 })
 
-test('an error is read in each of its forms', () => {
+test('the stream state reads every form of error', () => {
   const failed = { error: { code: 'rate_limit_exceeded', message: 'x' } }
   const limit = { message: 'x', status: 429, ...failed }
   const broken = { type: 'error', code: 'server_error', message: 'x' }
@@ -50,17 +50,17 @@ test('an error is read in each of its forms', () => {
   assert.equal(watch(broken).error, { message: 'x', status: 500, error: broken })
   assert.equal(watch(failed).error, limit)
   assert.is(
-    answersOf(openaiResponses, operations.generate).errorIn({ output: [], error: null, status: 'completed' }),
+    getAnswerReader(openaiResponses, operations.generate).getError({ output: [], error: null, status: 'completed' }),
     undefined,
   )
   assert.equal(
-    answersOf(openaiResponses, operations.generate).errorIn({ output: [], status: 'failed', ...failed }),
+    getAnswerReader(openaiResponses, operations.generate).getError({ output: [], status: 'failed', ...failed }),
     limit,
   )
-  assert.equal(answersOf(openaiResponses, operations.generate).errorIn(failed), limit)
+  assert.equal(getAnswerReader(openaiResponses, operations.generate).getError(failed), limit)
 })
 
-test('an error of the gateway ends a stream for every kind of client', async () => {
+test('an error of the gateway ends a stream for every type of client', async () => {
   const { errors } = openaiResponses
   const events = errors.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)
@@ -70,9 +70,9 @@ test('an error of the gateway ends a stream for every kind of client', async () 
   assert.ok(heard instanceof Error && heard.message.includes('cut'))
 })
 
-test('every recorded stream ends normally and has a usage', () => {
+test('every recorded stream ends normally and has usage', () => {
   for (const { name, sse, heard } of recordedStreams('responses')) {
-    const watched = answersOf(openaiResponses, operations.generate).watchStream()
+    const watched = getAnswerReader(openaiResponses, operations.generate).watchStream()
     const parser = createSseParser(watched.observe)
     parser.push(sse)
     parser.end()
@@ -82,14 +82,14 @@ test('every recorded stream ends normally and has a usage', () => {
   }
 })
 
-test('recorded answers and errors are distinguished', () => {
+test('the format tells recorded responses from errors', () => {
   const kinds = new Set<string>()
   for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
     if (!/\/responses$/.test(url) || answer === undefined) continue
     if (status === 200) {
-      assert.is(answersOf(openaiResponses, operations.generate).errorIn(answer), undefined, name)
+      assert.is(getAnswerReader(openaiResponses, operations.generate).getError(answer), undefined, name)
       if (isObject(answer) && answer.usage)
-        assert.ok(answersOf(openaiResponses, operations.generate).usageOf(answer), name)
+        assert.ok(getAnswerReader(openaiResponses, operations.generate).getUsage(answer), name)
       continue
     }
     const error = responsesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 })
@@ -99,6 +99,6 @@ test('recorded answers and errors are distinguished', () => {
   assert.equal([...kinds].sort(), ['authentication', 'bad-request', 'context-overflow'])
 })
 
-test('the translator is loaded on request', async () => {
+test('the translator loads lazily', async () => {
   assert.is(await openaiResponses.loadTranslator(), responsesTranslator)
 })

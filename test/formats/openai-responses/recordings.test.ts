@@ -1,7 +1,7 @@
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
@@ -9,14 +9,14 @@ import { heardBy, ours, readStream, translated } from './support/streams.ts'
 
 const test = suite('recorded responses')
 
-/** The whole response at the end of a recorded stream. */
+/** Returns the whole response at the end of a recorded stream. */
 function lastResponse(sse: string): JsonObject {
   const data = sse.split(/\r?\n/).flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
   const last = data.findLast((event) => event.response)
   return last.response
 }
 
-/** A generator that gives the same numbers each time. */
+/** Creates a generator that returns the same numbers each time. */
 function numbers(seed: number) {
   let state = seed
   return () => {
@@ -30,7 +30,7 @@ for (const [how, size, longest] of [
   ['in pieces', numbers(7), Number.POSITIVE_INFINITY],
   ['byte by byte', () => 1, 20_000],
 ] as const) {
-  test(`OpenAI's own client reads recorded responses as before, ${how}`, async () => {
+  test(`OpenAI's client reads translated recordings like the originals, ${how}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
     for (const { name, sse, heard } of recorded) {
@@ -50,7 +50,7 @@ for (const [how, size, longest] of [
   })
 }
 
-test('a recorded stream holds what its last event holds as a whole', () => {
+test('the events of a recorded stream add up to its final response', () => {
   for (const { name, sse } of recordedStreams('responses')) {
     const { read } = contexts(responsesTranslator, ours)
     const { choices, usage } = responsesTranslator.parseAnswer(lastResponse(sse), read)
@@ -61,7 +61,7 @@ test('a recorded stream holds what its last event holds as a whole', () => {
   }
 })
 
-/** A provider encrypts anew for each event, and gives likelihoods more exactly in some than in others. */
+/** Providers encrypt each event separately, and round probabilities differently between events. */
 function rounded(part: AssistantPart): AssistantPart {
   if (part.type === 'reasoning' && part.state) return { ...part, state: { ...part.state, data: '' } }
   if (part.type !== 'text' || !part.logprobs) return part
@@ -70,7 +70,7 @@ function rounded(part: AssistantPart): AssistantPart {
 
 const exchanges = () => recordedExchanges(['openai-responses']).filter(({ url }) => /\/responses(?:\?|$)/.test(url))
 
-test('recorded answers are parsed', () => {
+test('the parser reads all recorded responses', () => {
   let understood = 0
   for (const { name, status, answer } of exchanges()) {
     if (status !== 200 || !isObject(answer) || answer.status === 'queued' || !Array.isArray(answer.output)) continue
@@ -102,10 +102,10 @@ test('recorded answers are parsed', () => {
 const thinks = (item: JsonObject) =>
   [item.encrypted_content, item.summary, item.content].some((said) => said && (said as unknown[]).length > 0)
 
-/** Why a recorded request cannot be passed on. */
-const refusals = /nothing is stored here|works? at one vendor only|runs at one vendor only|cannot be chosen at other/
+/** Reasons why a recorded request can't be translated. */
+const refusals = /does not store responses|only work with one vendor|cannot be selected with other/
 
-test('recorded requests are parsed, and parsed alike after they are written again', () => {
+test('a recorded request that is parsed, written, and parsed again stays the same', () => {
   let understood = 0
   let refused = 0
   for (const { name, request } of exchanges()) {
@@ -123,8 +123,8 @@ test('recorded requests are parsed, and parsed alike after they are written agai
       refused++
       continue
     }
-    const { carries } = responsesTranslator
-    const prepare = (from: typeof parsed) => prepareRequest(from, { ...target, carries }).request
+    const { supportedOptions } = responsesTranslator
+    const prepare = (from: typeof parsed) => prepareRequest(from, { ...target, supportedOptions }).request
     const prepared = prepare(parsed)
     const written = responsesTranslator.writeRequest(prepared, target)
     assert.is(written.body.store, false)

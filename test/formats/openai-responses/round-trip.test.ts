@@ -1,15 +1,15 @@
 import fc from 'fast-check'
-import type { AssistantPart, UserPart } from '../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
-import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
-import type { Turn } from '../../../src/formats/canonical/turns.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import type { AssistantPart, UserPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/canonical-tools.ts'
+import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { anyUrl } from '../../support/any-text.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { ours } from './support/streams.ts'
 
-const test = suite('requests for responses there and back')
+const test = suite('round trips of Responses requests')
 
 const said = fc.string({ minLength: 1, unit: 'grapheme' })
 const name = fc.stringMatching(/^[a-z_]{1,12}$/)
@@ -91,7 +91,7 @@ const result = fc.record(
   { requiredKeys: ['callId', 'content'] },
 )
 
-/** Turns as a request has them: what belongs together is one. */
+/** Merges turns that a request has as one. */
 const conversation: fc.Arbitrary<Turn[]> = fc
   .array(
     fc.oneof(
@@ -157,7 +157,8 @@ const choice: fc.Arbitrary<ToolChoice> = fc.oneof(
 const options: fc.Arbitrary<RequestOptions> = fc.record(
   {
     cacheKey: said,
-    cacheOptions: fc.constantFrom({ mode: 'explicit' as const }, { ttl: '24h' }, { ttl: '30m' }),
+    cacheOptions: fc.constantFrom({ mode: 'explicit' as const }, { ttl: '30m' }),
+    cacheRetention: fc.constantFrom('in_memory', '24h'),
     endUser: fc.string({ minLength: 1, maxLength: 100 }),
     labels: fc.dictionary(name, fc.string()),
     logprobs: fc.nat(20),
@@ -198,7 +199,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
-test('a request that is written and parsed again is the same, in all that the format has fields for', () => {
+test('a request that is written and parsed again keeps everything that the format has fields for', () => {
   fc.assert(
     fc.property(request, (asked) => {
       const { target, warnings } = contexts(responsesTranslator, ours)

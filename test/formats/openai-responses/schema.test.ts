@@ -1,12 +1,12 @@
-import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
-import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { eventsOf, usage, written } from './support/events.ts'
 import { createValidator } from './support/schema.ts'
 import { ours, payloads } from './support/streams.ts'
 
-const test = suite('responses by the schema of Open Responses')
+const test = suite('responses and the schema of Open Responses')
 
 const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
 const content: AssistantPart[] = [
@@ -36,7 +36,7 @@ function request(body: object = asked) {
   return responsesTranslator.parseRequest({ ...body }, { warnings })
 }
 
-test('a whole response fits the schema', () => {
+test('a whole response matches the schema', () => {
   const problems = createValidator()
   const { write } = contexts(responsesTranslator, ours)
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
@@ -47,14 +47,14 @@ test('a whole response fits the schema', () => {
     }
 })
 
-/** `response.output_text.delta` → `ResponseOutputTextDeltaStreamingEvent`; two have shorter names there. */
+/** `response.output_text.delta` → `ResponseOutputTextDeltaStreamingEvent`; the schema has shorter names for two events. */
 function schemaOf(type: unknown): string {
   if (type === 'error') return 'ErrorStreamingEvent'
   const words = String(type).replace('reasoning_summary_text', 'reasoning_summary').split(/[._]/)
   return `${words.map((word) => (word[0] ?? '').toUpperCase() + word.slice(1)).join('')}StreamingEvent`
 }
 
-test('every event of a stream fits the schema', () => {
+test('every event of a stream matches the schema', () => {
   const problems = createValidator()
   const events = written(eventsOf(content), request())
   const error = { kind: 'rate-limit', status: 429, message: 'x' } as const
@@ -63,7 +63,7 @@ test('every event of a stream fits the schema', () => {
     assert.equal(problems(schemaOf(event.type), event), [], String(event.type))
 })
 
-test('a request fits the schema', () => {
+test('a request matches the schema', () => {
   const problems = createValidator()
   const { target } = contexts(responsesTranslator, ours)
   const schema = { type: 'object', properties: {} }

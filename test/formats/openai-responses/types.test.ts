@@ -11,16 +11,16 @@ import type {
   WireTool,
   WireToolChoice,
   WireUsage,
-} from '../../../src/formats/openai-responses/wire.ts'
+} from '../../../src/protocols/formats/openai-responses/responses-wire.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-/** Compiles only if what the writers of this format produce is what OpenAI's own client takes. */
+/** Compiles only if OpenAI's own client accepts everything that the writers of this format produce. */
 type Fits<_Ours extends Theirs, Theirs> = true
 
-/** Sound is taken by few. */
+/** Few providers accept audio. */
 type PlainPart = Exclude<WireInputPart, { type: 'input_audio' }>
 
-/** The types of what the model has said demand the ids that only stored items have; OpenAI takes them without. */
+/** The types of the model's items require IDs, which only stored items have; OpenAI accepts items without them. */
 type Message = Extract<WireInputItem, { type: 'message' }>
 type Made =
   | Exclude<WireInputItem, Message | Thought | { type: 'function_call_output' | 'custom_tool_call_output' }>
@@ -31,12 +31,12 @@ type Given =
   | (Omit<Extract<Message, { role: 'assistant' }>, 'content'> & { content: string })
   | { type: 'function_call_output' | 'custom_tool_call_output'; call_id: string; output: string | PlainPart[] }
 
-/** Vendors that know nothing of `strict` are not told it. */
+/** `strict` is omitted for vendors that don't support it. */
 type StrictTool =
   | Exclude<WireTool, { type: 'function' }>
   | (Extract<WireTool, { type: 'function' }> & { strict: boolean })
 
-/** Of an error only the codes that OpenAI itself has are in its types. */
+/** The types of errors only have OpenAI's own codes. */
 type Outcome = Omit<WireOutcome, 'error' | 'usage'>
 
 const fits: [
@@ -53,6 +53,6 @@ const fits: [
   Fits<Outcome, Pick<Responses.Response, keyof Outcome>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true]
 
-const test = suite('the types of responses')
+const test = suite('the types of Responses')
 
-test("the types of responses are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of Responses match OpenAI's own client", () => assert.ok(fits.every(Boolean)))

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
-import type { Answer } from '../../../src/formats/canonical/answer.ts'
-import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../src/formats/canonical/request.ts'
-import type { Tool, ToolChoice } from '../../../src/formats/canonical/tools.ts'
-import type { Turn } from '../../../src/formats/canonical/turns.ts'
-import { defined } from '../../../src/formats/canonical/values.ts'
+import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/canonical-tools.ts'
+import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { omitUndefined } from '../../../src/protocols/formats/canonical/canonical-values.ts'
 
 /* What every format has room for. */
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
-/** Never only white space, which Anthropic refuses. */
+/** Never only white space, which Anthropic rejects. */
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).map((text) => `${text}.`)
 const name = fc.stringMatching(/^[a-z][a-z_]{0,9}$/)
 const text = (said: string) => ({ type: 'text' as const, text: said })
@@ -20,15 +20,15 @@ const args = fc
   })
   .map((value) => JSON.stringify(value))
 
-const callsOf = (round: number | string): fc.Arbitrary<ToolCallPart[]> =>
+const getCalls = (round: number | string): fc.Arbitrary<ToolCallPart[]> =>
   fc
     .array(fc.record({ name, arguments: args }), { maxLength: 3 })
     .map((calls) => calls.map((call, index) => ({ type: 'tool-call', id: `call_${round}_${index}`, ...call })))
 
-/** Thoughts, words, calls: the order that all formats keep. */
+/** Reasoning, text, calls: the order that all formats keep. */
 const content = (round: number | string): fc.Arbitrary<AssistantPart[]> =>
   fc
-    .record({ said: maybe(words), calls: callsOf(round) })
+    .record({ said: maybe(words), calls: getCalls(round) })
     .map(({ said, calls }) => [...(said !== undefined || calls.length === 0 ? [text(said ?? 'Well.')] : []), ...calls])
 
 const usage = fc
@@ -38,7 +38,7 @@ const usage = fc
     ...{ outputTokens: said + thought, reasoningTokens: thought },
   }))
 
-/** One answer that ends as its content says, or is cut. */
+/** An answer that ends according to its content, or is truncated. */
 export const answer: fc.Arbitrary<Answer> = fc
   .record({
     thought: maybe(words),
@@ -63,7 +63,7 @@ const shown = fc.constantFrom<UserPart[]>(
   { type: 'file', source: base64('application/pdf', 'JVBERi0xLjQK'), name: 'a.pdf' },
 )
 
-/** What the user says, what the model says to it, and what its tools say. */
+/** A user turn, the model's reply, and the results of its tools. */
 const exchange = (round: number): fc.Arbitrary<Turn[]> =>
   fc
     .record({
@@ -115,7 +115,7 @@ const tools: fc.Arbitrary<Tool[]> = fc
       ...names.map((named) =>
         fc
           .record({ description: maybe(words), schema })
-          .map((fields) => defined<Tool>({ type: 'function', name: named, ...fields })),
+          .map((fields) => omitUndefined<Tool>({ type: 'function', name: named, ...fields })),
       ),
     ),
   )
@@ -133,9 +133,9 @@ const options: fc.Arbitrary<RequestOptions> = fc
     verbosity: maybe(fc.constantFrom('low' as const, 'high' as const)),
     parallelToolCalls: maybe(fc.constant(false)),
   })
-  .map(({ sampling, ...fields }) => defined<RequestOptions>({ ...fields, ...sampling }))
+  .map(({ sampling, ...fields }) => omitUndefined<RequestOptions>({ ...fields, ...sampling }))
 
-/** A conversation of some length with tools, a form of the answer, and options that not every format has. */
+/** A conversation with tools, an output format, and options that not every format has. */
 export const request: fc.Arbitrary<CanonicalRequest> = fc
   .record({
     ...{ turns: conversation, tools, options, stream: fc.boolean() },
@@ -143,15 +143,15 @@ export const request: fc.Arbitrary<CanonicalRequest> = fc
     form: maybe(schema),
   })
   .map(({ choice, form, stream, tools: known, turns, options: { parallelToolCalls, ...rest } }) =>
-    defined<CanonicalRequest>({
+    omitUndefined<CanonicalRequest>({
       ...{ model: 'm', stream, streamUsage: stream, tools: known, turns },
       options: choice === 'none' || parallelToolCalls === undefined ? rest : { ...rest, parallelToolCalls },
-      toolChoice: choiceOf(choice, known),
+      toolChoice: getChoice(choice, known),
       output: form && { type: 'json-schema', schema: form },
     }),
   )
 
-function choiceOf(type: 'auto' | 'none' | 'required' | 'tool' | undefined, [first]: Tool[]): ToolChoice | undefined {
+function getChoice(type: 'auto' | 'none' | 'required' | 'tool' | undefined, [first]: Tool[]): ToolChoice | undefined {
   if (type !== 'tool') return type && { type }
   return first && 'name' in first ? { type, name: first.name } : undefined
 }

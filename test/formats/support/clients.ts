@@ -3,7 +3,7 @@ import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { WireFormat } from '../../../src/types.ts'
 
-/** What a client has made of an answer, in one vocabulary for all formats. */
+/** A client's result for an answer, in a common vocabulary for all formats. */
 export interface Understood {
   text: string
   reasoning: string
@@ -23,7 +23,7 @@ export const clients: Readonly<Record<WireFormat, Client>> = {
   gemini: geminiClient,
 }
 
-/** The same on whole answers. */
+/** The same for whole answers. */
 export const wholeClients: Readonly<Record<WireFormat, Client>> = {
   'openai-chat': async (response) => ofChat(await openai(response).chat.completions.create({ model, messages: [] })),
   'openai-responses': async (response) => ofResponse(await openai(response).responses.create({ model, input: 'x' })),
@@ -58,7 +58,7 @@ function ofChat({ choices, usage }: OpenAI.ChatCompletion, streamed = ''): Under
     text: (choice?.message.content ?? '') + (choice?.message.refusal ?? ''),
     reasoning: streamed || (typeof whole === 'string' ? whole : ''),
     calls: (choice?.message.tool_calls ?? []).flatMap((call) =>
-      'function' in call ? [{ name: call.function.name, args: argsOf(call.function.arguments) }] : [],
+      'function' in call ? [{ name: call.function.name, args: getArguments(call.function.arguments) }] : [],
     ),
     finish:
       choice && choice.finish_reason in finishes ? finishes[choice.finish_reason as keyof typeof finishes] : 'stop',
@@ -75,7 +75,7 @@ type ResponsesAnswer = Pick<OpenAI.Responses.Response, 'output' | 'usage' | 'sta
 
 function ofResponse({ output, usage, status, incomplete_details }: ResponsesAnswer): Understood {
   const calls = output.flatMap((item) =>
-    item.type === 'function_call' ? [{ name: item.name, args: argsOf(item.arguments) }] : [],
+    item.type === 'function_call' ? [{ name: item.name, args: getArguments(item.arguments) }] : [],
   )
   const cut = incomplete_details?.reason === 'content_filter' ? 'filter' : 'length'
   return {
@@ -117,28 +117,28 @@ async function geminiClient(response: Response): Promise<Understood> {
 async function ofGemini(
   chunks: AsyncIterable<GenerateContentResponse> | GenerateContentResponse[],
 ): Promise<Understood> {
-  const said: Understood = { text: '', reasoning: '', calls: [], finish: 'stop', inputTokens: 0, outputTokens: 0 }
+  const written: Understood = { text: '', reasoning: '', calls: [], finish: 'stop', inputTokens: 0, outputTokens: 0 }
   let finish: string | undefined
   for await (const { candidates, usageMetadata } of chunks) {
     const [candidate] = candidates ?? []
     for (const { text = '', thought, functionCall } of candidate?.content?.parts ?? []) {
-      said[thought ? 'reasoning' : 'text'] += text
-      if (functionCall) said.calls.push({ name: functionCall.name ?? '', args: functionCall.args ?? {} })
+      written[thought ? 'reasoning' : 'text'] += text
+      if (functionCall) written.calls.push({ name: functionCall.name ?? '', args: functionCall.args ?? {} })
     }
     finish = candidate?.finishReason ?? finish
     if (usageMetadata) {
-      said.inputTokens = (usageMetadata.promptTokenCount ?? 0) + (usageMetadata.toolUsePromptTokenCount ?? 0)
-      said.outputTokens = (usageMetadata.candidatesTokenCount ?? 0) + (usageMetadata.thoughtsTokenCount ?? 0)
+      written.inputTokens = (usageMetadata.promptTokenCount ?? 0) + (usageMetadata.toolUsePromptTokenCount ?? 0)
+      written.outputTokens = (usageMetadata.candidatesTokenCount ?? 0) + (usageMetadata.thoughtsTokenCount ?? 0)
     }
   }
   if (finish === undefined) throw new Error('the stream has no finish reason')
   const filters = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'MODEL_ARMOR']
   const isCut = finish === 'MAX_TOKENS' || String(finish) === '2' // a client of Vertex sends the number
-  said.finish = isCut ? 'length' : filters.includes(finish) ? 'filter' : said.calls.length > 0 ? 'calls' : 'stop'
-  return said
+  written.finish = isCut ? 'length' : filters.includes(finish) ? 'filter' : written.calls.length > 0 ? 'calls' : 'stop'
+  return written
 }
 
-function argsOf(text: string): unknown {
+function getArguments(text: string): unknown {
   try {
     return text.trim() === '' ? {} : JSON.parse(text)
   } catch {

@@ -1,19 +1,19 @@
-import type { CanonicalRequest } from '../../../src/formats/canonical/request.ts'
-import { createResponseWarnings, createWarnings } from '../../../src/formats/canonical/warnings.ts'
+import type { CanonicalRequest } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import { createResponseWarnings, createWarnings } from '../../../src/protocols/formats/canonical/canonical-warnings.ts'
 import type {
   ReadContext,
   TargetContext,
   Translator,
   UpstreamTranslator,
   WriteContext,
-} from '../../../src/formats/translator.ts'
+} from '../../../src/protocols/formats/translator.ts'
 import type { Traits } from '../../../src/traits.ts'
 import type { ProviderFormat } from '../../../src/types.ts'
 
 interface ContextOptions {
   isStrict?: boolean
   traits?: Partial<Traits>
-  /** Of the provider. */
+  /** The provider's format. */
   format?: ProviderFormat
 }
 

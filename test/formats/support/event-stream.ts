@@ -6,11 +6,11 @@ export function frame(headers: Record<string, string>, payload: string | object)
     const [key, text] = [encodeUtf8(name), encodeUtf8(value)]
     return [key.length, ...key, 7, text.length >> 8, text.length & 0xff, ...text]
   })
-  return frameOf(head, encodeUtf8(typeof payload === 'string' ? payload : JSON.stringify(payload)))
+  return toFrame(head, encodeUtf8(typeof payload === 'string' ? payload : JSON.stringify(payload)))
 }
 
 /** The same with headers of any type, as bytes. */
-export function frameOf(headers: readonly number[], payload: Uint8Array): Uint8Array {
+export function toFrame(headers: readonly number[], payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16 + headers.length + payload.length)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, bytes.length)

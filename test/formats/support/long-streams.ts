@@ -6,15 +6,15 @@ type Named = readonly [event: string | undefined, payload: object]
 export const longStreams: Readonly<Record<WireFormat, readonly Named[]>> = {
   'openai-chat': [
     chunk({ role: 'assistant', content: '', refusal: null }),
-    ...said(98, (content) => chunk({ content })),
+    ...createMessage(98, (content) => chunk({ content })),
     chunk({}, 'stop'),
   ],
   'openai-responses': responses(94),
   'anthropic-messages': messages(96),
-  gemini: [...said(99, (text) => candidate(text)), candidate('', { finishReason: 'STOP' })],
+  gemini: [...createMessage(99, (text) => candidate(text)), candidate('', { finishReason: 'STOP' })],
 }
 
-function said(count: number, event: (text: string) => Named): Named[] {
+function createMessage(count: number, event: (text: string) => Named): Named[] {
   return Array.from({ length: count }, (_, index) => event(` also the word ${index}`))
 }
 
@@ -52,7 +52,7 @@ function messages(deltas: number): Named[] {
   return [
     of('message_start', { message: { ...message, stop_reason: null, stop_sequence: null, usage } }),
     of('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    ...said(deltas, (text) => of('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+    ...createMessage(deltas, (text) => of('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
     of('content_block_stop', { index: 0 }),
     of('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 15 } }),
     of('message_stop'),
@@ -77,7 +77,7 @@ function responses(deltas: number): Named[] {
     of('response.in_progress', { response: { ...begun, status: 'in_progress', usage: null } }),
     of('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } }),
     of('response.content_part.added', { ...place, part: { ...part, text: '' } }),
-    ...said(deltas, (delta) =>
+    ...createMessage(deltas, (delta) =>
       of('response.output_text.delta', { ...place, delta, logprobs: [], obfuscation: 'aKxVyUx6lzgDL5' }),
     ),
     of('response.output_text.done', { ...place, text, logprobs: [] }),

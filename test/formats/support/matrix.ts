@@ -1,17 +1,17 @@
-import { sharedFormatOf } from '../../../src/formats/formats.ts'
-import type { Translator } from '../../../src/formats/translator.ts'
+import { getSharedFormat } from '../../../src/protocols/formats/formats.ts'
+import type { Translator } from '../../../src/protocols/formats/translator.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { isCi } from '../../support/ci.ts'
 
-export async function translatorOf(name: WireFormat): Promise<Translator> {
-  const format = sharedFormatOf(name)
+export async function getTranslator(name: WireFormat): Promise<Translator> {
+  const format = getSharedFormat(name)
   if (!format) throw new Error(`providers do not speak ${name}`)
   return format.loadTranslator()
 }
 
 /** The recordings that a pair of formats gets: all of them in CI, at a desk every fourth one, which the other pairs of either do not get. */
-export const shareOf = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {
+export const getShare = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {
   const first = (wireFormats.indexOf(from) + wireFormats.indexOf(to)) % 4
   return isCi ? recordings : recordings.filter((_, at) => at % 4 === first)
 }

@@ -1,11 +1,11 @@
 import process from 'node:process'
-import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { contexts } from './contexts.ts'
 import { longStreams } from './long-streams.ts'
-import { translatorOf } from './matrix.ts'
+import { getTranslator } from './matrix.ts'
 
 /*
  * Measures what translating a stream of 100 events of a format costs, in parsings of the events' JSON, for every client, and prints it as
@@ -17,11 +17,11 @@ const ROUNDS = 10_000
 
 const ratios: Record<string, number> = {}
 for (const source of wireFormats.filter((format) => format === from))
-  for (const to of wireFormats) ratios[`${source} ${to}`] = await ratioOf(source, to)
+  for (const to of wireFormats) ratios[`${source} ${to}`] = await getRatio(source, to)
 console.log(JSON.stringify(ratios))
 
-async function ratioOf(from: WireFormat, to: WireFormat): Promise<number> {
-  const [source, client] = await Promise.all([translatorOf(from), translatorOf(to)])
+async function getRatio(from: WireFormat, to: WireFormat): Promise<number> {
+  const [source, client] = await Promise.all([getTranslator(from), getTranslator(to)])
   const payloads = longStreams[from].map(([, payload]) => JSON.stringify(payload))
   const pieces = longStreams[from].map(([event], index) =>
     encodeUtf8(`${event ? `event: ${event}\n` : ''}data: ${payloads[index]}\n\n`),

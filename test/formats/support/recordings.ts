@@ -45,11 +45,11 @@ function readExchanges(folders: readonly string[]): Exchange[] {
     readdirSync(new URL(name, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.http.json'))
       .sort()
-      .flatMap((path) => exchangesIn(join(name, path))),
+      .flatMap((path) => getExchanges(join(name, path))),
   )
 }
 
-function exchangesIn(path: string): Exchange[] {
+function getExchanges(path: string): Exchange[] {
   const { source, interactions } = readJson(path)
   return interactions.map(({ request, response }: RecordedInteraction, index: number) => ({
     name: `${path} ${index}`,
@@ -59,7 +59,7 @@ function exchangesIn(path: string): Exchange[] {
     status: response.status,
     answer: response.body.json ?? response.body.text,
     sse: typeof response.body.sse === 'string' ? response.body.sse : undefined,
-    bytes: bytesOf(response.body),
+    bytes: toBytes(response.body),
   }))
 }
 
@@ -84,18 +84,18 @@ function readStreams(api: string): RecordedStream[] {
   return lines.flatMap((line) => {
     const { file, interaction, api: spoken, ...heard } = JSON.parse(line)
     if (spoken !== api) return []
-    const sse = streamIn(readJson(file).interactions[interaction]?.response.body ?? {})
+    const sse = getStream(readJson(file).interactions[interaction]?.response.body ?? {})
     return sse !== undefined && isHeard(heard) ? [{ name: `${file} ${interaction}`, sse, heard }] : []
   })
 }
 
 /** The text of a stream; some were stored as the JSON of their events. */
-function streamIn({ sse, chunks }: JsonObject): string | undefined {
+function getStream({ sse, chunks }: JsonObject): string | undefined {
   if (Array.isArray(chunks)) return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   return typeof sse === 'string' ? sse : undefined
 }
 
-function bytesOf({ base64, hex }: JsonObject): Uint8Array | undefined {
+function toBytes({ base64, hex }: JsonObject): Uint8Array | undefined {
   if (typeof base64 === 'string') return Uint8Array.from(Buffer.from(base64, 'base64'))
   return typeof hex === 'string' ? Uint8Array.from(Buffer.from(hex, 'hex')) : undefined
 }

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../../src/formats/format.ts'
-import { endpoints } from '../../../src/kinds/kinds.ts'
+import type { Endpoint } from '../../../src/protocols/formats/format.ts'
+import { endpoints } from '../../../src/protocols/kinds/kinds.ts'
 import { sampleOf } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 

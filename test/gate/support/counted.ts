@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../../src/pipeline/records.ts'
+import type { RequestRecord } from '../../../src/request/hook-records.ts'
 
 /**
  * What counts of a call: what it has reported, or of a request that nobody waited for to its end what its record says, once. What a provider makes

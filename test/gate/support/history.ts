@@ -1,5 +1,5 @@
-import { minuteOf, windowStart } from '../../../src/limits/windows.ts'
-import type { RequestRecord } from '../../../src/pipeline/records.ts'
+import { toMinute, windowStart } from '../../../src/features/limits/ledger/windows.ts'
+import type { RequestRecord } from '../../../src/request/hook-records.ts'
 import type { LimitState, LimitWindow, UsageLimits } from '../../../src/types/limits.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import type { Random } from '../../support/random.ts'
@@ -24,7 +24,7 @@ const turns = async (count = 4): Promise<void> => {
 const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
 /** The words of errors by which the gate refuses. */
-const OF_GATE = /The API key \\"k\\" may|The request may use/
+const OF_GATE = /The API key \\"k\\" can|The request could use/
 
 /** A request under way at its client. */
 interface Asked {
@@ -86,7 +86,7 @@ export class History {
   /** What the provider of a call does. */
   answer(call: Call, title: string): Response | Promise<Response> {
     const random = this.#random
-    this.#minute = Math.max(this.#minute, minuteOf(this.#on.clock.now()))
+    this.#minute = Math.max(this.#minute, toMinute(this.#on.clock.now()))
     const account: CallAccount = { title, minute: this.#minute, tokens: 0, usd: 0 }
     this.#calls.push(account)
     this.#checkParallel()

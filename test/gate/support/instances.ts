@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createLedger } from '../../../src/features/limits/ledger/ledger.ts'
 import { createGateway, type Gateway } from '../../../src/gateway.ts'
-import { createLedger } from '../../../src/limits/ledger.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 import { type Call, fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'

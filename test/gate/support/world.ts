@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createLedger } from '../../../src/features/limits/ledger/ledger.ts'
 import { createGateway, type Gateway } from '../../../src/gateway.ts'
-import { createLedger } from '../../../src/limits/ledger.ts'
-import type { RequestRecord } from '../../../src/pipeline/records.ts'
+import type { RequestRecord } from '../../../src/request/hook-records.ts'
 import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import { kinds } from '../../../src/types/unions.ts'
 import type { Catalog, SettingsChange, Storage } from '../../../src/types.ts'
@@ -58,6 +58,8 @@ export interface GateOptions {
   clock?: FakeClock
   combos?: Record<string, string[]>
   aliases?: Record<string, string>
+  /** Whether usage records are kept. */
+  usage?: boolean
   onRequest?(record: RequestRecord): void
 }
 
@@ -103,6 +105,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
     fetch: up,
     catalog,
     logger: false,
+    ...(options.usage !== undefined && { usage: options.usage }),
     hooks: {
       onError: (error) => void errors.push(error),
       ...(options.onRequest && { onRequest: options.onRequest }),

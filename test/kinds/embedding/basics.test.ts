@@ -98,7 +98,7 @@ test('a request of another form than that of its provider is translated', async 
   assert.match(strict.body.error.message, /^"input_type": /)
 })
 
-test('a request with more inputs than the provider takes at once is divided, and joined in order', async () => {
+test('a request with more inputs than the provider accepts in one call is divided, and joined in order', async () => {
   const { ask, up } = await open()
   const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
   const { body, response } = await ask({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
@@ -118,7 +118,7 @@ test('a request with more inputs than the provider takes at once is divided, and
   assert.equal(body.usage, { prompt_tokens: 200, total_tokens: 200 })
 })
 
-test('a combo goes on to the next provider when one fails', async () => {
+test('a combo falls back to the next provider when one fails', async () => {
   const { ask, api, up } = await open({ status: 500 })
   const models = ['openai/small', 'cohere/embed-v4.0']
   await api.combos.create({ name: 'vectors', kind: 'embedding', models, sameVectors: true })

@@ -33,9 +33,9 @@ interface Failed {
   error: { message: string }
 }
 
-const MIXED = /"models" must be one model at several places/
+const MIXED = /"models" must all be the same embedding model/
 
-test('one model at several places is taken, whatever stands before its id', async () => {
+test('one model at several providers is accepted, whatever the prefix of its id', async () => {
   const { make, ask } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
@@ -43,20 +43,20 @@ test('one model at several places is taken, whatever stands before its id', asyn
   assert.is(await ask('small'), '200 ')
 })
 
-test('two models are refused when the combo is made, unless their vectors are said to be the same', async () => {
+test('two models are rejected when the combo is created, unless they are declared to have the same vectors', async () => {
   const { make, ask, api } = await open()
-  await refused(make('two', ['a/small', 'a/large']), /"a\/small" and "a\/large" are two models/)
+  await refused(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
   await refused(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
   await make('two', ['a/small', 'a/large'], { sameVectors: true })
   assert.is(await ask('two'), '200 ')
   await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // of another kind
 })
 
-test('two models are refused through combos and aliases, those within said to be the same as one', async () => {
+test('two models are rejected through combos and aliases, even if an inner combo declares the same vectors', async () => {
   const { make, api } = await open()
   await api.aliases.set({ alias: 'big', model: 'b/large' })
   await make('inner', ['a/small', 'b/small'])
-  await refused(make('outer', ['inner', 'big']), /"a\/small" and "b\/large" are two models/)
+  await refused(make('outer', ['inner', 'big']), /vectors of "a\/small" and "b\/large" cannot be compared/)
   await make('outer', ['inner', 'a/small'])
   await make('alike', ['a/small', 'b/tiny'], { sameVectors: true })
   await make('around', ['alike', 'inner'])
@@ -69,24 +69,27 @@ test('two models are refused on a change, also one of a combo within or of the k
   const { id } = await api.combos.create({ name: 'plain', models: ['a/small', 'a/large'] })
   await refused(api.combos.update(id, { kind: 'embedding' }), MIXED)
   await refused(api.combos.update(outer.id, { models: ['a/small', 'a/large'] }), MIXED)
-  await refused(api.combos.update(inner.id, { models: ['a/large'] }), /in the combo "outer", which leads to this one/)
+  await refused(api.combos.update(inner.id, { models: ['a/large'] }), /in the combo "outer", which includes this one/)
   await api.combos.update(outer.id, { sameVectors: true })
   await api.combos.update(inner.id, { models: ['a/large'] })
   await refused(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
-test('a combo that was stored before is refused when it is asked, and so is one that an alias has mixed', async () => {
+test('a combo stored earlier is rejected when it is used, and so is one that an alias has mixed', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })
   for (const { key, value } of await storage.list(''))
     if (value.includes('"sameVectors":true')) await storage.set(key, value.replace(/,?"sameVectors":true/, ''))
   const { ask, up, api, make } = await open({ storage })
-  assert.match(await ask('two'), /^400 The combo "two" mixes vectors: "a\/small" and "a\/large" are two models/)
+  assert.match(
+    await ask('two'),
+    /^400 The combo "two" mixes embedding models: the vectors of "a\/small" and "a\/large" cannot be compared/,
+  )
   await api.aliases.set({ alias: 'vectors', model: 'b/small' })
   await make('aliased', ['a/small', 'vectors'])
   assert.is(await ask('aliased'), '200 ')
   await api.aliases.set({ alias: 'vectors', model: 'b/large' })
-  assert.match(await ask('aliased'), /^400 The combo "aliased" mixes vectors/)
+  assert.match(await ask('aliased'), /^400 The combo "aliased" mixes embedding models/)
   assert.is(up.calls.length, 1)
 })

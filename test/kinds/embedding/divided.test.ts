@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -68,5 +68,92 @@ test('are no answer when the vectors of two parts have two widths', async () => 
   const model = 'bedrock/amazon.titan-embed-text-v2:0'
   const response = await post('/v1/embeddings', { model, input: texts.slice(0, 5) })
   assert.is(response.status, 502)
-  assert.match(await response.text(), /embeddings of one width/)
+  assert.match(await response.text(), /embeddings of equal length/)
+})
+
+/** So many words, each a token of every tokenizer. */
+const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
+const wordsIn = (text: string) => text.split(' ').length
+
+/** The most tokens that vendors take in one call: https://github.com/langchain-ai/langchain/issues/31227 and their documentation. */
+const TOKENS: ReadonlyArray<readonly [model: string, most: number]> = [
+  ['openai/text-embedding-3-small', 300_000],
+  ['mistral/mistral-embed', 16_384],
+  ['openrouter/openai/text-embedding-3-small', 300_000],
+  ['openrouter/mistralai/mistral-embed-2312', 16_384],
+  ['voyage/voyage-3-large', 120_000],
+  ['voyage/voyage-code-3', 120_000],
+  ['voyage/voyage-3.5', 320_000],
+  ['voyage/voyage-4-lite', 1_000_000],
+  ['cohere/embed-v4.0', 128_000],
+  ['google/gemini-embedding-001', 20_000],
+]
+
+const PATHS = ['/v1/embeddings', '/v2/embed', '/v1beta/models/{model}:batchEmbedContents', '/v4/ai/embedding-model']
+
+/** The texts of a request, in the forms of all vendors. */
+const textsIn = ({ texts: list, input, requests }: Sent): string[] =>
+  list ?? input ?? requests?.map((one) => Object(one).content.parts[0].text)
+
+for (const [at, [model, most]] of TOKENS.entries())
+  for (const path of at < 2 ? PATHS : PATHS.slice(0, 1))
+    test(`are divided by tokens for ${model} at ${path}`, async () => {
+      const inputs = Array.from({ length: 1_000 }, (_, at) => `${at} ${words(540)}`)
+      const answer = (sent: Sent) => {
+        const vectors = textsIn(sent).map((text) => [Number.parseInt(text, 10), 1])
+        return {
+          data: vectors.map((embedding, index) => ({ index, embedding })),
+          embeddings: sent.requests ? vectors.map((values) => ({ values })) : { float: vectors },
+        }
+      }
+      const { post, sent } = await open(model.slice(0, model.indexOf('/')), answer)
+      const body = {
+        '/v1/embeddings': { model, input: inputs },
+        '/v2/embed': { model, texts: inputs, input_type: 'search_document' },
+        '/v4/ai/embedding-model': { values: inputs },
+      }[path] ?? { requests: inputs.map((text) => ({ content: { parts: [{ text }] } })) }
+      const headers = { 'ai-model-id': model, 'ai-embedding-model-specification-version': '4' }
+      const response = await post(path.replace('{model}', model), body, { headers })
+      assert.is(response.status, 200, await response.clone().text())
+      const { data, embeddings } = Object(await response.json())
+      const got = data ?? embeddings.float ?? embeddings
+      const firsts = got.map(
+        (one: unknown) => (Array.isArray(one) ? one : (Object(one).embedding ?? Object(one).values))[0],
+      )
+      assert.equal(firsts, [...inputs.keys()])
+      for (const one of sent())
+        assert.ok(textsIn(one).reduce((sum, text) => sum + wordsIn(text), 0) <= most, `${textsIn(one).length} texts`)
+    })
+
+test('of tokens are divided by their number, and an input that is too long alone is sent alone', async () => {
+  const { post, sent } = await open('openai', ({ input }) => ({
+    data: input.map((_, index) => ({ index, embedding: [1] })),
+  }))
+  const tokens = Array.from({ length: 1_000 }, () => Array.from({ length: 540 }, () => 7))
+  assert.is((await post('/v1/embeddings', { model: 'openai/text-embedding-3-small', input: tokens })).status, 200)
+  assert.equal(
+    sent().map(({ input }) => input.length),
+    [555, 445],
+  )
+  const mistral = await open('mistral', ({ input }) => ({
+    data: input.map((_, index) => ({ index, embedding: [1] })),
+  }))
+  const input = ['a', words(30_000), 'b', 'c']
+  assert.is((await mistral.post('/v1/embeddings', { model: 'mistral/mistral-embed', input })).status, 200)
+  assert.equal(
+    mistral.sent().map((one) => one.input.length),
+    [1, 1, 2],
+  )
+})
+
+test('that are short are one call', async () => {
+  const { post, sent } = await open('mistral', ({ input }) => ({
+    data: input.map((_, index) => ({ index, embedding: [1] })),
+  }))
+  await post('/v1/embeddings', { model: 'mistral/mistral-embed', input: texts })
+  await post('/v1/embeddings', { model: 'mistral/mistral-embed', input: words(40_000) })
+  assert.equal(
+    sent().map(({ input }) => [input].flat().length),
+    [300, 1],
+  )
 })

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, skip, suite } from '../../support/suite.ts'
@@ -63,7 +63,7 @@ const modelOf = (url: string, body: Record<string, unknown>) =>
     '',
   )
 
-test('what vendors have really sent is an answer to the request that it was recorded with, in the form of every client', async () => {
+test('recorded vendor responses reach every client in its form', async () => {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
   let answers = 0
   for (const { file, vendor, request, response } of recordings()) {

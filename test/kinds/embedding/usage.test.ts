@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -35,14 +35,15 @@ test('counts where a limit in US dollars holds', async () => {
   assert.ok(up.calls.length < 10, String(up.calls.length))
 })
 
-test('a negative count is 0, and an infinite one the largest', async () => {
-  for (const tokens of ['-1000000', '1e999']) {
+test('is estimated if the count is 0 or negative, and the largest number if it is infinite', async () => {
+  for (const tokens of ['0', '-1000000', '1e999']) {
     const answer = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
     const headers = { 'content-type': 'application/json' }
     const up = fakeUpstream(() => new Response(answer, { headers }))
     const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai'] })
     await world.post('/v1/embeddings', { model: 'openai/text-embedding-3-small', input })
-    const { inputTokens } = world.told.usages[0] ?? {}
-    assert.is(inputTokens, tokens === '1e999' ? Number.MAX_SAFE_INTEGER : 0)
+    const { inputTokens = 0, costSource } = world.told.usages[0] ?? {}
+    if (tokens === '1e999') assert.equal([inputTokens, costSource], [Number.MAX_SAFE_INTEGER, 'counted'])
+    else assert.ok(costSource === 'estimated' && inputTokens > 500 && inputTokens < 2_000, `${inputTokens}`)
   }
 })

@@ -1,4 +1,4 @@
-import { asBase64, asFloats } from '../../../src/kinds/embedding/vectors.ts'
+import { toBase64Vector, toFloats } from '../../../src/protocols/kinds/embedding/vectors.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { createRandom } from '../../support/random.ts'
@@ -14,13 +14,13 @@ test('floats come through base64 and back as they were, to the bit', () => {
   const random = createRandom(1).next
   const some = Array.from({ length: 3_000 }, () => Math.fround((random() - 0.5) * 10 ** Math.floor(random() * 20 - 10)))
   for (const vector of [edges, some, [0.5]]) {
-    const packed = asBase64(vector)
+    const packed = toBase64Vector(vector)
     assert.is(packed, base64Of(vector))
-    assert.ok(asFloats(packed).every((number, at) => Object.is(number, vector[at])))
-    assert.is(asBase64(asFloats(packed)), packed)
+    assert.ok(toFloats(packed).every((number, at) => Object.is(number, vector[at])))
+    assert.is(toBase64Vector(toFloats(packed)), packed)
     assert.equal(
-      asFloats(JSON.parse(JSON.stringify(asFloats(packed)))),
-      asFloats(packed).map((one) => one || 0),
+      toFloats(JSON.parse(JSON.stringify(toFloats(packed)))),
+      toFloats(packed).map((one) => one || 0),
     )
   }
 })
@@ -56,7 +56,7 @@ for (const [what, embeddings] of Object.entries({
     for (const encoding_format of ['float', undefined]) {
       const { status, text } = await ask({ encoding_format })
       assert.is(status, 502, text)
-      assert.match(text, /an embedding for each input|embeddings of one width/)
+      assert.match(text, /an embedding for each input|embeddings of equal length/)
     }
   })
 
@@ -75,7 +75,7 @@ test('vectors that are not in the order of their indexes are put into it where t
   ])
 })
 
-test('a divided request is answered as one that is not, whatever its size, and has at most four calls at once', async () => {
+test('a divided request gets the same response as an undivided one, with at most four concurrent calls', async () => {
   const random = createRandom(2).next
   for (const size of [1, 95, 96, 97, 192, 500]) {
     const texts = Array.from({ length: size }, (_, at) => `${'x'.repeat(Math.floor(random() * 40))} ${at}`)

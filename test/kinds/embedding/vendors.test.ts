@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -126,7 +126,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   if (lacks.includes('width'))
-    test(`a width is refused by name where ${name} has none`, async () => {
+    test(`a vector length is rejected by field name if ${name} does not support it`, async () => {
       const { ask, up } = await open(vendor)
       for (const client of Object.values(clients)) {
         const { status, text } = await ask(client, TEXTS, { width: 3 })
@@ -136,13 +136,13 @@ for (const [name, vendor] of Object.entries(vendors)) {
       assert.is(up.calls.length, 0)
     })
 
-  test(`a truncation gets to ${name}, or is refused by name`, async () => {
+  test(`a truncation reaches ${name} or is rejected by field name`, async () => {
     const { ask, seen, up } = await open(vendor)
     for (const truncate of ['NONE', 'START', 'END']) {
       const { status, text } = await ask(clients.Cohere as Client, TEXTS, { truncate })
       if (status === 200) continue
       assert.is(status, 400, text)
-      assert.match(text, /\\"truncate\\": this target (?:cuts|refuses)/)
+      assert.match(text, /\\"truncate\\": the target (?:can only truncate|rejects)/)
     }
     assert.is(seen.length, up.calls.length)
   })
@@ -159,7 +159,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.equal(seen.flatMap((one) => one.texts).sort(), [...texts].sort())
   })
 
-  test(`tokens are refused by name where ${name} takes none`, async () => {
+  test(`tokens are rejected by field name if ${name} does not support them`, async () => {
     const { post, up } = await open(vendor)
     const response = await post('/v1/embeddings', {
       model: `${vendor.connection.provider}/${vendor.model}`,
@@ -167,7 +167,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
     if (TOKENS.has(name)) return assert.equal(JSON.parse(up.calls[0]?.body ?? '').input, [[1, 2], [3]])
     assert.is(response.status, 400)
-    assert.match(await response.text(), /\\"input\\": only models of OpenAI take tokens/)
+    assert.match(await response.text(), /\\"input\\": only OpenAI models accept tokens/)
     assert.is(up.calls.length, 0)
   })
 }

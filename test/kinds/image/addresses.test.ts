@@ -85,7 +85,7 @@ for (const [what, address, answer] of [
     () => new Response(null, { status: 302, headers: { location: 'http://pictures.org/' } }),
   ],
 ] as const)
-  test(`a picture whose address ${what} is refused, and no vendor is asked`, async () => {
+  test(`an image whose URL ${what} is rejected without calling a vendor`, async () => {
     const { ask, up, told } = await openImages({ answer: (call) => (isPicture(call) ? answer?.() : undefined) })
     for (const name of ['openai', 'google'] as const) {
       const response = await ask(imageVendors[name].model, { image: address }, { path: 'edits' })
@@ -98,11 +98,11 @@ for (const [what, address, answer] of [
     assert.equal(told.errors, [])
   })
 
-test('a gateway that fetches no media refuses addresses', async () => {
+test('a gateway that fetches no media rejects URLs', async () => {
   const { ask, up } = await openImages({ ...served(), fetchMedia: false })
   const response = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
   assert.equal([response.status, up.calls.length], [400, 0])
-  assert.match(await response.text(), /send the picture itself/)
+  assert.match(await response.text(), /Send the image itself/)
 })
 
 test('a client that leaves ends the download', async () => {

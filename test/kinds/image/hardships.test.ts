@@ -128,7 +128,7 @@ test('the limit of pictures in JSON is that of the bytes of all', async () => {
     assert.is((await ask('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
 })
 
-test('more than sixteen pictures, two masks, and a mask beside markup are refused by name', async () => {
+test('more than sixteen images, two masks, and a mask with markup are rejected by field name', async () => {
   const { ask, up } = await openImages()
   const image = dataUrl(png)
   for (const [body, field] of [

@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
 import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -13,7 +13,7 @@ const ready = (sample = SAMPLE) => json({ id: 'j', status: 'Ready', result: { sa
 const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
 const isSample = ({ url }: Call) => url.href === SAMPLE
 
-test('the job is asked for at the address of its answer, with the key', async () => {
+test('the job is polled at the URL in its response, with the key', async () => {
   const { ask, up } = await openImages()
   const response = await ask(model, {})
   assert.is(response.status, 200)
@@ -37,7 +37,7 @@ test('the picture is fetched without the key, and never for a client that wants 
   assert.is(up.calls.filter(isSample).length, 1)
 })
 
-test('what the vendor reports as its cost is that of the image', async () => {
+test('the vendor’s reported cost is the cost of the image', async () => {
   const { ask, api } = await openImages({ usage: true })
   await ask(model, {})
   const { requests } = await api.usage.requests({})
@@ -61,7 +61,7 @@ for (const [what, { status, code }] of Object.entries(ends))
     assert.equal(up.calls.filter(({ init }) => init.method === 'POST').length, 1)
   })
 
-test('words that are not known, and answers that cannot be read, mean that the job goes on', async () => {
+test('unknown states and unreadable responses mean that the job is still running', async () => {
   const polls: Answering[] = [
     () => json({ id: 'j', status: 'Queued' }),
     () => json({ detail: 'busy' }, 429),
@@ -78,7 +78,7 @@ test('words that are not known, and answers that cannot be read, mean that the j
   assert.is(nth, 6)
 })
 
-test('a job that never ends is given up after five minutes', async () => {
+test('a job that never ends is abandoned after five minutes', async () => {
   const { ask, up, clock } = await openImages({
     answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })
@@ -101,7 +101,7 @@ const ADDRESSES = [
   'nonsense',
 ]
 for (const address of ADDRESSES)
-  test(`a job at ${address} is not asked for`, async () => {
+  test(`a job at ${address} is not polled`, async () => {
     const { ask, up } = await openImages({
       answer: ({ url }) => (url.href === makes ? json({ id: 'j', polling_url: address }) : undefined),
     })
@@ -145,7 +145,7 @@ const PICTURES = [
   'https://a:b@cdn.test/x.png',
 ]
 for (const address of PICTURES)
-  test(`an image at ${address} is not fetched, and its address is given with a warning`, async () => {
+  test(`an image at ${address} is not downloaded, and the client gets its URL with a warning`, async () => {
     const { ask, up } = await openImages({ answer: (call) => (isPoll(call) ? ready(address) : undefined) })
     const response = await ask(model, {})
     assert.is(response.status, 200)
@@ -209,7 +209,7 @@ test('a client that leaves between two questions ends the job', async () => {
   assert.equal([up.calls.length, clock.pending()], [calls, 0])
 })
 
-test('two of three images are given where one could not be made', async () => {
+test('the client gets two of three images if one failed', async () => {
   let nth = 0
   const { ask } = await openImages({
     answer: ({ url }) => (url.href === imageVendors.google.makes && ++nth === 2 ? json({}, 500) : undefined),
@@ -224,7 +224,7 @@ test('two of three images are given where one could not be made', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.images/)
 })
 
-test('content filters of vendors that answer 200 are errors of the request, and nobody else is asked', async () => {
+test('a content filter that responds with 200 is an error of the request, without a fallback', async () => {
   const answers: Record<string, unknown> = {
     google: { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
     xai: { data: [{ url: '', respect_moderation: false }] },
@@ -241,7 +241,7 @@ test('content filters of vendors that answer 200 are errors of the request, and 
   }
 })
 
-test('a stream stays open while the job goes on, and ends with the image or the error', async () => {
+test('a stream stays open while the job is running, and ends with the image or the error', async () => {
   for (const [status, last] of [
     ['Ready', /event: image_generation\.completed\n.*"output_format":"jpeg"/],
     ['Request Moderated', /^data: \{"error":\{"message":"[^"]*(?:\\"bfl\\")?[^"]*content filter/m],

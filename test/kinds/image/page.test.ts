@@ -4,7 +4,7 @@ import { imageVendors, openImages } from './vendors.ts'
 
 const test = suite('the page of images')
 
-const page = readPages().find(({ path }) => path === 'src/kinds/IMAGES.md')
+const page = readPages().find(({ path }) => path === 'src/protocols/kinds/IMAGES.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 test('the commands of the page make a combo, and ask for an image', async () => {

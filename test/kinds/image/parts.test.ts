@@ -24,7 +24,7 @@ test('a fill model gets the picture and its mask as base64', async () => {
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
-test('a mask is refused by models that change whole pictures, and markup by all but OpenAI', async () => {
+test('a mask is rejected for models that change whole images, and markup for all but OpenAI’s', async () => {
   const { ask, up } = await openImages()
   for (const [model, member] of [
     ['bfl/flux-2-pro', 'mask'],
@@ -67,7 +67,7 @@ const samples: Record<string, string> = {
   base64: jpeg,
 }
 for (const [what, sample] of Object.entries(samples))
-  test(`a Kontext model of Fireworks is a job, whose result is ${what}`, async () => {
+  test(`a Kontext model of Fireworks runs a job, whose result is ${what}`, async () => {
     let polls = 0
     const { ask, up, told } = await openImages({
       answer({ url }) {
@@ -94,7 +94,7 @@ for (const [what, sample] of Object.entries(samples))
     assert.equal(told.usages[0]?.units, { image: 1 })
   })
 
-test('a Kontext job that is refused or fails orders nothing anew', async () => {
+test('a Kontext job that is rejected or fails is not started again', async () => {
   for (const [status, code] of [
     ['Content Moderated', 400],
     ['Error', 502],
@@ -112,7 +112,7 @@ test('a Kontext job that is refused or fails orders nothing anew', async () => {
   }
 })
 
-test('a Kontext model takes one picture', async () => {
+test('a Kontext model accepts one image', async () => {
   const { ask, up } = await openImages()
   const response = await ask(`fireworks/${KONTEXT}`, { image: [dataUrl(png), dataUrl(png)] }, edits)
   assert.equal([response.status, up.calls.length], [400, 0])

@@ -54,7 +54,7 @@ test('what is not named costs `image`, also where nothing is', async () => {
   assert.is(await (await open({ images: {} })).cost({}), undefined)
 })
 
-test('the dearest that a request can be answered with is reserved', async () => {
+test('the highest possible price of a response is reserved', async () => {
   for (const [body, status] of [
     [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may be what 1024x1024 is called
     [{}, 402],
@@ -102,7 +102,7 @@ test('no image costs more than was reserved for it, whatever the vendor says of 
       }
 })
 
-test('prices of images and minutes are refused by the name of the field', async () => {
+test('invalid prices of images and minutes are rejected by field name', async () => {
   const { api } = await open({ images })
   const [{ id } = assert.unreachable() as never] = (await api.connections.list()).connections
   for (const [price, field] of [

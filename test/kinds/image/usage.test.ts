@@ -35,7 +35,7 @@ test('several calls for one request are added up', async () => {
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
 })
 
-test('what a vendor reports is what it costs', async () => {
+test('a vendor’s reported cost is the cost', async () => {
   assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
   const { units, costSource } = await spentAt('openrouter', { n: 2 })
   assert.equal([units, costSource], [{ image: 2 }, 'reported'])
@@ -83,21 +83,21 @@ test('the price of each image is reserved for as many as are wanted', async () =
   assert.is(up.calls.length > 0, true)
 })
 
-test('a picture that is sent counts as well, and a model without a price is refused', async () => {
+test('input images count as well, and a model without a price is rejected', async () => {
   const { ask, up } = await limited({ usd: { total: 0.4 } })
   assert.is((await ask('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
   assert.is((await ask(imageVendors.together.model)).status, 402)
   assert.is(up.calls.length, 0)
 })
 
-test('a key that may not use images is refused', async () => {
+test('a key without access to images is rejected', async () => {
   const { api, ask, up } = await openImages()
   const { key } = await api.keys.create({ name: 'bob', kinds: ['llm'] })
   const response = await ask('openai/gpt-image-2', {}, { headers: { authorization: `Bearer ${key}` } })
   assert.equal([response.status, up.calls.length], [403, 0])
 })
 
-test('models of images are listed by their kind, and no others are asked for images', async () => {
+test('image models are listed by their kind, and only they get image requests', async () => {
   const { ask, gateway, up } = await openImages()
   const listed = await gateway.fetch(new Request('http://gateway/v1/models/image'))
   const { data } = (await listed.json()) as { data: Array<{ id: string }> }

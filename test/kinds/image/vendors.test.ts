@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -19,7 +19,7 @@ for (const name of vendorNames) {
   const { model, makes, edits, ...vendor } = imageVendors[name]
   const key = 'key' in vendor ? vendor.key : 'authorization'
 
-  test(`${name} makes an image, which comes in base64 with its size`, async () => {
+  test(`${name} generates an image in base64 with its size`, async () => {
     const { ask, up, told } = await openImages()
     const response = await ask(model, {})
     const body = (await response.json()) as Answer
@@ -46,7 +46,7 @@ for (const name of vendorNames) {
   })
 
   if (edits !== '')
-    test(`${name} changes a picture, which comes as a form or as JSON`, async () => {
+    test(`${name} edits an image from a form or from JSON`, async () => {
       const { ask, up, gateway, clock } = await openImages()
       const asJson = await ask(model, { image: dataUrl(png) }, { path: 'edits' })
       assert.is(asJson.status, 200, await asJson.clone().text())

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { isFile, readForm } from '../../../src/lib/multipart.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { bytesOf, jpeg, png, webp } from './pictures.ts'

@@ -81,7 +81,7 @@ test('Mistral’s categories get OpenAI’s names or keep their own, and the mis
   })
 })
 
-test('an image is never judged by a model that does not see it: the next target is asked, or the client is told', async () => {
+test('a model without image support never moderates an image: the next target does, or the client gets an error', async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { ask, up } = await open({ combos })
   const parts = [{ type: 'text', text: 'a walk' }, image]
@@ -89,11 +89,11 @@ test('an image is never judged by a model that does not see it: the next target 
   assert.equal(up.providers, ['api.openai.com'])
   const alone = await ask(models.mistral, parts)
   assert.equal([alone.status, alone.body.error.param], [400, 'input[1]'])
-  assert.match(alone.body.error.message, /judges texts only/)
+  assert.match(alone.body.error.message, /only moderates text/)
   assert.is(up.calls.length, 1)
 })
 
-test('a member that Mistral does not know is left out and named, and refused in strict mode', async () => {
+test('a field that Mistral does not know is dropped with a warning, and rejected in strict mode', async () => {
   const { world, up } = await open()
   const body = { model: models.mistral, input: 'a walk', user: 'u' }
   const lenient = await world.post('/v1/moderations', body)
@@ -146,7 +146,7 @@ test('an answer with fewer results than inputs, or without categories, is a fail
   }
 })
 
-test('the usage of moderation is told with its cost: OpenAI’s is free, Mistral’s is by the token', async () => {
+test('moderation reports usage and cost: OpenAI’s is free, Mistral’s is charged by token', async () => {
   const { ask, world } = await open()
   await ask(models.openai, 'a walk')
   await ask(models.mistral, 'a walk')

@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { moderated, moderationVendors } from '../support/moderation-vendors.ts'

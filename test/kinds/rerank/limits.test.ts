@@ -19,7 +19,7 @@ async function open(limits: UsageLimits) {
   return { ask, up }
 }
 
-test('a limit in US dollars holds for searches, which are charged as they are counted', async () => {
+test('a dollar limit applies to searches, which are charged as counted', async () => {
   const { ask, up } = await open({ usd: { total: 0.008 } })
   for (let times = 0; times < 3; times++) {
     const { status, headers } = await ask(modelOf('cohere'))
@@ -29,7 +29,7 @@ test('a limit in US dollars holds for searches, which are charged as they are co
   assert.is(up.calls.length, 3)
 })
 
-test('a limit in US dollars holds for tokens, of which the query’s count with each document', async () => {
+test('a dollar limit applies to tokens, and the query’s tokens count with each document', async () => {
   const { ask, up } = await open({ usd: { total: 1 } })
   assert.is((await ask(modelOf('voyage'))).status, 200)
   const query = 'word '.repeat(4_000)
@@ -41,7 +41,7 @@ test('a limit in US dollars holds for tokens, of which the query’s count with 
   assert.equal([up.calls.length, dear.up.calls.length], [2, 0])
 })
 
-test('a request that may be several searches is refused where they do not fit, and a model without a price as well', async () => {
+test('a request that may count as several searches is rejected if they do not fit, and so is a model without a price', async () => {
   const { ask, up } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
   assert.is((await ask(modelOf('cohere'), { documents })).status, 402)
@@ -51,7 +51,7 @@ test('a request that may be several searches is refused where they do not fit, a
   assert.is((await ask(modelOf('bedrock'))).status, 200)
 })
 
-test('a limit of tokens takes those that vendors count, and none of a search', async () => {
+test('a token limit counts the vendors’ tokens, and none for a search', async () => {
   const { ask } = await open({ tokens: { total: 10_000 } })
   for (let times = 0; times < 30; times++) assert.is((await ask(modelOf('cohere'))).status, 200)
   let answered = 0

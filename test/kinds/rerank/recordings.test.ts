@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { recordedExchanges } from '../../formats/support/recordings.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
@@ -13,7 +13,7 @@ interface Ranked {
   document?: unknown
 }
 
-test('what vendors have answered reaches the clients of each form as it was', async () => {
+test('recorded vendor responses reach the clients of each form unchanged', async () => {
   const exchanges = recordedExchanges(['rerank'])
   assert.ok(exchanges.length >= 5)
   for (const { name, url, request, answer } of exchanges) {

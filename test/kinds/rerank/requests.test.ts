@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendor, openVendors, type VendorName } from './support.ts'
 
@@ -51,7 +51,7 @@ const asked: Record<VendorName, JsonObject> = {
 }
 
 for (const [name, body] of Object.entries(asked) as Array<[VendorName, JsonObject]>)
-  test(`${name} is asked in its own form, with the credential of its connection`, async () => {
+  test(`${name} gets its own form, with the credential of its connection`, async () => {
     const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
     assert.equal([own, warned], [body, null])
     assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
@@ -101,7 +101,7 @@ test('options of a vendor reach it, and servers of users get whatever clients se
   assert.is(body.truncate, false)
 })
 
-test('Bedrock takes the length of documents for Cohere’s models, and nothing for Amazon’s', async () => {
+test('Bedrock supports the length of documents for Cohere’s models, and no options for Amazon’s', async () => {
   const { ask, up } = await openVendors()
   const lengthIn = (at: number) =>
     JSON.parse(up.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
@@ -205,7 +205,7 @@ test('Together gets objects and the names of their members as they are', async (
   assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
 })
 
-test('an image reaches the vendors that rank images; for others the next target is asked', async () => {
+test('an image reaches vendors that rank images; otherwise the next target is tried', async () => {
   const picture = { image: 'data:image/png;base64,AAAA' }
   const both = { ...picture, text: 'a red fruit' }
   assert.equal(await textsSent('jina', { documents: [picture, 'b'] }), [picture, 'b'])
@@ -226,7 +226,7 @@ test('an image reaches the vendors that rank images; for others the next target 
   assert.match(await alone.text(), /documents\[1\]\.image/)
 })
 
-test('more documents than a vendor takes go to the next target, or are a 400', async () => {
+test('more documents than a vendor accepts go to the next target, or fail with a 400', async () => {
   const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
   const { ask, up } = await openVendors({ combos })
   const many = { query, documents: Array.from({ length: 1_001 }, (_, at) => `text ${at}`) }
@@ -239,7 +239,7 @@ test('more documents than a vendor takes go to the next target, or are a 400', a
   assert.match(await alone.text(), /at most 1000 documents/)
 })
 
-test('a malformed request is a 400 that names the field, and nobody is asked', async () => {
+test('a malformed request fails with a 400 that names the field, without a provider call', async () => {
   const { ask, up } = await openVendors()
   const wrong: Array<[JsonObject, string]> = [
     [{ documents }, 'query'],
@@ -272,7 +272,7 @@ test('a malformed request is a 400 that names the field, and nobody is asked', a
   assert.is(up.calls.length, 0)
 })
 
-test('what a vendor cannot be told is a 400 in strict mode, and nobody is asked', async () => {
+test('unsupported options fail with a 400 in strict mode, without a provider call', async () => {
   const { ask, up } = await openVendors()
   const strict = { 'x-signalbox-strict': 'true' }
   const response = await ask(modelOf('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { answerOf, type RerankVendor, rerankVendors } from '../support/rerank-vendors.ts'

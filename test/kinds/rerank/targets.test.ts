@@ -30,7 +30,7 @@ for (const strategy of strategies)
     assert.ok(up.calls.length >= 4)
   })
 
-test('a request that one vendor refuses is the client’s own fault, and goes no further', async () => {
+test('a request that one vendor rejects is the client’s fault, without a fallback', async () => {
   const up = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
   const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
   const response = await ask('rank', '/v1/rerank', body)
@@ -66,7 +66,7 @@ test('an answer that is none goes to the next target', async () => {
   }
 })
 
-test('an error that is a list is said to have no message', async () => {
+test('an error that is a list is reported without a message', async () => {
   const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
   assert.match(await (await ask(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
@@ -84,7 +84,7 @@ test('results come in the order of their scores, equal ones in the order of the 
   ])
 })
 
-test('the usage is told in the vendor’s unit and in US dollars, where the price is known or the vendor says it', async () => {
+test('usage is reported in the vendor’s unit, and in US dollars if the price is known or reported', async () => {
   const { ask, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
   const asked = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
@@ -103,7 +103,7 @@ test('the usage is told in the vendor’s unit and in US dollars, where the pric
   assert.equal([told[5]?.isCounted, told[5]?.costUsd], [true, undefined])
 })
 
-test('a model of another kind is a 400 that says where it is asked, and so is a combo', async () => {
+test('a model or combo of another kind fails with a 400 that names its endpoint', async () => {
   const combos = {
     rank: comboOf('fallback'),
     chat: { models: ['openai/gpt-4o'] },

@@ -1,6 +1,6 @@
-import { secondsOf } from '../../../src/kinds/sound/length.ts'
-import { wavHeader } from '../../../src/kinds/sound/wav.ts'
 import { concatBytes, encodeUtf8, fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
+import { getDuration } from '../../../src/protocols/kinds/sound/length.ts'
+import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
 import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -82,7 +82,7 @@ test('refuses by its name a format that a vendor does not have, and goes on to o
   const { post, up } = await open(answering, { combos })
   const refused = await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'pcm' })
   assert.is(refused.status, 400)
-  assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not speak \\"pcm\\"/)
+  assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not support \\"pcm\\"/)
   const answered = await post(AT, { ...asked, model: 'pair', response_format: 'pcm' })
   assert.is(answered.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
   assert.equal(up.providers, ['elevenlabs'])
@@ -107,6 +107,77 @@ test('maps voices by the connection, and by the entry of a combo before', async 
   assert.equal(await voiceFor('elevenlabs/voice-model', 'nova'), ['21m00Tcm4TlvDq8ikWAM', 'replaced:voice'])
   assert.equal(await voiceFor('elevenlabs/voice-model', 'own-voice'), ['own-voice', null])
   assert.equal(await voiceFor('elevenlabs/voice-model'), ['21m00Tcm4TlvDq8ikWAM', null])
+})
+
+test('says which voice a vendor does not use, and refuses it in strict mode', async () => {
+  const cases: ReadonlyArray<readonly [model: string, members: object, sent: string, warning: string | null]> = [
+    ['aura-2-thalia-en', { voice: 'orion' }, 'aura-2-thalia-en', 'replaced:voice'],
+    ['aura-2-thalia-en', { voice: 'my-own' }, 'aura-2-thalia-en', 'replaced:voice'],
+    ['aura-2-thalia-en', { voice: 'alloy' }, 'aura-2-thalia-en', 'replaced:voice'],
+    ['aura-2-thalia-en', { voice: 'thalia' }, 'aura-2-thalia-en', null],
+    ['aura-2-thalia-en', { voice: 'aura-2-thalia-en' }, 'aura-2-thalia-en', null],
+    ['aura-2-thalia-en', { voice: 'aura-2-orion-en' }, 'aura-2-orion-en', null],
+    ['aura-2-thalia-en', {}, 'aura-2-thalia-en', null],
+    ['aura-2-thalia-en', { language: 'en-US' }, 'aura-2-thalia-en', null],
+    ['aura-2-thalia-en', { language: 'fr' }, 'aura-2-thalia-en', 'dropped:language'],
+    ['aura-2', { voice: 'Orion' }, 'aura-2-orion-en', null],
+    ['aura-2', { voice: 'not a voice!' }, 'aura-2-thalia-en', 'replaced:voice'],
+  ]
+  for (const [model, members, sent, warning] of cases) {
+    const { post, up } = await open(() => stream([samples.mp3]))
+    const body = { input: 'Hi', model: `deepgram/${model}`, ...members }
+    const response = await post(AT, body)
+    await response.arrayBuffer()
+    const what = JSON.stringify(body)
+    assert.is(up.calls[0]?.url.searchParams.get('model'), sent, what)
+    assert.is(response.headers.get('x-signalbox-warning'), warning, what)
+    const strict = await post(AT, body, { headers: { 'x-signalbox-strict': 'true' } })
+    assert.is(strict.status, warning === null ? 200 : 400, what)
+  }
+})
+
+test('uses a voice that the model has in place of those of OpenAI', async () => {
+  const cases = {
+    'mistral/voxtral-mini-tts-latest': 'en_paul_neutral',
+    'groq/canopylabs/orpheus-v1-english': 'troy',
+    'groq/canopylabs/orpheus-arabic-saudi': 'fahad',
+    'together/canopylabs/orpheus-3b-0.1-ft': 'tara',
+    'openrouter/openai/gpt-4o-mini-tts': 'alloy',
+    'openrouter/mistralai/voxtral-mini-tts-2603': 'en_paul_neutral',
+  }
+  for (const [model, voice] of Object.entries(cases)) {
+    const { post, up } = await open(answering)
+    const response = await post(AT, { input: 'Hi', voice: 'alloy', model, response_format: 'wav' })
+    assert.is(response.status, 200, model)
+    const { voice: sent, voice_id: id } = JSON.parse(up.calls[0]?.body ?? '')
+    assert.is(id ?? sent, voice)
+    assert.is(response.headers.get('x-signalbox-warning')?.includes('replaced:voice') ?? false, voice !== 'alloy')
+  }
+})
+
+test('goes on to the next target after a refusal that is about its own voices, formats, or lengths', async () => {
+  const refusals: Record<string, () => Response> = {
+    'a voice': () => json({ detail: [{ loc: ['body', 'voice_id'], msg: 'Invalid voice', type: 'value_error' }] }, 422),
+    'a voice that is not found': () => json({ detail: { status: 'voice_not_found', message: 'No such voice' } }, 404),
+    'a long text': () => json({ error: { message: 'input: String should have at most 4096 characters' } }, 400),
+    'a large request': () => json({ error: { message: 'Request Entity Too Large' } }, 413),
+  }
+  for (const [what, refusal] of Object.entries(refusals)) {
+    const combos = { pair: { models: ['mistral/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
+    const { post, up } = await open((call) => (call.provider === 'mistral' ? refusal() : answering(call)), { combos })
+    const response = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'pair' })
+    assert.is(response.status, 200, what)
+    assert.equal(up.providers, ['mistral', 'deepgram'], what)
+    const alone = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'mistral/voice-model' })
+    assert.is(alone.status, refusal().status, what)
+  }
+})
+
+test('replaces a format that OpenAI does not have', async () => {
+  const { post, up } = await open(answering)
+  const response = await post(AT, { ...asked, model: 'openai/voice-model', response_format: 'ogg' })
+  assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')
+  assert.is(JSON.parse(up.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
 test('replaces a voice in a request that is passed on, and nothing else', async () => {
@@ -255,9 +326,9 @@ for (const provider of Object.keys(soundVendors))
     })
 
 test('writes and reads the headers of sound', () => {
-  assert.is(secondsOf(concatBytes([wavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
-  assert.is(secondsOf(concatBytes([wavHeader(24_000), new Uint8Array(9_600)])), 0.2)
-  assert.is(Math.round((secondsOf(samples.mp3) ?? 0) * 1_000), 26)
+  assert.is(getDuration(concatBytes([writeWavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
+  assert.is(getDuration(concatBytes([writeWavHeader(24_000), new Uint8Array(9_600)])), 0.2)
+  assert.is(Math.round((getDuration(samples.mp3) ?? 0) * 1_000), 26)
   for (const bytes of [new Uint8Array(0), encodeUtf8('RIFF'), encodeUtf8('RIFFxxxxWAVEfmt ')])
-    assert.is(secondsOf(bytes), undefined)
+    assert.is(getDuration(bytes), undefined)
 })

@@ -1,13 +1,13 @@
-import { wavHeader } from '../../../src/kinds/sound/wav.ts'
 import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { bodyOf, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
 /** Samples of 0.2 s at 24 kHz, and files of them; the MP3 is a frame. */
 const pcm = Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256)
 const mp3 = Uint8Array.from({ length: 417 }, (_, at) => [0xff, 0xfb, 0x90, 0x64][at] ?? 0)
-const wav = concatBytes([wavHeader(24_000), pcm])
+const wav = concatBytes([writeWavHeader(24_000), pcm])
 export const samples = { pcm, mp3, wav }
 
 interface Given {
@@ -129,8 +129,9 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     answer: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], all),
   },
   groq: {
-    formats: { mp3: MP3, wav: WAV, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
-    answer: openaiLike(['model', 'input', 'voice', 'response_format', 'sample_rate', 'speed'], groqFormats),
+    // https://github.com/EKKOLearnAI/hermes-studio/issues/2328
+    formats: { wav: WAV, mp3: inPlace(WAV), flac: inPlace(WAV), opus: inPlace(WAV), aac: inPlace(WAV) },
+    answer: openaiLike(['model', 'input', 'voice', 'response_format', 'sample_rate', 'speed'], { wav: WAV }),
   },
   openrouter: {
     formats: { mp3: MP3, pcm: PCM, wav: WAV, opus: inPlace(MP3), flac: inPlace(MP3) },
@@ -140,7 +141,9 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
     answer(call) {
       const body = bodyIn(call)
-      const unknown = unknownIn(body, ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream'])
+      const fields = ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream']
+      const unknown =
+        unknownIn(body, fields) ?? (/^[a-z]{2}_\w+_\w+$/.test(String(body.voice_id)) ? undefined : 'voice_id')
       const given = byFormat(openaiFormats, body.response_format)
       if (unknown !== undefined || !given || body.response_format === 'aac')
         return json(
@@ -150,6 +153,15 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
       return body.stream ? sse(mistralEvents(given.bytes)) : json({ audio_data: toBase64(given.bytes) })
     },
     events: mistralEvents,
+  },
+  together: {
+    formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: inPlace(MP3), flac: inPlace(MP3), aac: inPlace(MP3) },
+    answer(call) {
+      const fields = ['model', 'input', 'voice', 'language', 'response_format', 'response_encoding', 'sample_rate']
+      const { voice, response_encoding: encoding } = bodyIn(call)
+      if (voice === 'alloy') return refuse('voice')
+      return openaiLike(fields, { mp3: MP3, wav: WAV, ...(encoding === 'pcm_s16le' && { raw: PCM }) })(call)
+    },
   },
   elevenlabs: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: of('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },

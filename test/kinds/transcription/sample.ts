@@ -1,10 +1,10 @@
-import { wavHeader } from '../../../src/kinds/sound/wav.ts'
 import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
+import { writeWavHeader } from '../../../src/protocols/kinds/sound/wav.ts'
 import type { KindSample } from '../samples.ts'
 
 /** A WAV file of 0.2 s. */
 export const wav = concatBytes([
-  wavHeader(24_000, 9_600),
+  writeWavHeader(24_000, 9_600),
   Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256),
 ])
 

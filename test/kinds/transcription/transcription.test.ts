@@ -94,7 +94,7 @@ for (const provider of Object.keys(hearingVendors))
   }
 
 for (const provider of Object.keys(hearingVendors))
-  test(`${provider} streams what is said`, async () => {
+  test(`${provider} streams the transcript`, async () => {
     const { send, told } = await open()
     const response = await send({ model: `${provider}/m`, stream: 'true' })
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -116,7 +116,7 @@ test('words are told with their times', async () => {
   }
 })
 
-test('what a vendor does not take is named, and refused in strict mode', async () => {
+test('unsupported fields are reported, and rejected in strict mode', async () => {
   const { send } = await open()
   const fields = { model: 'deepgram/m', temperature: '0.5', prompt: 'A long story. And its end.', include: 'logprobs' }
   const response = await send(fields)
@@ -218,7 +218,7 @@ function withFile(name: string, value: string): string {
   return `${partText('model', 'deepgram/m')}${partText(name, value)}${partText('file"; filename="a.wav', 'x')}--x--\r\n`
 }
 
-test('malformed uploads are refused with what is wrong, and reach nobody', async () => {
+test('malformed uploads are rejected with the reason and reach no provider', async () => {
   const { sendBytes, up, told } = await open()
   for (const [what, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
     const response = await sendBytes(body, { headers: { 'content-type': type } })
@@ -332,7 +332,7 @@ async function streamOf(provider: string): Promise<string> {
   return text
 }
 
-test('a model for chat that hears is told to write down, others are refused', async () => {
+test('a chat model with audio input gets a prompt to transcribe, and others are rejected', async () => {
   const catalog = {
     ...hearingCatalog,
     openai: {

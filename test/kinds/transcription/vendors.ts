@@ -1,6 +1,6 @@
 import { fromBase64 } from '../../../src/lib/bytes.ts'
 import { isFile, readForm } from '../../../src/lib/multipart.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { type Call, json, sse } from '../../pipeline/support/upstream.ts'
 import { wav } from './sample.ts'

@@ -151,21 +151,21 @@ const errors: Array<[provider: string, status: number, body: object | string, ou
     401,
     { error: { message: 'Invalid API key', type: 'invalid_api_key', code: 401 } },
     'credentials',
-    /refused the credentials/,
+    /rejected the connection's credentials/,
   ],
   [
     'tavily',
     401,
     { detail: { error: 'Unauthorized: missing or invalid API key.' } },
     'credentials',
-    /refused the credentials/,
+    /rejected the connection's credentials/,
   ],
   [
     'exa',
     401,
     { requestId: 'r', error: 'Invalid API key', tag: 'INVALID_API_KEY' },
     'credentials',
-    /refused the credentials/,
+    /rejected the connection's credentials/,
   ],
   [
     ...(['brave', 422] as const),
@@ -178,22 +178,28 @@ const errors: Array<[provider: string, status: number, body: object | string, ou
         status: 422,
       },
     },
-    ...(['credentials', /refused the credentials/] as const),
+    ...(['credentials', /rejected the connection's credentials/] as const),
   ],
-  ['serper', 403, { message: 'Unauthorized.', statusCode: 403 }, 'credentials', /refused the credentials/],
+  [
+    'serper',
+    403,
+    { message: 'Unauthorized.', statusCode: 403 },
+    'credentials',
+    /rejected the connection's credentials/,
+  ],
   [
     'firecrawl',
     401,
     { success: false, error: 'Unauthorized: Invalid token' },
     'credentials',
-    /refused the credentials/,
+    /rejected the connection's credentials/,
   ],
   [
     'jina',
     401,
     { data: null, code: 401, name: 'AuthenticationFailedError', status: 40103, message: 'Invalid API key' },
     'credentials',
-    /refused the credentials/,
+    /rejected the connection's credentials/,
   ],
   [
     'tavily',
@@ -250,7 +256,7 @@ for (const [provider, status, body, outcome, words] of errors) {
 const isOf = (provider: string, url: URL) =>
   url.host.includes(provider === 'searxng' ? 'localhost' : (provider.split('-')[0] ?? ''))
 
-test('what one vendor refuses as malformed another is asked', async () => {
+test('a request that one vendor rejects as malformed goes to another', async () => {
   const web = await openWeb({
     answer: ({ url }) =>
       url.host.includes('tavily') ? Response.json({ detail: { error: 'Bad.' } }, { status: 400 }) : undefined,
@@ -262,7 +268,7 @@ test('what one vendor refuses as malformed another is asked', async () => {
   assert.is((await alone.json()).error.message, 'Bad.')
 })
 
-test('a combo of another kind, and a model of another, are refused with the right endpoint', async () => {
+test('a combo or model of another kind is rejected with the right endpoint', async () => {
   const web = await openWeb({
     combos: { searching: { kind: 'webSearch', models: ['exa/search'] }, chatting: ['exa/search'] },
   })

@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Kind } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'

@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} is asked for a page in its form, and answers in the one form`, async () => {
+  test(`${provider} gets a request for a page in its form, and the client gets the common form`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -112,7 +112,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     for (const [name, value] of Object.entries(expected.told)) assert.equal(told[name], value, name)
   })
 
-  test(`${provider} is asked a plain question plainly, also by its name alone and in strict mode`, async () => {
+  test(`${provider} gets a plain request without additions, also by its name alone and in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const format = provider === 'exa' ? 'text' : 'markdown'
@@ -197,7 +197,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   }
 
   for (const status of [403, 429, 500, 503]) {
-    test(`a page that refuses ${provider} (${status}) is asked for elsewhere, and costs ${provider} nothing`, async () => {
+    test(`a page that refuses ${provider} (${status}) is fetched elsewhere, and costs ${provider} nothing`, async () => {
       const web = await openWeb({
         answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
@@ -246,7 +246,7 @@ test('of a list, the pages that could not be read are named', async () => {
   }
 })
 
-test('a list of one page is asked for at the next target when a vendor cannot read it', async () => {
+test('a list of one page goes to the next target when a vendor cannot read it', async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       answer: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
@@ -290,7 +290,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`a fetch is refused by the name of its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`an invalid fetch fails with an error that names its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: 'jina/fetch', ...body })
     assert.is(response.status, 400)

@@ -37,7 +37,7 @@ for (const [path, body, calls] of asks) {
     })
   }
 
-  test(`a vendor that is silent is given up at ${path}, and the next is asked`, async () => {
+  test(`a vendor that does not respond is abandoned at ${path} for the next one`, async () => {
     const web = await openWeb({ answer: () => never() })
     const asked = web.post(path, body)
     while (web.up.calls.length < calls) await web.clock.advance(0)
@@ -46,7 +46,7 @@ for (const [path, body, calls] of asks) {
     assert.is(web.up.open, 0)
   })
 
-  test(`bodies that are no request are refused at ${path}`, async () => {
+  test(`bodies that are not a request are rejected at ${path}`, async () => {
     const web = await openWeb()
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`
     for (const [text, status] of [
@@ -120,13 +120,16 @@ test('explaining a search calls no vendor, and says where it would go and what i
   assert.equal(web.up.calls, [])
 })
 
-test('a combo is answered with a warning for what leads nowhere, and with none for the name of a provider', async () => {
+test('a combo gets a warning for names that do not resolve, and none for the name of a provider', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   const good = await web.api.combos.create({ name: 'good', kind: 'webSearch', models: ['tavily'] })
   assert.is(good.warnings, undefined)
   const poor = await web.api.combos.create({ name: 'poor', kind: 'webSearch', models: ['tavily', 'exa'] })
   assert.is(poor.warnings?.length, 1)
-  assert.ok(/"exa" leads nowhere yet: no active connection to "exa"/.test(poor.warnings?.[0] ?? ''), poor.warnings?.[0])
+  assert.ok(
+    /"exa" doesn't resolve yet: there is no active connection to "exa"/.test(poor.warnings?.[0] ?? ''),
+    poor.warnings?.[0],
+  )
 })
 
 /** Texts and dates as vendors write them, and as clients read them on 2026-01-01. */

@@ -50,7 +50,7 @@ for (const [what, model, cost] of costs) {
   })
 }
 
-test('what may cost more than is left is refused before a vendor is asked', async () => {
+test('a request that may cost more than is left is rejected before a vendor is called', async () => {
   const { search, fetch, web } = await open({ usd: { total: 0.01 } })
   for (const more of [
     { query: ['a', 'b'] },
@@ -64,7 +64,7 @@ test('what may cost more than is left is refused before a vendor is asked', asyn
   assert.is(web.up.calls.length, 0)
 })
 
-test('a vendor whose price is not known is passed over where a limit in US dollars holds, and asked at a price of one’s own', async () => {
+test('a vendor with an unknown price is skipped under a dollar limit, and called at a custom price', async () => {
   const { search, web } = await open({ usd: { total: 1 } })
   assert.is((await search('jina')).status, 402)
   assert.is(web.up.calls.length, 0)
@@ -87,7 +87,7 @@ test('a vendor that also reports what has no price costs what was reserved, and 
   assert.equal(statuses, [200, 200, 200, 402, 402, 402])
 })
 
-test('malformed bodies are refused by name, whatever they say about their size', async () => {
+test('malformed bodies are rejected by field name, whatever their declared size', async () => {
   const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
   for (const more of [
     { query: Array(1e4).fill('a') },

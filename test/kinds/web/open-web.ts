@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, type FakeUpstream, fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 import { fetchVendors, searchVendors, vendorAnswer } from './vendors.ts'

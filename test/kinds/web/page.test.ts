@@ -4,7 +4,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('the page of searches and fetches')
 
-const page = readPages().find(({ path }) => path === 'src/kinds/WEB.md')
+const page = readPages().find(({ path }) => path === 'src/protocols/kinds/WEB.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 test('the commands of the page make a combo and ask it, and its answers have the members that the page shows', async () => {

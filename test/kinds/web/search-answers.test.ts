@@ -121,7 +121,7 @@ for (const { provider } of searchVendors) {
   })
 }
 
-test('what a vendor does not say about its charge is not known, and never nothing', async () => {
+test('a charge that a vendor does not report is unknown, never zero', async () => {
   const web = await openWeb({ answer: () => Response.json({ code: 200, data: [] }) })
   await web.post('/v1/search', { model: 'jina/search', query: 'q' })
   assert.equal(web.told.usages.at(-1)?.units, { search: 1 })

@@ -134,7 +134,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
   })
 
-  test(`${provider} is not asked in strict mode for what it cannot carry`, async () => {
+  test(`${provider} gets no request with unsupported features in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const response = await web.post('/v1/search', { model: `${provider}/search`, ...everything }, { headers })
@@ -144,7 +144,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(web.up.calls, [])
   })
 
-  test(`${provider} is asked a plain question plainly, also in strict mode`, async () => {
+  test(`${provider} gets a plain request without additions, also in strict mode`, async () => {
     const web = await openWeb()
     const headers = { 'x-signalbox-strict': 'true' }
     const response = await web.post('/v1/search', { model: provider, query: 'cats' }, { headers })
@@ -180,7 +180,7 @@ const days: Record<string, object> = {
 }
 
 for (const [provider, expected] of Object.entries(days)) {
-  test(`${provider} gets days, in whichever form they are given`, async () => {
+  test(`${provider} gets days, whatever their format in the request`, async () => {
     const web = await openWeb()
     const range = { search_after_date_filter: '11/1/2025', search_before_date_filter: '2025-12-24T10:00:00Z' }
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'cats', ...range })
@@ -190,7 +190,7 @@ for (const [provider, expected] of Object.entries(days)) {
   })
 }
 
-test('several queries are asked at once where a vendor takes one, and their results come in turn', async () => {
+test('several queries are sent concurrently to a vendor that accepts one, and their results are interleaved', async () => {
   const web = await openWeb({
     answer({ url, body }) {
       if (url.host !== 'api.tavily.com') return undefined
@@ -259,7 +259,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`a search is refused by the name of its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`an invalid search fails with an error that names its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: 'tavily/search', ...body })
     assert.is(response.status, 400)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import type { LimitedScope, LimitRefusal } from '../../../src/features/limits/ledger/ledger.ts'
 import { assertNever } from '../../../src/lib/assert-never.ts'
-import type { LimitedScope, LimitRefusal } from '../../../src/limits/ledger.ts'
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'

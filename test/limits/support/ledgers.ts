@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../../src/errors.ts'
-import type { LimitedScope, LimitRefusal, Reservation } from '../../../src/limits/ledger.ts'
+import type { LimitedScope, LimitRefusal, Reservation } from '../../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'

@@ -1,5 +1,5 @@
-import type { Amounts, LimitedScope, Reservation } from '../../../src/limits/ledger.ts'
-import { WINDOWS, windowEnd, windowStart } from '../../../src/limits/windows.ts'
+import type { Amounts, LimitedScope, Reservation } from '../../../src/features/limits/ledger/ledger.ts'
+import { WINDOWS, windowEnd, windowStart } from '../../../src/features/limits/ledger/windows.ts'
 import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import type { Instance } from './world.ts'
 

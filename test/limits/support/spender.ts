@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import process from 'node:process'
-import { createLedger } from '../../../src/limits/ledger.ts'
+import { createLedger } from '../../../src/features/limits/ledger/ledger.ts'
 import { platformClock, startIdleTimer, turnEnd } from '../../../src/platform.ts'
-import { timedStorage } from '../../../src/store/storage-access.ts'
+import { withTimeouts } from '../../../src/records/storage-access.ts'
 import { openStore } from '../../services/open-store.ts'
 import { BUDGET, LANES, SHARED } from './budget.ts'
 
@@ -15,7 +15,7 @@ import { BUDGET, LANES, SHARED } from './budget.ts'
 const [place = ''] = process.argv.slice(2)
 const { storage, end } = await openStore(place)
 const ledger = createLedger({
-  storage: timedStorage(storage, platformClock),
+  storage: withTimeouts(storage, platformClock),
   clock: platformClock,
   random: Math.random,
   startTimer: startIdleTimer,
@@ -51,6 +51,13 @@ async function spend(): Promise<void> {
   }
 }
 
+/** Waits while the pipe is full, as its reader may be busy. */
 function say(line: string): void {
-  writeSync(1, `${line}\n`)
+  for (;;) {
+    try {
+      return void writeSync(1, `${line}\n`)
+    } catch (error) {
+      if (Reflect.get(Object(error), 'code') !== 'EAGAIN') throw error
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { createLedger, type Ledger } from '../../../src/limits/ledger.ts'
+import { createLedger, type Ledger } from '../../../src/features/limits/ledger/ledger.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 import type { Random } from '../../support/random.ts'
 

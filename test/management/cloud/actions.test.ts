@@ -3,20 +3,20 @@ import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openDoor } from '../door.ts'
-import { CLOUD, ENROLMENT, fakeProxy } from './fake-proxy.ts'
+import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 
 const test = suite('the cloud actions')
 
 const SYNC = '/api/sync/cloud'
 
 async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
-  const door = openDoor({ fetch: proxy.fetch, cloud: { enrolment: ENROLMENT }, ...options })
+  const door = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
   await door.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
   const act = (action: string, more = {}) => door.call('POST', SYNC, { action, ...more })
   return { ...door, proxy, act, api: door.gateway.api }
 }
 
-test('enable mirrors the data, turns cloud mode on, and verifies the mirror with an active key', async () => {
+test('enable mirrors the data, turns cloud sync on, and verifies the mirror with an active key', async () => {
   const { api, act, proxy, expect } = await open()
   await api.keys.create({ name: 'mine' })
   const { status, body } = await act('enable')
@@ -47,32 +47,33 @@ test('enable makes a key when there is none, and no second one', async () => {
   assert.ok(proxy.tenant()?.states.has(`keys ${createdKey.id}`), 'the key is mirrored')
 })
 
-test('the enrolment credential goes into the message that enrols, and nowhere else', async () => {
+test('the enrollment token goes into the message that enrolls, and nowhere else', async () => {
   const storage = memoryStorage()
   const { act, proxy, gateway } = await open({ storage, cloud: {} })
   const refused = await act('enable')
   assert.is(refused.status, 502)
-  assert.match(refused.body.error, /refused: Send the enrolment credential\./)
+  assert.match(refused.body.error, /rejected the request: Send the enrollment token\./)
   assert.is((await gateway.api.settings.get()).cloudEnabled, false)
-  assert.is((await act('enable', { enrolment: ENROLMENT })).status, 200)
-  assert.is((await act('enable', { enrolment: ENROLMENT })).status, 200)
+  assert.is((await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })).status, 200)
+  assert.is((await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })).status, 200)
   const withCredential = proxy.calls.filter(({ url, init }) =>
-    JSON.stringify([url, init.body, [...new Headers(init.headers)]]).includes(ENROLMENT),
+    JSON.stringify([url, init.body, [...new Headers(init.headers)]]).includes(ENROLLMENT_TOKEN),
   )
   assert.equal(
     withCredential.map(({ url }) => url),
     [`${CLOUD}/cloud/1/sessions`],
   )
-  assert.not.match(await textOf(storage), new RegExp(ENROLMENT))
+  assert.not.match(await textOf(storage), new RegExp(ENROLLMENT_TOKEN))
 })
 
-test('the enrolment credential is in no error, also when the response repeats it', async () => {
+test('the enrollment token is in no error, also when the response repeats it', async () => {
   const { act, proxy } = await open({ cloud: {} })
-  const answer = () => Promise.resolve(Response.json({ error: `Not ${ENROLMENT}!`, code: 'NO' }, { status: 401 }))
+  const answer = () =>
+    Promise.resolve(Response.json({ error: `Not ${ENROLLMENT_TOKEN}!`, code: 'NO' }, { status: 401 }))
   proxy.failAt('POST /cloud/1/sessions', answer, { nth: 2 })
-  const { status, body } = await act('enable', { enrolment: ENROLMENT })
+  const { status, body } = await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })
   assert.is(status, 502)
-  assert.match(body.error, /refused: Not …!$/)
+  assert.match(body.error, /rejected the request: Not …!$/)
 })
 
 test('the identity is sealed, is made once for each address, and no other address gets it', async () => {
@@ -134,7 +135,7 @@ test('disable removes the mirror and the sessions; repeated after a lost answer 
   assert.is((await act('disable')).status, 409)
 })
 
-test('disable by force turns cloud mode off when the proxy is away, and within 15 s when it is silent', async () => {
+test('disable by force turns cloud sync off when the proxy is away, and within 15 s when it is silent', async () => {
   for (const answer of [() => Promise.reject(new TypeError('fetch failed')), () => new Promise<never>(() => {})]) {
     const { act, proxy, api, clock } = await open()
     await act('enable')
@@ -171,11 +172,11 @@ test('http beyond this machine is a 400 that says what to do, unless it is allow
   }
 })
 
-test('cloudUrl cannot be changed while cloud mode is on', async () => {
+test('cloudUrl cannot be changed while cloud sync is on', async () => {
   const { act, refuses, expect } = await open()
   await act('enable')
   const error =
-    '"cloudUrl" cannot be changed while cloud mode is on: the mirror is there. Send POST /api/sync/cloud with the action "disable" first.'
+    '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
   for (const cloudUrl of ['https://other.example', ''])
     await refuses(409, error, ['PATCH', '/api/settings', { requireApiKey: true, cloudUrl }])
   assert.is((await expect(200, 'PATCH', '/api/settings', { cloudUrl: `${CLOUD}/v1/` })).requireApiKey, false)
@@ -201,7 +202,7 @@ test('a key that another gateway has is a 409, and what else is refused a 502; a
       assert.is(answered, status)
       assert.match(
         body.error,
-        new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All other records are\\.$`),
+        new RegExp(`^The record ${taken.id} of keys is not synced: .*All other records are synced\\.$`),
       )
       assert.is((await api.settings.get()).cloudEnabled, true)
       assert.ok(proxy.tenant()?.states.has(`keys ${other.id}`))
@@ -209,7 +210,7 @@ test('a key that another gateway has is a 409, and what else is refused a 502; a
   }
 })
 
-test('when a record is refused during enable, cloud mode stays off, and the proxy keeps nothing', async () => {
+test('when a record is refused during enable, cloud sync stays off, and the proxy keeps nothing', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     const taken = await api.keys.create({ name: 'taken' })
@@ -218,7 +219,7 @@ test('when a record is refused during enable, cloud mode stays off, and the prox
     assert.is(answered, status)
     assert.is(
       body.error,
-      `The record ${taken.id} of keys is not mirrored: Another gateway has it. Cloud mode stays off, and the proxy keeps nothing.`,
+      `The record ${taken.id} of keys is not synced: Another gateway has it. Cloud sync stays off, and the proxy stores nothing.`,
     )
     assert.is((await api.settings.get()).cloudEnabled, false)
     assert.is(proxy.tenant()?.mirror, undefined)
@@ -235,7 +236,7 @@ test('an enable that fails once the proxy has data says so, and disable removes 
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
   const { status, body } = await act('enable')
   assert.is(status, 502)
-  assert.match(body.error, /repeat the action, or remove all of it with the action "disable"\.$/)
+  assert.match(body.error, /Repeat the action, or remove the data with the action "disable"\.$/)
   assert.is((await api.settings.get()).cloudEnabled, false)
   assert.is((await act('sync')).status, 409)
   proxy.failAt('DELETE /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')))
@@ -249,10 +250,10 @@ test('an enable that could not be verified counts as done, and says why', async 
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),
-      /GET .*\/v1\/models answered 401 to the key "mine"\.$/,
+      /GET .*\/v1\/models returned 401 for the key "mine"\.$/,
     ],
-    [() => Promise.reject(new TypeError('fetch failed')), /cannot be reached/],
-    [() => new Promise<never>(() => {}), /was not answered in time/],
+    [() => Promise.reject(new TypeError('fetch failed')), /is unreachable/],
+    [() => new Promise<never>(() => {}), /got no response in time/],
   ] as const
   for (const [answer, why] of failures) {
     const { act, api, proxy, clock } = await open()
@@ -286,7 +287,7 @@ test('a page, or anything else that is no list of models, verifies nothing', asy
     const { status, body } = await act('enable')
     const { verified, verifyError } = body as unknown as { verified: boolean; verifyError: string }
     assert.equal([status, verified], [200, false])
-    assert.match(verifyError, /GET https:\/\/cloud\.example\/proxy\/v1\/models answered without a list of models/)
+    assert.match(verifyError, /GET https:\/\/cloud\.example\/proxy\/v1\/models did not return a list of models/)
   }
 })
 
@@ -304,7 +305,7 @@ test('enable warns of active connections whose addresses are private', async () 
   const { body } = await act('enable')
   const { warnings } = body as unknown as { warnings: string[] }
   assert.equal(warnings, [
-    'The cloud proxy may not reach the private addresses of these connections: "lab", "pod", "ollama".',
+    'The cloud proxy may be unable to reach the private URLs of these connections: "lab", "pod", "ollama".',
   ])
 })
 
@@ -313,7 +314,7 @@ test('enable warns of no connection to this machine when the proxy is on it, too
   const { gateway } = openDoor({
     fetch: (input: string | URL | Request, init?: RequestInit) =>
       proxy.fetch(String(input).replace('http://127.0.0.1:1', CLOUD), init),
-    cloud: { enrolment: ENROLMENT },
+    cloud: { enrollmentToken: ENROLLMENT_TOKEN },
   })
   await gateway.api.settings.update({ cloudUrl: 'http://127.0.0.1:1' })
   await gateway.api.connections.put({ id: 'ollama', provider: 'ollama' })
@@ -343,7 +344,7 @@ test('with only paused keys enable cannot verify the mirror, and makes no key', 
   assert.equal((await act('enable')).body, {
     success: true,
     verified: false,
-    verifyError: 'There is no active key that this gateway can open.',
+    verifyError: 'This gateway has no active API key that it can decrypt.',
     conflicts: [],
   })
 })

@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openDoor } from '../door.ts'
@@ -49,12 +50,12 @@ for (const [name, { answer, status, says }] of Object.entries(faults)) {
 
 test('another version of the protocol is a 502 that says what to do', async () => {
   const { refuses } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
-  const error = `The cloud proxy at ${CLOUD} speaks another version of the protocol than 1: run the same release at both ends.`
+  const error = `The cloud proxy at ${CLOUD} uses a protocol version other than 1. Run the same release on both sides.`
   await refuses(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
 })
 
 const actions = ['enable', 'sync', 'disable', 'check']
-const KNOWN = 'Send "action" with one of "enable", "sync", "disable", "check".'
+const KNOWN = 'Set "action" to one of "enable", "sync", "disable", "check".'
 const refusals: [body: unknown, error: string][] = [
   [{}, KNOWN],
   [{ action: 'start' }, KNOWN],
@@ -65,18 +66,22 @@ const refusals: [body: unknown, error: string][] = [
   [[], 'The request body must be a JSON object.'],
   ['check', 'The request body must be a JSON object.'],
   [null, 'The request body must be a JSON object.'],
-  [{ action: 'check', force: true }, 'Unknown field "force". Leave it out.'],
-  [{ action: 'sync', enrolment: 'x'.repeat(40) }, 'Unknown field "enrolment". Leave it out.'],
-  [{ action: 'enable', force: true }, 'Unknown field "force". Known: "enrolment".'],
-  [{ action: 'disable', enrolment: 'x'.repeat(40) }, 'Unknown field "enrolment". Known: "force".'],
+  [{ action: 'check', force: true }, 'Unknown field "force". Remove it.'],
+  [{ action: 'sync', enrollmentToken: 'x'.repeat(40) }, 'Unknown field "enrollmentToken". Remove it.'],
+  [
+    { action: 'enable', enrolment: 'x'.repeat(40) },
+    'Unknown field "enrolment". It was renamed. Use "enrollmentToken".',
+  ],
+  [{ action: 'enable', force: true }, 'Unknown field "force". Known: "enrollmentToken".'],
+  [{ action: 'disable', enrollmentToken: 'x'.repeat(40) }, 'Unknown field "enrollmentToken". Known: "force".'],
   [{ action: 'disable', force: 'yes' }, '"force" must be true or false'],
   [
-    { action: 'enable', enrolment: 'x'.repeat(31) },
-    '"enrolment" must be the enrolment credential of the proxy, 32 characters or more',
+    { action: 'enable', enrollmentToken: 'x'.repeat(31) },
+    '"enrollmentToken" must be the enrollment token of the proxy, at least 32 characters',
   ],
   [
-    { action: 'enable', enrolment: 5 },
-    '"enrolment" must be the enrolment credential of the proxy, 32 characters or more',
+    { action: 'enable', enrollmentToken: 5 },
+    '"enrollmentToken" must be the enrollment token of the proxy, at least 32 characters',
   ],
 ]
 for (const [body, error] of refusals) {
@@ -89,13 +94,13 @@ for (const [body, error] of refusals) {
 
 test('without a cloudUrl each action is a 400 that says where to set it', async () => {
   const { refuses } = openDoor({ fetch: counting(hello).fetch })
-  const error = 'There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.'
+  const error = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
   for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
 })
 
-test('sync, disable and the sessions are a 409 while cloud mode is off', async () => {
+test('sync, disable and the sessions are a 409 while cloud sync is off', async () => {
   const { refuses, proxy } = await open(hello)
-  const error = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+  const error = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
   for (const action of ['sync', 'disable']) await refuses(409, error, ['POST', '/api/sync/cloud', { action }])
   await refuses(409, error, ['GET', '/api/sync/cloud/sessions'])
   await refuses(409, error, ['DELETE', '/api/sync/cloud/sessions/x'])
@@ -108,4 +113,12 @@ test('a gateway that has no mirror shows so in its state', async () => {
   assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)
   assert.equal(await gateway.api.cloud.get(), state)
   assert.is(proxy.calls.length, 0)
+})
+
+test('shows conflicts that an earlier build stored with the side "home" as the gateway\'s', async () => {
+  const storage = memoryStorage()
+  const conflict = { collection: 'keys', id: 'k1', at: '2026-01-01T00:00:00.000Z' }
+  await storage.set('cloud/mirror', JSON.stringify({ conflicts: [{ ...conflict, kept: 'home' }] }))
+  const { gateway } = await open(hello, { storage })
+  assert.equal((await gateway.api.cloud.get()).conflicts, [{ ...conflict, kept: 'gateway' }])
 })

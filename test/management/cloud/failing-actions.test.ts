@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openDoor } from '../door.ts'
-import { type CallName, CLOUD, ENROLMENT, fakeProxy } from './fake-proxy.ts'
+import { type CallName, CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 import { faults } from './faults.ts'
 
 const test = suite('a cloud action that fails')
@@ -13,7 +13,7 @@ type Action = 'enable' | 'sync' | 'disable'
 async function open(action: Action) {
   const storage = memoryStorage()
   const proxy = fakeProxy()
-  const options = { storage, fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } }
+  const options = { storage, fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN } }
   const first = openDoor(options)
   await first.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
   if (action !== 'enable') {
@@ -63,7 +63,10 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
           const { status, body } = await acting
           assert.is(status, fault.status, `${where} ${JSON.stringify(body)}`)
           assert.is(clock.now() - before, fault.status === 504 ? 15_000 : 0, where)
-          assert.ok(body.error.length > 20 && !/secret|sbx_|enrolment-cred/.test(body.error), `${where} ${body.error}`)
+          assert.ok(
+            body.error.length > 20 && !/secret|sbx_|enrollment-token/.test(body.error),
+            `${where} ${body.error}`,
+          )
           await turns(3)
           for (let left = 100; left > 0 && proxy.open() > 0; left--) await turns(5) // of an exchange of its own
           assert.is(proxy.open(), 0, `${where} a call is left open`)

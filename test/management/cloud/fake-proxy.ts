@@ -1,28 +1,28 @@
 import {
   createExchangeHalf,
-  digestOfText,
-  gatewayId,
-  isSigned,
-  openBody,
-  sealBody,
-  sessionKey,
-  sessionSecret,
-} from '../../../src/sync/cryptography.ts'
+  decryptBody,
+  deriveSessionSecret,
+  digestText,
+  encryptBody,
+  getGatewayId,
+  importSessionKey,
+  verifySignature,
+} from '../../../src/features/cloud-sync/cryptography.ts'
 import {
-  answerPlace,
+  getOpeningText,
+  getRequestContext,
+  getResponseContext,
+  getSignedText,
   headers,
-  type MirrorState,
   type OpenSession,
-  openingText,
-  requestPlace,
+  type RecordState,
   type SyncRequest,
-  signedText,
   type Verdict,
-} from '../../../src/sync/protocol.ts'
+} from '../../../src/features/cloud-sync/protocol.ts'
 import { type Answering, counting } from './faults.ts'
 
 export const CLOUD = 'https://cloud.example/proxy'
-export const ENROLMENT = 'enrolment-credential-of-forty-characters'
+export const ENROLLMENT_TOKEN = 'enrollment-token-with-forty-characters-1'
 
 interface Session {
   tenant: string
@@ -35,9 +35,9 @@ interface Session {
 interface Tenant {
   mirror?: { id: string; stamp: string }
   /** By collection and id. */
-  states: Map<string, MirrorState>
+  states: Map<string, RecordState>
   /** To be sent with the next answer. */
-  changes: MirrorState[]
+  changes: RecordState[]
 }
 
 /** A call as the proxy meets it: `POST /cloud/1/mirror`, the 1st, 2nd, … with this method and path. */
@@ -53,7 +53,7 @@ export function fakeProxy() {
   const tenants = new Map<string, Tenant>()
   const seen: { name: CallName; body: string; plain?: unknown }[] = []
   const faults: { name: CallName; nth: number; answer: Answering; isAfter: boolean; met(): void }[] = []
-  let verdictOf: (state: MirrorState) => Verdict = () => 'taken'
+  let verdictOf: (state: RecordState) => Verdict = () => 'taken'
   let serial = 0
   const uses = new Map<CallName, number>()
 
@@ -66,13 +66,13 @@ export function fakeProxy() {
   async function open(body: string): Promise<Response> {
     const { signature, ...opening }: OpenSession = JSON.parse(body)
     const isFresh = challenges.delete(opening.challenge)
-    if (!isFresh || !(await isSigned(opening.publicKey, openingText(opening), signature)))
+    if (!isFresh || !(await verifySignature(opening.publicKey, getOpeningText(opening), signature)))
       return refuse(401, 'SESSION_INVALID')
-    const tenant = await gatewayId(opening.publicKey)
-    if (opening.enrolment === ENROLMENT) enrolled.add(tenant)
-    if (!enrolled.has(tenant)) return refuse(401, 'NOT_ENROLLED', 'Send the enrolment credential.')
+    const tenant = await getGatewayId(opening.publicKey)
+    if (opening.enrollmentToken === ENROLLMENT_TOKEN) enrolled.add(tenant)
+    if (!enrolled.has(tenant)) return refuse(401, 'NOT_ENROLLED', 'Send the enrollment token.')
     const half = await createExchangeHalf()
-    const key = await sessionKey(await sessionSecret(half, opening.exchangeKey, opening.challenge))
+    const key = await importSessionKey(await deriveSessionSecret(half, opening.exchangeKey, opening.challenge))
     const session = `session-${++serial}`
     sessions.set(session, { tenant, publicKey: opening.publicKey, key, counter: 0 })
     return Response.json({ session, exchangeKey: half.publicKey })
@@ -112,25 +112,27 @@ export function fakeProxy() {
     const counter = Number(request.headers.get(headers.counter))
     const session = sessions.get(id)
     const path = name.slice(name.indexOf(' ') + 1)
-    const text = signedText({
+    const text = getSignedText({
       method: request.method,
       path,
       session: id,
       counter,
-      bodyDigest: await digestOfText(body),
+      bodyDigest: await digestText(body),
     })
     const signature = request.headers.get(headers.signature) ?? ''
-    if (!session || counter <= session.counter || !(await isSigned(session.publicKey, text, signature)))
+    if (!session || counter <= session.counter || !(await verifySignature(session.publicKey, text, signature)))
       return refuse(401, 'SESSION_INVALID')
     session.counter = counter
     const plain =
       body === ''
         ? undefined
-        : JSON.parse(await openBody(session.key, requestPlace(id, counter), JSON.parse(body).sealed))
+        : JSON.parse(await decryptBody(session.key, getRequestContext(id, counter), JSON.parse(body).sealed))
     seen.push({ name, body, plain })
     const answer = act(name, session.tenant, plain)
     if (answer instanceof Response) return answer
-    return Response.json({ sealed: await sealBody(session.key, answerPlace(id, counter), JSON.stringify(answer)) })
+    return Response.json({
+      sealed: await encryptBody(session.key, getResponseContext(id, counter), JSON.stringify(answer)),
+    })
   }
 
   const serve: Answering = async (url, init) => {

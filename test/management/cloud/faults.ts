@@ -18,26 +18,26 @@ const json = (status: number, body: unknown) => async () =>
 
 /** Faults of a proxy and of the way to it, with the status that an action answers, and what its text says. */
 export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 504; says: RegExp }>> = {
-  'nobody listens': { answer: failing('ECONNREFUSED'), status: 502, says: /cannot be reached \(ECONNREFUSED\)/ },
-  'its name is unknown': { answer: failing('ENOTFOUND'), status: 502, says: /cannot be reached \(ENOTFOUND\).*DNS/ },
+  'nobody listens': { answer: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
+  'its name is unknown': { answer: failing('ENOTFOUND'), status: 502, says: /is unreachable \(ENOTFOUND\).*DNS/ },
   'the connection breaks': {
     answer: async () => {
       throw new TypeError('fetch failed: authorization: Bearer secret')
     },
     status: 502,
-    says: /cannot be reached\. Check "cloudUrl"/,
+    says: /is unreachable\. Check "cloudUrl"/,
   },
-  'silence before the headers': { answer: deaf, status: 504, says: /did not answer within \d+ s/ },
-  'silence in the body': { answer: async () => bodyOf(() => {}), status: 504, says: /did not answer within/ },
+  'silence before the headers': { answer: deaf, status: 504, says: /did not respond within \d+ s/ },
+  'silence in the body': { answer: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
   'silence after half a body': {
     answer: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
     status: 504,
-    says: /did not answer within/,
+    says: /did not respond within/,
   },
   'the body breaks off': {
     answer: async () => bodyOf((body) => body.error(new TypeError('terminated'))),
     status: 502,
-    says: /cannot be reached/,
+    says: /is unreachable/,
   },
   'a page in HTML': {
     answer: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
@@ -47,12 +47,12 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
   'an error page': {
     answer: async () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
     status: 502,
-    says: /There is no Signalbox cloud proxy at .* it answered 502/,
+    says: /There is no Signalbox cloud proxy at .* it returned 502/,
   },
   'a redirect': {
     answer: async () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } }),
     status: 502,
-    says: /redirects, which is not followed: set "cloudUrl"/,
+    says: /redirects, and redirects are not followed. Set "cloudUrl"/,
   },
   'JSON under another content type': {
     answer: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
@@ -81,13 +81,13 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
         { headers: { 'content-type': 'application/json' } },
       ),
     status: 502,
-    says: /its answer has no end/,
+    says: /its response never ends/,
   },
-  'a 404 in JSON': { answer: json(404, { error: 'Not found' }), status: 502, says: /it answered 404/ },
+  'a 404 in JSON': { answer: json(404, { error: 'Not found' }), status: 502, says: /it returned 404/ },
   'a refusal': {
     answer: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
     status: 502,
-    says: /refused: Not known here\. Ask again$/,
+    says: /rejected the request: Not known here\. Ask again$/,
   },
 }
 

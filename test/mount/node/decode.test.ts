@@ -28,7 +28,7 @@ async function answering(encoding: string, ...parts: Uint8Array[]) {
     res.end()
   })
   closers.push(upstream.close)
-  return fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  return fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
 }
 
 async function textOf(body: ByteStream): Promise<string> {
@@ -61,7 +61,7 @@ test('decompressed answers have no header about the compressed bytes', async () 
     res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)
   })
   closers.push(upstream.close)
-  const answer = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  const answer = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
   assert.is(answer.header('content-encoding'), undefined)
   assert.is(answer.header('content-length'), undefined)
   const names = [...answer.headers()].map(([name]) => name)
@@ -78,7 +78,7 @@ test('each event of a compressed stream is returned when it has come', async () 
     gzip.flush()
   })
   closers.push(upstream.close)
-  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
   assert.is(Buffer.from((await body.next()) ?? []).toString(), 'data: 1\n\n')
   gzip.end('data: 2\n\n')
   assert.is(await textOf(body), 'data: 2\n\n')
@@ -113,7 +113,7 @@ test('compressed answers that are cancelled stop their upstream', async () => {
     res.write(gzipSync(TEXT).subarray(0, 500))
   })
   closers.push(upstream.close)
-  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).answer
+  const { body } = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
   await body.next()
   const waiting = textOf(body).catch((error) => error)
   body.cancel()

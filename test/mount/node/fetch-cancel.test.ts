@@ -25,7 +25,7 @@ test('a call over undici holds an upstream back while its body is not read', asy
     socket.on('drain', feed)
     feed()
   })
-  const { body } = await fetch.raw(call(url)).answer
+  const { body } = await fetch.raw(call(url)).response
   for (let before = -1; before !== sent; ) {
     before = sent
     for (let i = 0; i < 50; i += 1) await turn()
@@ -45,7 +45,7 @@ test('a held upstream that closes or resets has no effect on other calls', async
       upstreamSocket = socket
       socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${'x'.repeat(50_000)}`)
     })
-    const { body } = await fetch.raw(call(url)).answer
+    const { body } = await fetch.raw(call(url)).response
     await turn()
     const closed = new Promise((resolve) => upstreamSocket.once('close', resolve))
     upstreamSocket[end]()
@@ -62,7 +62,7 @@ test('a call over undici is cancelled before it is connected: it rejects at once
   const pending = fetch.raw(call(url))
   const reason = new Error('enough')
   pending.cancel(reason)
-  assert.is(await rejection(pending.answer), reason)
+  assert.is(await rejection(pending.response), reason)
   for (let i = 0; i < 20; i += 1) await turn()
   await noneLeft(sockets)
 })
@@ -82,7 +82,7 @@ test('a call over undici is cancelled while it connects: no connection comes of 
   const pending = own.raw(call(url.replace('127.0.0.1', 'slow.example')))
   const goOn = await looked.promise
   pending.cancel()
-  assert.is((await rejection(pending.answer)).name, 'AbortError')
+  assert.is((await rejection(pending.response)).name, 'AbortError')
   goOn()
   const next = fetch.raw(call(url)) // a connection that comes after it
   await asked.promise
@@ -96,14 +96,14 @@ test('a call over undici is cancelled before its headers: it rejects at once and
   const pending = fetch.raw(call(url))
   await asked.promise
   pending.cancel()
-  assert.is((await rejection(pending.answer)).name, 'AbortError')
+  assert.is((await rejection(pending.response)).name, 'AbortError')
   await noneLeft(sockets)
 })
 
 test('a call over undici is cancelled in mid body: the connection is cut, a waiting read rejects, and later ones do', async () => {
   const { url, sockets } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const pending = fetch.raw(call(url))
-  const { body } = await pending.answer
+  const { body } = await pending.response
   await body.next()
   const waiting = rejection(body.next())
   body.cancel('no error')
@@ -115,7 +115,7 @@ test('a call over undici is cancelled in mid body: the connection is cut, a wait
 
 test('what has come is dropped with a cancelled body', async () => {
   const { url } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
-  const { body } = await fetch.raw(call(url)).answer
+  const { body } = await fetch.raw(call(url)).response
   body.cancel()
   await rejection(body.next())
 })
@@ -123,12 +123,12 @@ test('what has come is dropped with a cancelled body', async () => {
 test('cancelling a call that is over does nothing, and does not affect its connection', async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
-  const { body } = await pending.answer
+  const { body } = await pending.response
   assert.is(await textOf(body), 'ok')
   pending.cancel()
   body.cancel()
   assert.is(await body.next(), undefined)
-  assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'ok')
+  assert.is(await textOf((await fetch.raw(call(url)).response).body), 'ok')
   assert.is(sockets.size, 1)
 })
 
@@ -137,7 +137,7 @@ test('a body that is not read does not block its connection for the next call', 
     (socket) => socket.write(`${OK}content-length: 7000\r\n\r\n${'x'.repeat(7_000)}`), // one read, more than is held unread
   )
   for (let i = 0; i < 3; i += 1) {
-    await fetch.raw(call(url)).answer
+    await fetch.raw(call(url)).response
     for (let j = 0; j < 5; j += 1) await turn()
   }
   assert.is(sockets.size, 1)
@@ -157,7 +157,7 @@ test('the first call can be cancelled while undici is being loaded', async () =>
   const pending = fresh.raw(call(url))
   const reason = new Error('enough')
   pending.cancel(reason)
-  assert.is(await rejection(pending.answer), reason)
+  assert.is(await rejection(pending.response), reason)
   assert.is(sockets.size, 0)
   fresh.close()
 })

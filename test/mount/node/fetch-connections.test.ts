@@ -19,15 +19,15 @@ test('a call over undici uses a connection again, the last one first, and as man
     if (req.url === '/wait') waiting.push(() => res.end())
     else res.end()
   })
-  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).answer).body)
+  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).response).body)
   assert.is(sockets.size, 1)
   const calls = Array.from({ length: 20 }, () => fetch.raw(call(`${url}/wait`)))
   while (waiting.length < 20) await turn()
   assert.is(sockets.size, 20)
   for (const end of waiting) end()
-  await Promise.all(calls.map(async ({ answer }) => textOf((await answer).body)))
+  await Promise.all(calls.map(async ({ response }) => textOf((await response).body)))
   ports.clear()
-  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).answer).body)
+  for (let i = 0; i < 3; i += 1) await textOf((await fetch.raw(call(url)).response).body)
   assert.is(sockets.size, 20)
   assert.is(ports.size, 1)
 })
@@ -35,7 +35,7 @@ test('a call over undici uses a connection again, the last one first, and as man
 test('a call over undici opens a new connection when the upstream has closed the idle one', async () => {
   const { url, sockets } = await raw((socket) => socket.end(`${OK}content-length: 2\r\n\r\nok`))
   for (let i = 0; i < 3; i += 1) {
-    assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'ok')
+    assert.is(await textOf((await fetch.raw(call(url)).response).body), 'ok')
     await noneLeft(sockets)
   }
 })
@@ -49,23 +49,23 @@ test('a call over undici goes through a dispatcher when one is given, with the s
     if (req.url === '/large') res.end(Buffer.alloc(size))
     else res.write('half')
   })
-  const { body } = await through.raw(call(`${url}/large`)).answer
+  const { body } = await through.raw(call(`${url}/large`)).response
   assert.is((await textOf(body)).length, size)
   assert.ok(Object.keys(dispatcher.stats).includes(url))
   const pending = through.raw(call(url))
-  await (await pending.answer).body.next()
+  await (await pending.response).body.next()
   pending.cancel()
   const early = through.raw(call(url))
   early.cancel()
-  assert.is((await rejection(early.answer)).name, 'AbortError')
+  assert.is((await rejection(early.response)).name, 'AbortError')
   await noneLeft(sockets)
 })
 
 test('close ends all connections, idle and busy ones', async () => {
   const own = createNodeFetch()
   const { url, sockets } = await http((req, res) => (req.url === '/wait' ? res.flushHeaders() : res.end()))
-  await textOf((await own.raw(call(url)).answer).body)
-  const { body } = await own.raw(call(`${url}/wait`)).answer
+  await textOf((await own.raw(call(url)).response).body)
+  const { body } = await own.raw(call(`${url}/wait`)).response
   const waiting = rejection(body.next())
   own.close()
   assert.instance(await waiting, Error)

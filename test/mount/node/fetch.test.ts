@@ -18,8 +18,8 @@ test('a call over undici sends method, path, query, headers and body as given, a
   })
   const bodies = ['text \u00e9', new TextEncoder().encode('-bytes-').subarray(1, 6)]
   for (const body of bodies) {
-    const { answer } = fetch.raw(call(`${url}/v1/x?y=%20z`, { method: 'POST', headers: { 'X-A': '1' }, body }))
-    assert.is((await answer).status, 200)
+    const { response } = fetch.raw(call(`${url}/v1/x?y=%20z`, { method: 'POST', headers: { 'X-A': '1' }, body }))
+    assert.is((await response).status, 200)
   }
   const headers = (length: string) => ({
     host: `127.0.0.1:${port}`,
@@ -37,7 +37,7 @@ test('answers with status and headers, repeated ones joined or one by one', asyn
   const { url } = await raw((socket) => {
     socket.write(`${OK}X-Many: 1\r\nx-many: 2\r\nSet-Cookie: a\r\nset-cookie: b\r\ncontent-length: 2\r\n\r\nok`)
   })
-  const answer = await fetch.raw(call(url)).answer
+  const answer = await fetch.raw(call(url)).response
   assert.is(answer.header('content-type'), 'text/plain')
   assert.is(answer.header('x-many'), '1, 2')
   assert.is(answer.header('absent'), undefined)
@@ -63,7 +63,7 @@ test('a call over undici hands out chunks as they come, and what has come meanwh
     write = (text) => void res.write(text)
     res.on('pipe', () => {})
   })
-  const { body } = await fetch.raw(call(url)).answer
+  const { body } = await fetch.raw(call(url)).response
   const first = body.next()
   write('one')
   assert.is(String(Buffer.from((await first) ?? [])), 'one')
@@ -79,7 +79,7 @@ test('never follows a redirect', async () => {
     requests += 1
     res.writeHead(307, { location: '/elsewhere' }).end()
   })
-  const answer = await fetch.raw(call(url)).answer
+  const answer = await fetch.raw(call(url)).response
   assert.is(answer.status, 307)
   assert.is(answer.header('location'), '/elsewhere')
   assert.is(requests, 1)
@@ -90,7 +90,7 @@ test('a call over undici skips informational answers', async () => {
     socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n')
     socket.write(`${OK}content-length: 2\r\n\r\nok`)
   })
-  const answer = await fetch.raw(call(url)).answer
+  const answer = await fetch.raw(call(url)).response
   assert.is(answer.status, 200)
   assert.is(await textOf(answer.body), 'ok')
 })
@@ -102,7 +102,7 @@ test('errors carry the code of what went wrong', async () => {
   const closes = await raw((socket) => socket.end())
   const codes: unknown[] = []
   for (const url of [dead.url, 'http://nothing.invalid', reset.url, closes.url])
-    codes.push((await rejection(fetch.raw(call(url)).answer)).code)
+    codes.push((await rejection(fetch.raw(call(url)).response)).code)
   assert.equal(codes.slice(0, 1), ['ECONNREFUSED'])
   assert.match(String(codes[1]), /^(?:ENOTFOUND|EAI_AGAIN)$/)
   assert.equal(codes.slice(2, 4), ['ECONNRESET', 'UND_ERR_SOCKET'])
@@ -111,18 +111,18 @@ test('errors carry the code of what went wrong', async () => {
 test('what is no HTTP rejects', async () => {
   for (const text of ['SSH-2.0-OpenSSH\r\n', `${OK}no header\r\n\r\n`, 'HTTP/1.1 100 Continue\r\n\r\n', '']) {
     const { url } = await raw((socket) => socket.end(text))
-    assert.instance(await rejection(fetch.raw(call(url)).answer), Error)
+    assert.instance(await rejection(fetch.raw(call(url)).response), Error)
   }
   const { url } = await raw((socket) => socket.end(`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n`))
-  assert.instance(await rejection(fetch.raw(call(url)).answer.then(({ body }) => body.next())), Error)
+  assert.instance(await rejection(fetch.raw(call(url)).response.then(({ body }) => body.next())), Error)
 })
 
 test('an address or a header that cannot be sent rejects and does not throw', async () => {
-  assert.instance(await rejection(fetch.raw(call('ftp://host/')).answer), TypeError)
-  assert.instance(await rejection(fetch.raw(call('nonsense')).answer), TypeError)
-  assert.instance(await rejection(fetch.raw(call('http://[')).answer), TypeError)
+  assert.instance(await rejection(fetch.raw(call('ftp://host/')).response), TypeError)
+  assert.instance(await rejection(fetch.raw(call('nonsense')).response), TypeError)
+  assert.instance(await rejection(fetch.raw(call('http://[')).response), TypeError)
   const { url } = await http((_, res) => res.end())
-  const error = await rejection(fetch.raw(call(url, { headers: { 'x-a': 'a\nb' } })).answer)
+  const error = await rejection(fetch.raw(call(url, { headers: { 'x-a': 'a\nb' } })).response)
   assert.is(error.code, 'UND_ERR_INVALID_ARG')
 })
 
@@ -135,7 +135,7 @@ test('a body that is cut rejects after what has come: by length, by chunks, by a
   ]
   for (const cut of cuts) {
     const { url } = await raw(cut)
-    const { body } = await fetch.raw(call(url)).answer
+    const { body } = await fetch.raw(call(url)).response
     assert.is(String(Buffer.from((await body.next()) ?? [])), 'half')
     assert.instance(await rejection(body.next()), Error)
   }
@@ -143,7 +143,7 @@ test('a body that is cut rejects after what has come: by length, by chunks, by a
 
 test('a body that ends with its connection is whole', async () => {
   const { url } = await raw((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nwhole'))
-  assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'whole')
+  assert.is(await textOf((await fetch.raw(call(url)).response).body), 'whole')
 })
 
 test('a call over undici is the fetch of Node when it is called as one', async () => {

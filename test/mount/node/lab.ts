@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { ExchangeGateway } from '../../../adapters/types/gateway.ts'
+import type { ExchangeGateway } from '../../../adapters/types/gateway-types.ts'
 import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 
 type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>

@@ -48,7 +48,7 @@ test('serveNode rejects with a sentence when the port is taken', async () => {
     stubGateway(() => undefined),
     { port },
   ).catch((cause) => cause)
-  assert.is(error.message, `Port ${port} on 127.0.0.1 is already in use. Choose another, or 0 for any free one.`)
+  assert.is(error.message, `Port ${port} on 127.0.0.1 is already in use. Choose another port, or 0 for any free one.`)
   assert.is(error.code, 'EADDRINUSE')
 })
 
@@ -57,7 +57,10 @@ test('serveNode rejects with a sentence when the address is not one of this mach
     stubGateway(() => undefined),
     { hostname: '192.0.2.1' },
   ).catch((cause) => cause)
-  assert.match(error.message, /^Port 0 on 192\.0\.2\.1 cannot be opened: the address is not one of this machine\.$/)
+  assert.match(
+    error.message,
+    /^Port 0 on 192\.0\.2\.1 cannot be opened because the address does not belong to this machine\.$/,
+  )
 })
 
 test('serveNode on a loopback address, answers only hosts that no foreign page can have', async () => {
@@ -93,7 +96,7 @@ test('serveNode says in a refusal how a host is let in, and lets in those that a
   const refused = lab.dial(port, request('evil.example'))
   assert.match(
     await refused.until(/\}$/),
-    /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not answer for the host \\"evil\.example\\"\. To let it in, name it in allowedHosts\."\}$/,
+    /^HTTP\/1\.1 403 [\s\S]*\{"error":"This gateway does not accept requests for the host \\"evil\.example\\"\. To allow it, add it to allowedHosts\."\}$/,
   )
   const letIn = lab.dial(port, request('gateway.example:1234'))
   assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)

@@ -1,4 +1,4 @@
-import { parseTarget } from '../../../adapters/mount/node/target.ts'
+import { parseTarget } from '../../../adapters/mount/node/request-target.ts'
 import { toNodeHandler } from '../../../adapters/mount/node.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, stubGateway } from './lab.ts'
@@ -94,7 +94,10 @@ test('the request target answers 400 in JSON to a target in absolute form and to
     const text = await ask(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)
     assert.match(text, /content-type: application\/json\r\n/i)
-    assert.match(text, /"error":"The request target must be a path with .* Does the base URL end with one\?"/)
+    assert.match(
+      text,
+      /"error":"The request target must be a path that starts with .* Check whether the base URL ends with a slash\."/,
+    )
   }
 })
 

@@ -19,7 +19,7 @@ async function open(
 
 const hello = { model: 'azure/gpt-x', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('Azure OpenAI is asked at the address of its resource, with its key', async () => {
+test('Azure OpenAI is called at the URL of its resource, with its key', async () => {
   const { up, world } = await open({ resource: 'mine' })
   const response = await world.chat(hello)
   assert.is(response.status, 200)
@@ -30,7 +30,7 @@ test('Azure OpenAI is asked at the address of its resource, with its key', async
   assert.equal(JSON.parse(call?.body ?? ''), { ...hello, model: 'gpt-x' })
 })
 
-test('Azure OpenAI is asked with a token where the credential is one', async () => {
+test('Azure OpenAI is called with a token if the credential is one', async () => {
   const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
   const { up, world } = await open({ resource: 'mine' }, { apiKey })
   await world.chat(hello)
@@ -61,7 +61,7 @@ const addresses: [settings: ProviderSpecificData, url: string, model?: string][]
 ]
 
 for (const [settings, url, model = 'gpt-x'] of addresses) {
-  test(`Azure OpenAI is asked at ${url} with ${JSON.stringify(settings)}`, async () => {
+  test(`Azure OpenAI is called at ${url} with ${JSON.stringify(settings)}`, async () => {
     const { up, world } = await open(settings)
     await world.chat(hello)
     assert.is(up.calls[0]?.url.href, url)
@@ -69,7 +69,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("the results of its filter before and behind the answer neither begin nor end a client's stream", async () => {
+test("the results of its filter before and after the response neither begin nor end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()
@@ -89,7 +89,7 @@ test('results of its filter alone are no answer', async () => {
   const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
   assert.is(response.status, 502)
-  assert.match((await response.json()).error.message, /before it had said anything/)
+  assert.match((await response.json()).error.message, /before it sent any content/)
 })
 
 test('Azure OpenAI waits as long as "retry-after-ms" says', async () => {
@@ -116,7 +116,7 @@ test('a connection without its address is reported, without its credential', asy
   const response = await world.chat(hello)
   assert.is(response.status, 502)
   const { error } = await response.json()
-  assert.is(error.message, 'The connection to azure/gpt-x cannot be used. It has no credential: set "apiKey".')
+  assert.is(error.message, 'The connection to azure/gpt-x is not set up correctly. It has no credential. Set "apiKey".')
   assert.is(up.calls.length, 0)
 })
 

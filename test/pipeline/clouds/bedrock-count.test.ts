@@ -104,19 +104,19 @@ const count = async (body: object, answer?: Answering) => {
   return { response, call: up.calls[0], asked: JSON.parse(up.calls[0]?.body ?? '{}').input?.converse }
 }
 
-test('the tokens are not estimated when the request itself is refused', async () => {
+test('the tokens are not estimated when the request itself is rejected', async () => {
   const refuse = () => json({ message: 'user messages must have non-empty content' }, 400)
   const { response } = await count({}, refuse)
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, /non-empty content/)
 })
 
-test('an answer without a count is a failure', async () => {
+test('a response without a count is a failure', async () => {
   const { response } = await count({}, () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })
 
-test('the model behind a profile is the one that is asked for', async () => {
+test('the model after a profile is the one that is asked for', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, asked] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
@@ -133,7 +133,7 @@ test('the model behind a profile is the one that is asked for', async () => {
   }
 })
 
-test('a request with reasoning is counted with the least budget, and without fields that only an answer needs', async () => {
+test('a request with reasoning is counted with the least budget, and without fields that only a response needs', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { asked, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(asked).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,7 +141,7 @@ test('a request with reasoning is counted with the least budget, and without fie
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('the format of the answer is not counted, and that is reported', async () => {
+test('the format of the response is not counted, and that is reported', async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { asked, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(asked), ['messages'])

@@ -111,7 +111,7 @@ test('a stream that is cut ends with an error, wherever it is cut', async () => 
     const response = await world.chat({ ...hello, stream: true })
     await world.api.health.reset()
     if (response.status === 502) continue // nothing had been said
-    assert.match(await response.text(), /"error":\{[^\n]*before its answer was complete/, String(nth * 7))
+    assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/, String(nth * 7))
   }
 })
 
@@ -119,10 +119,10 @@ test('damaged frames end with an error', async () => {
   const chunks = converseFrames()
   chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, at) => (at === 40 ? byte ^ 1 : byte))
   const { world } = await open({ answer: () => frames(chunks) })
-  assert.match(await (await world.chat({ ...hello, stream: true })).text(), /damaged event stream/)
+  assert.match(await (await world.chat({ ...hello, stream: true })).text(), /corrupt event stream/)
 })
 
-test('an exception before the answer goes on to the next target', async () => {
+test('an exception before the response falls back to the next target', async () => {
   const answer: Answering = ({ provider }) => {
     if (provider === 'one') return json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
     return frames([
@@ -142,7 +142,7 @@ const ofBedrock: [status: number, type: string, failure: string][] = [
 ]
 
 for (const [status, type, failure] of ofBedrock) {
-  test(`${type} goes on to the next target`, async () => {
+  test(`${type} falls back to the next target`, async () => {
     const answer: Answering = ({ provider }) =>
       provider === 'one'
         ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
@@ -154,13 +154,13 @@ for (const [status, type, failure] of ofBedrock) {
   })
 }
 
-test('an exception behind the beginning is reported', async () => {
+test('an exception after the beginning is reported', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
   const { world } = await open({ answer: () => frames(chunks) })
   assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
 })
 
-test('an error is reported in the words of the client', async () => {
+test('an error is reported in the client’s format', async () => {
   const body = { message: 'Input is too long for requested model.' }
   const { world } = await open({ answer: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
   const response = await world.chat(hello)

@@ -16,16 +16,16 @@ const begun = converseFrames().slice(0, 3)
 
 /** How they break off, and what is said of it. */
 const breaks: Record<string, [chunks: Uint8Array[], words: RegExp]> = {
-  'between two frames': [begun, /before its answer was complete/],
+  'between two frames': [begun, /before the response was complete/],
   'within a frame': [
     [...begun, (converseFrames()[3] ?? new Uint8Array()).subarray(0, 50)],
-    /before its answer was complete/,
+    /before the response was complete/,
   ],
   'with an exception': [
     [...begun, exceptionFrame('modelStreamErrorException', 'The model failed.')],
     /The model failed\./,
   ],
-  'with a damaged frame': [[...begun, (converseFrames()[3] ?? new Uint8Array()).map((byte) => byte ^ 1)], /damaged/],
+  'with a damaged frame': [[...begun, (converseFrames()[3] ?? new Uint8Array()).map((byte) => byte ^ 1)], /corrupt/],
 }
 
 for (const [how, [chunks, words]] of Object.entries(breaks)) {

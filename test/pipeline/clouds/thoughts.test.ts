@@ -2,7 +2,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { answerOf } from '../../formats/cases/answer-of.ts'
 import { begin, goOn, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'
-import { openDoor, request, streamOf } from '../../formats/cases/support.ts'
+import { getStream, openDoor, request } from '../../formats/cases/support.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bodyOf, json } from '../support/upstream.ts'
@@ -61,12 +61,12 @@ const places: Record<string, Place> = {
   },
   'vertex/claude-sonnet-4-5@20250929': {
     whole: () => json(thinking['anthropic-messages']),
-    stream: () => streamOf('anthropic-messages', thinkingStream['anthropic-messages']),
+    stream: () => getStream('anthropic-messages', thinkingStream['anthropic-messages']),
     turn: { role: 'assistant', content: thinking['anthropic-messages'].content },
   },
   'vertex/gemini-3-flash-preview': {
     whole: () => json(thinking.gemini),
-    stream: () => streamOf('gemini', thinkingStream.gemini),
+    stream: () => getStream('gemini', thinkingStream.gemini),
     turn: {
       role: 'model',
       parts: [

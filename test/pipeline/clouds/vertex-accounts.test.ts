@@ -40,7 +40,7 @@ test('a service account without a token is reported, and its key is not', async 
   const response = await world.chat(hello)
   assert.is(response.status, 502)
   const text = await response.text()
-  assert.match(text, /Google gave the service account no token \(invalid_grant\)\./)
+  assert.match(text, /Google did not issue a token for the service account \(invalid_grant\)\./)
   const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
   const shown = text + JSON.stringify([world.told, await world.api.connections.list(), await world.api.health.list()])
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
@@ -77,7 +77,7 @@ test('the next request gets the token when the client disconnects while it is aw
   )
 })
 
-test('waiting for a token has a time-out', async () => {
+test('waiting for a token has a timeout', async () => {
   const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
   const asked = world.chat(hello)
   while (up.calls.length === 0) await world.clock.advance(0)

@@ -1,4 +1,4 @@
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { chatAnswer, messageAnswer } from '../support/answers.ts'
 import { type Answering, fakeUpstream, json } from '../support/upstream.ts'

@@ -45,7 +45,7 @@ const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url
 ]
 
 for (const [data, apiKey, model, url] of addresses) {
-  test(`Vertex AI is asked at ${url}`, async () => {
+  test(`Vertex AI is called at ${url}`, async () => {
     const { up, world } = await open({ data, apiKey })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, 200)
@@ -63,7 +63,7 @@ const headers = {
     'claude-code-20250219, context-1m-2025-08-07,advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,context-management-2025-06-27,prompt-caching-scope-2026-01-05',
 }
 
-test('a request of a Claude client is passed on unchanged, except for fields that Vertex refuses', async () => {
+test('a request of a Claude client is passed on unchanged, except for fields that Vertex rejects', async () => {
   const { up, world } = await open()
   const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
   const response = await world.post('/v1/messages', body, { headers })
@@ -96,7 +96,7 @@ test('Claude’s tokens are counted by a model of their own, without betas', asy
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
-test('the tokens of Gemini are counted of the contents of the request', async () => {
+test('the tokens of Gemini are counted from the contents of the request', async () => {
   const { up, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...asked, systemInstruction, safetySettings: [] }
@@ -179,5 +179,5 @@ for (const [model, status, body, [expected, words]] of errors) {
 test('a stream that is cut ends with an error', async () => {
   const { world } = await open({ answer: () => sse(messageEvents().slice(0, -3)) })
   const response = await world.chat({ ...hello, model: CLAUDE, stream: true })
-  assert.match(await response.text(), /"error":\{[^\n]*before its answer was complete/)
+  assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/)
 })

@@ -6,7 +6,7 @@ import { askRaw, rawUpstream } from './raw.ts'
 import type { Recording } from './recordings.ts'
 import { openWorld } from './world.ts'
 
-export const silenceTimeoutMs = 1_000
+export const idleTimeoutMs = 1_000
 
 /** What differs between the formats. */
 export const kinds = {
@@ -45,7 +45,7 @@ async function openChain(api: Recording['api']) {
   const world = await openWorld({
     fetch,
     clock,
-    limits: { silenceTimeoutMs },
+    limits: { idleTimeoutMs },
     combos: { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] },
   })
 
@@ -58,7 +58,7 @@ async function openChain(api: Recording['api']) {
     const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
       isOver = true
     })
-    while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? silenceTimeoutMs : 0)
+    while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? idleTimeoutMs : 0)
     const { reply, text } = await asked
     assert.is(reply.status, 200, where)
     assert.not(

@@ -4,12 +4,12 @@
  */
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
-    import('../../../src/pipeline/targets/groups.ts'),
-    import('../../../src/codec/translated.ts'),
-    import('../../../src/codec/media.ts'),
-    import('../../../src/formats/openai-chat/translator.ts'),
-    import('../../../src/usage/estimates.ts'),
-    import('../../../src/codec/usage-request.ts'),
+    import('../../../src/request/choose/group-routing.ts'),
+    import('../../../src/request/codec/translating-codec.ts'),
+    import('../../../src/request/codec/media-codec.ts'),
+    import('../../../src/protocols/formats/openai-chat/chat-translator.ts'),
+    import('../../../src/pricing/estimates.ts'),
+    import('../../../src/request/codec/usage-request.ts'),
   ])
   return loading
 }

@@ -3,9 +3,9 @@ import type {
   ByteStream,
   Exchange,
   Reply,
-  UpstreamAnswer,
   UpstreamCall,
   UpstreamFetch,
+  UpstreamResponse,
 } from '../../../src/lib/exchange.ts'
 
 /** The gateway's door for mounts and an upstream without Fetch objects: what thousands of cuts a second need. */
@@ -50,7 +50,7 @@ export function rawUpstream(
   answer: (call: UpstreamCall) => ByteStream,
   { status = 200, contentType = 'text/event-stream' } = {},
 ): UpstreamFetch {
-  const head = (body: ByteStream): UpstreamAnswer => ({
+  const head = (body: ByteStream): UpstreamResponse => ({
     status,
     header: (name) => (name === 'content-type' ? contentType : undefined),
     headers: () => [['content-type', contentType]],
@@ -58,7 +58,7 @@ export function rawUpstream(
   })
   const raw = (call: UpstreamCall) => {
     const body = answer(call)
-    return { answer: Promise.resolve(head(body)), cancel: body.cancel }
+    return { response: Promise.resolve(head(body)), cancel: body.cancel }
   }
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })
 }

@@ -1,9 +1,9 @@
-import type { Failure } from '../../../src/codec/failure.ts'
-import { chatErrors } from '../../../src/formats/openai-chat/errors.ts'
-import { operations } from '../../../src/formats/operations.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import type { UpstreamAnswer } from '../../../src/lib/exchange.ts'
-import { failureOfStatus } from '../../../src/pipeline/attempt/read-failure.ts'
+import type { UpstreamResponse } from '../../../src/lib/exchange.ts'
+import { operations } from '../../../src/protocols/formats/model-operations.ts'
+import { chatErrors } from '../../../src/protocols/formats/openai-chat/chat-errors.ts'
+import { failureOfStatus } from '../../../src/request/attempt/read-failure.ts'
+import type { Failure } from '../../../src/request/codec/call-failure.ts'
 
 /** Who refuses, with which status and body. */
 export type Refusal = [who: string, status: number, body: unknown]
@@ -27,7 +27,7 @@ export const google = (code: number, status: string, message: string, details: o
 
 /** How the pipeline judges that answer of a provider of chat completions. */
 export function told(status: number, body: unknown): Failure {
-  const answer: UpstreamAnswer = {
+  const answer: UpstreamResponse = {
     status,
     header: () => undefined,
     headers: () => [],

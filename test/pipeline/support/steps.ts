@@ -1,8 +1,30 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { createGatewayWith, NO_STEPS, type Steps } from '../../../src/gateway.ts'
-import type { AttemptRecord, RequestRecord } from '../../../src/pipeline/records.ts'
+import type { Feature } from '../../../src/feature.ts'
+import { createGateway } from '../../../src/gateway.ts'
+import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
+import type { AttemptStep, CallStep, RequestStep } from '../../../src/request/steps.ts'
 import { chatAnswer, chatEvents } from './answers.ts'
 import { fakeUpstream, json, sse } from './upstream.ts'
+
+/** Steps with access to what the gateway's own features see. */
+export interface Steps {
+  aroundRequest: readonly RequestStep[]
+  aroundCall: readonly CallStep[]
+  aroundAttempt: readonly AttemptStep[]
+}
+
+/** Each step as a feature. */
+export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt = [] }: Partial<Steps>): Feature[] => [
+  ...aroundRequest.map(
+    (step, at): Feature => ({ name: `request-${at}`, aroundRequest: step as NonNullable<Feature['aroundRequest']> }),
+  ),
+  ...aroundCall.map(
+    (step, at): Feature => ({ name: `call-${at}`, aroundCall: step as NonNullable<Feature['aroundCall']> }),
+  ),
+  ...aroundAttempt.map(
+    (step, at): Feature => ({ name: `attempt-${at}`, aroundAttempt: step as NonNullable<Feature['aroundAttempt']> }),
+  ),
+]
 
 /** A gateway with these steps and two connections, of which the first always fails. */
 export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
@@ -11,17 +33,15 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
     return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
   })
   const requests: RequestRecord[] = []
-  const { gateway } = createGatewayWith(
-    {
-      storage: memoryStorage(),
-      fetch: up,
-      logger: false,
-      askForUsage: false, // the provider reports usage unasked
-      allowedOrigins: ['https://page.test'],
-      hooks: { onRequest: (record) => void requests.push(record) },
-    },
-    { ...NO_STEPS, ...steps },
-  )
+  const gateway = createGateway({
+    storage: memoryStorage(),
+    fetch: up,
+    logger: false,
+    includeStreamUsage: false, // the provider reports usage unasked
+    allowedOrigins: ['https://page.test'],
+    hooks: { onRequest: (record) => void requests.push(record) },
+    extend: toFeatures(steps),
+  })
   for (const provider of ['openai-compatible-one', 'openai-compatible-two'])
     await gateway.api.connections.create({
       provider,

@@ -1,7 +1,7 @@
 import type { ErrorAnswer } from './answers.ts'
 
 /** Time-outs that differ, so that a test can tell them apart. */
-export const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 200, totalTimeoutMs: 3_000 }
+export const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 3_000 }
 
 /** `<status> <message>` of an answer that is an error. */
 export const textOf = async (response: Response | undefined) => {

@@ -1,13 +1,13 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { NewCombo } from '../../../src/admin/combos.ts'
+import type { Hooks } from '../../../src/features/observe/hooks.ts'
+import type { GatewayObserver } from '../../../src/features/observe/observer.ts'
 import { createGateway, type Gateway } from '../../../src/gateway.ts'
 import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
-import type { NewCombo } from '../../../src/management/combos.ts'
 import type { Limits } from '../../../src/options.ts'
-import type { Hooks } from '../../../src/pipeline/hooks.ts'
-import type { GatewayObserver } from '../../../src/pipeline/observing.ts'
-import type { AttemptRecord, RequestRecord } from '../../../src/pipeline/records.ts'
+import type { UsageRecord } from '../../../src/pricing/usage-record.ts'
+import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
 import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
-import type { UsageRecord } from '../../../src/usage/record.ts'
 import { plant, watch, watchfulLogger } from '../../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { loadLateParts } from './loaded.ts'
@@ -27,7 +27,7 @@ export interface WorldOptions {
   secret?: string
   sharedState?: boolean
   fetchMedia?: boolean
-  askForUsage?: boolean
+  includeStreamUsage?: boolean
   endRequestsOfPausedKeys?: boolean
   observe?: readonly GatewayObserver[]
   /** Is usage kept? Default: no, so that timers and what the storage is asked are those of the requests. */
@@ -88,7 +88,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
-    askForUsage: options.askForUsage ?? false, // the fake providers report usage unasked, and most tests compare streams whole
+    includeStreamUsage: options.includeStreamUsage ?? false, // the fake providers report usage unasked, and most tests compare streams whole
     ...(options.endRequestsOfPausedKeys !== undefined && { endRequestsOfPausedKeys: options.endRequestsOfPausedKeys }),
     ...(options.observe && { observe: options.observe }),
     ...(options.secret !== undefined && { secret: options.secret }),

@@ -3,8 +3,8 @@ import {
   type FailureClass,
   failureRules,
   type HealthLevel,
-} from '../../../src/routing/failure-class.ts'
-import type { HealthTarget } from '../../../src/routing/health-records.ts'
+} from '../../../src/request/routing/failure-class.ts'
+import type { HealthTarget } from '../../../src/request/routing/health-records.ts'
 
 /** A call that is under way. */
 export interface ModelCall {

@@ -1,6 +1,6 @@
-import type { FailureClass } from '../../../src/routing/failure-class.ts'
-import { createHealth } from '../../../src/routing/health.ts'
-import { healthEntries } from '../../../src/routing/health-entry.ts'
+import type { FailureClass } from '../../../src/request/routing/failure-class.ts'
+import { listHealthEntries } from '../../../src/request/routing/health-entry.ts'
+import { createHealth } from '../../../src/request/routing/target-health.ts'
 
 /** A connection, changed last at `updatedAt`. */
 export const connection = (id: string, provider = 'p', updatedAt = '1') => ({ id, provider, updatedAt })
@@ -24,7 +24,8 @@ export function open(random = () => 0) {
   let nowMs = 1_000_000
   const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
   const bare = createHealth({ clock, random })
-  const list = async (connections: Parameters<typeof healthEntries>[0]) => healthEntries(connections, bare.facts)
+  const list = async (connections: Parameters<typeof listHealthEntries>[0]) =>
+    listHealthEntries(connections, bare.facts)
   const health = { ...bare, list }
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
     health.begin(at).fail(failure(what, retryAfterMs))
@@ -32,7 +33,7 @@ export function open(random = () => 0) {
   const failAddress = (at = target()) =>
     health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {
-    const standing = health.cooldownOf(at)
+    const standing = health.getCooldown(at)
     return standing && standing.retryAt - nowMs
   }
   function pass(ms: number) {

@@ -1,4 +1,4 @@
-import type { NewCombo } from '../../../src/management/combos.ts'
+import type { NewCombo } from '../../../src/admin/combos.ts'
 import { chatAnswer } from '../../pipeline/support/answers.ts'
 import { type Answering, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'

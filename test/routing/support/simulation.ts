@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { NewCombo } from '../../../src/admin/combos.ts'
 import { createGateway } from '../../../src/gateway.ts'
-import type { NewCombo } from '../../../src/management/combos.ts'
 import type { Catalog, Clock } from '../../../src/types.ts'
 import { chatAnswer } from '../../pipeline/support/answers.ts'
 import { loadLateParts } from '../../pipeline/support/loaded.ts'

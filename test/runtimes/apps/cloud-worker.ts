@@ -1,6 +1,6 @@
 import { type DurableObjectNamespace, durableObjectStorage } from '../../../adapters/storage/durable-object.ts'
 import { type KvNamespace, kvStorage } from '../../../adapters/storage/kv.ts'
-import { type CloudProxy, createCloudProxy } from '../../../src/cloud/proxy.ts'
+import { type CloudProxy, createCloudProxy } from '../../../src/features/cloud-sync/proxy/proxy.ts'
 import type { Storage } from '../../../src/types.ts'
 
 export { SignalboxStore } from '../../../adapters/storage/durable-object.ts'
@@ -9,7 +9,7 @@ interface Env {
   KV: KvNamespace
   STORE: DurableObjectNamespace
   SECRET: string
-  ENROLMENT: string
+  ENROLLMENT_TOKEN: string
 }
 
 const stores: Readonly<Record<string, (env: Env) => Storage>> = {
@@ -27,7 +27,8 @@ export default {
     if (!open) throw new Error(`There is no store "${name}".`)
     const storage = open(env)
     const known = first === 'new' ? undefined : proxies.get(name)
-    const proxy = known ?? createCloudProxy({ storage, secret: env.SECRET, enrolment: env.ENROLMENT, logger: false })
+    const proxy =
+      known ?? createCloudProxy({ storage, secret: env.SECRET, enrollmentToken: env.ENROLLMENT_TOKEN, logger: false })
     proxies.set(name, proxy)
     return proxy.fetch(request)
   },

@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
@@ -15,6 +16,12 @@ async function measure() {
   const { serveNode, toNodeHandler } = await import('signalbox/node')
   const { openGateway } = await import('./gateway.mjs')
   const CLIENTS = 40
+  const sockets = new Set()
+  for (const channel of ['net.client.socket', 'net.server.socket'])
+    subscribe(channel, ({ socket }) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
   const worker = new Worker(new URL(import.meta.url))
   const [baseUrl] = await once(worker, 'message')
   const gateway = openGateway()
@@ -33,19 +40,31 @@ async function measure() {
     return (await once(worker, 'message'))[0]
   }
 
-  async function heldBy(clients, terms) {
-    await ask('leave')
-    const before = await bytesHeld()
-    let written = await ask({ ...terms, clients })
-    let held = 0
+  /** Resolves to a number that changes with each byte that the gateway receives or sends, and each event that the provider writes. */
+  async function look() {
+    let moved = await ask('look')
+    for (const { bytesRead, bytesWritten } of sockets) moved += bytesRead + bytesWritten
+    return moved
+  }
+
+  /** Measures once all buffers are full: as long as a stream flows, its garbage counts as held. */
+  async function stillBytes() {
+    let moved = await look()
     for (let still = 0; still < 3; ) {
-      const [nowWritten, nowHeld] = [await ask('look'), (await bytesHeld()) - before]
-      const isStill = nowWritten === written && Math.abs(nowHeld - held) < clients * 1024
-      still = isStill ? still + 1 : 0 // then all buffers on the way are full
-      written = nowWritten
-      held = nowHeld
+      await setTimeout(100)
+      const now = await look()
+      still = now === moved ? still + 1 : 0
+      moved = now
     }
-    return held / clients
+    const held = await bytesHeld()
+    return (await look()) === moved ? held : stillBytes()
+  }
+
+  async function heldBy(terms) {
+    await ask('leave')
+    const before = await stillBytes()
+    await ask({ ...terms, clients: CLIENTS })
+    return ((await stillBytes()) - before) / CLIENTS
   }
 
   const held = {}
@@ -55,8 +74,8 @@ async function measure() {
     ['toNodeHandler', '/v1/messages', 'messages/m'],
   ]) {
     const terms = { url: urls[mount], path, model }
-    await heldBy(10, terms) // loads what such a request needs
-    held[`${mount}: ${path} of ${model}`] = Math.round((await heldBy(CLIENTS, terms)) / 1024)
+    await heldBy(terms) // loads and compiles what such a request needs
+    held[`${mount}: ${path} of ${model}`] = Math.round((await heldBy(terms)) / 1024)
   }
   console.log(JSON.stringify(held))
   process.exit()

@@ -5,11 +5,11 @@ import { toWorkersHandler } from 'signalbox/workers'
 
 export { SignalboxStore }
 
-export default toWorkersHandler(({ STORE, KV, SECRET, ENROLMENT }) =>
+export default toWorkersHandler(({ STORE, KV, SECRET, ENROLLMENT_TOKEN }) =>
   createCloudProxy({
     storage: STORE ? durableObjectStorage(STORE) : kvStorage(KV),
     secret: SECRET,
-    enrolment: ENROLMENT,
+    enrollmentToken: ENROLLMENT_TOKEN,
     logger: false,
   }),
 )

@@ -104,10 +104,14 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   for (const [name] of foreign) test(`a page of ${name} reads nothing`, () => assert.equal(seen.get(name), []))
 
   for (const [name, says, who] of [
-    ['known name', /open to browsers on this machine only/, 'even by a server that answers to the name'],
+    [
+      'known name',
+      /browsers can only use the management API on this machine/,
+      'even by a server that answers to the name',
+    ],
     [
       'unknown name',
-      /does not answer for the host/,
+      /does not accept requests for the host/,
       'and gets nothing at all from a server that does not know the name',
     ],
   ] as const)

@@ -93,7 +93,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   inTabs('a write that another tab keeps waiting is not made later', async () => {
     await act(other, 'hold', name)
     await act(other, 'occupy')
-    refused(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /kept busy by another tab/)
+    refused(await call(page, 'set', 'late', 'value'), 'STORAGE_LOCKED', /was locked by another tab/)
     await act(other, 'leave')
     assert.is(typeof (await call(page, 'set', 'next', 'value')).result, 'string')
     assert.equal(await call(page, 'get', 'late'), { result: undefined })
@@ -140,7 +140,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(
       await call(page, 'set', 'k'.repeat(5_000), ''),
       'STORAGE_TOO_LARGE',
-      /^The IndexedDB database ".*" takes a key/,
+      /^The IndexedDB database ".*" limits a key to /,
     )
   })
 
@@ -172,7 +172,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     await page.evaluate(frame)
     const sandboxed = page.frames()[1]
     const answer = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
-    refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to keep data/)
+    refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 
   inTabs('the secret of its own is a key that no script can read', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import process from 'node:process'
@@ -12,7 +13,7 @@ import { interceptSteps } from './steps.ts'
 
 const [program = '', path = '', ...args] = process.argv.slice(2)
 const STALE_MS = 250
-const programs: Record<string, (order: string) => Promise<void>> = { write, add, step, announce, denied, idle }
+const programs: Record<string, (order: string) => Promise<void>> = { write, add, step, fill, announce, denied, idle }
 
 const storage = fileStorage({ path, logger: false, lockStaleMs: STALE_MS })
 if (args.includes('opened')) await storage.get('')
@@ -47,28 +48,46 @@ async function add() {
 }
 
 /**
- * Increments a counter or makes the secret (`args[2]`), and before step `args[1]` of that it is killed, stopped or failed (`args[0]`).
- * Tells how many steps it took.
+ * Opens the store, which may have to be set up or imported, or makes the secret (`args[2]`), and before step `args[1]` of that it is killed,
+ * stopped or failed (`args[0]`). Tells how many steps it took.
  */
 async function step() {
   const [fate, at, what] = args
   let steps = 0
   const start = await interceptSteps((number, name) => {
     steps = number
-    if (fate === 'tell') say(`does ${name}`)
     if (number !== Number(at)) return
     say(`at ${name}`)
     if (fate === 'kill') process.kill(process.pid, 'SIGKILL')
     if (fate === 'stop') process.kill(process.pid, 'SIGSTOP')
     if (fate === 'fail') throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: name })
   })
-  await storage.get('count')
+  if (what === 'secret') await storage.get('count')
   start()
-  const work = what === 'secret' ? storage.ownSecret?.() : storage.increment?.('count', 1)
+  const work = what === 'secret' ? storage.ownSecret?.() : storage.get('count').then((stored) => stored?.value)
   const outcome = await Promise.resolve(work).then(String, codeOf)
   say(`answered ${outcome}`)
   await storage.close?.()
   say(`steps ${steps}`)
+}
+
+/** Writes until the disk is full, which a limit on the size of files stands for, then reads. */
+async function fill() {
+  const limit = spawnSync('prlimit', ['--pid', String(process.pid), '--fsize=400000:unlimited'])
+  if (limit.status !== 0) throw new Error(`prlimit: ${limit.stderr}`)
+  for (let number = 0; number < 500; number++) {
+    const isRelaxed = number % 2 === 0
+    const done = await storage
+      .set(`fill/${number}`, 'value '.repeat(1_000), isRelaxed ? { durability: 'relaxed' } : {})
+      .then(
+        () => `wrote fill/${number}`,
+        (error) => `refused ${codeOf(error)}`,
+      )
+    say(done)
+    if (!done.startsWith('wrote')) break
+  }
+  say(`read ${(await storage.get('first'))?.value}`)
+  process.exit()
 }
 
 /** Uses the store as somebody without rights. */

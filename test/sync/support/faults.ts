@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { SyncAnswer } from '../../../src/sync/protocol.ts'
+import type { SyncResponse } from '../../../src/features/cloud-sync/protocol.ts'
 import type { Storage } from '../../../src/types.ts'
 import type { CloudEnd } from './pair.ts'
 
-/** What happens to one message. `replay`: an older request comes once more before it, that many requests old. */
+/** The fault of one message. `replay` sends an older request first, this many requests old. */
 export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
 
 /**
- * Brings requests to a proxy as the faults say, one for each; none after the last. Remembers all that it has brought. `isBlind`: old requests come again
- * as though the proxy did not look at stamps.
+ * Sends requests to a proxy with one fault each, and none after the last. Records everything it has sent. `isBlind` replays old requests as if the proxy
+ * didn't check stamps.
  */
 export function createTransport({ isBlind = true } = {}) {
   const sent: string[] = []
 
   return (proxy: Pick<CloudEnd, 'sync'>, faults: readonly Fault[]) => {
     let next = 0
-    return async (text: string): Promise<SyncAnswer> => {
+    return async (text: string): Promise<SyncResponse> => {
       const fault = faults[next++] ?? 'none'
       if (typeof fault === 'object') {
         const old = sent.at(-1 - fault.replay)
@@ -31,22 +31,22 @@ export function createTransport({ isBlind = true } = {}) {
   }
 }
 
-/** An old request with the stamp of this one: the revisions alone must make it harmless. */
+/** An old request with the stamp of this one: revisions alone must make it harmless. */
 function withStampOf(text: string, old: string): string {
   const { stamp, attempts } = JSON.parse(text)
   return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
 }
 
-/** A storage whose process can die at a write, which is made or not, and nothing after it; and that can be busy with something else before a write. */
+/** A storage whose process can die at a write, before or after it, or run other work before a write. */
 export interface Mortal extends Storage {
-  /** Does work before the write after `writes` more; all other writes wait for it, so that it sees what it changes. */
+  /** Runs work before the write after `writes` more. All other writes wait for it, so that it sees what it changes. */
   interruptAfter(writes: number, work: () => Promise<void>): void
   /** Dies at the write after `writes` more. */
   dieAfter(writes: number, options: { isMade: boolean }): void
   isDead(): boolean
 }
 
-/** What a process sees of a storage that outlives it. */
+/** A process's view of a storage that outlives it. */
 export function mortal(storage: Storage): Mortal {
   let left = Number.POSITIVE_INFINITY
   let isMade = false

@@ -18,14 +18,14 @@ import {
   type World,
 } from './world.ts'
 
-/** One step of a history. `death`: the process of a side dies at a write of it. */
+/** A step of a history. `death` kills the process of a side at a write. */
 export type Step =
   | { step: 'edit'; side: SideName; edit: Edit; death?: Death | undefined }
   | { step: 'sync'; faults: readonly Fault[]; death?: Death | undefined }
   | { step: 'sync'; faults: readonly Fault[]; death?: undefined; meanwhile: Meanwhile }
   | { step: 'restart'; side: SideName }
 
-/** An edit just before a write of an exchange. */
+/** An edit just before a write of a sync. */
 interface Meanwhile {
   side: SideName
   writes: number
@@ -57,13 +57,13 @@ const death: fc.Arbitrary<Death | undefined> = fc.option(fc.record({ side, write
   freq: 3,
 })
 
-/** `variant`: which ids the first records have. */
+/** `variant` selects the IDs of the first records. */
 export interface History {
   steps: Step[]
   variant: number
 }
 
-/** Histories whose edits are made on these sides. */
+/** Histories with edits on these sides. */
 export const histories = (...sides: SideName[]): fc.Arbitrary<History> =>
   fc.record({ steps: stepsOf(sides), variant: fc.nat(7) })
 
@@ -91,7 +91,7 @@ const stepsOf = (sides: SideName[]): fc.Arbitrary<Step[]> =>
     { minLength: 4, maxLength: 12 },
   )
 
-/** Goes through a history, lets both sides come to rest, and checks what must hold then. */
+/** Runs a history until both sides settle, and checks the invariants. */
 export async function run({ steps, variant }: History): Promise<World> {
   const world = await createWorld(variant)
   const log: Log = { events: [], attempts: [], expected: new Set() }
@@ -151,12 +151,12 @@ export async function run({ steps, variant }: History): Promise<World> {
   return world
 }
 
-/** With edits on one side alone, the mirror holds what a store holds that has no mirror. */
+/** With edits on one side only, the replica has the same data as a store without one. */
 async function checkReplay(world: World, steps: readonly Step[]): Promise<void> {
   if (steps.some((step) => 'meanwhile' in step)) return // which may not come to pass
   const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
   if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
-  const alone = openSide({ side: 'home', clock: clockOf(() => 0) })
+  const alone = openSide({ side: 'gateway', clock: clockOf(() => 0) })
   const tag = createTags()
   await furnish(alone, tag)
   for (const { edit } of edits)
@@ -167,7 +167,7 @@ async function checkReplay(world: World, steps: readonly Step[]): Promise<void> 
   assert.equal(world.conflicts, [], 'a conflict though one side has made all changes')
 }
 
-/** What records hold, without their ids and the values of keys, which are random. */
+/** Record contents without IDs and key values, which are random. */
 const valuesOf = (view: View): string[] =>
   [...view]
     .map(([id, { tag, isActive }]) => {
@@ -177,7 +177,7 @@ const valuesOf = (view: View): string[] =>
     })
     .sort()
 
-/** The records that both sides have made something else of since they were equal. */
+/** The records that both sides have changed since they were equal. */
 async function apart(world: World, base: View): Promise<string[]> {
   const [home, cloud] = [await world.view('home'), await world.view('cloud')]
   const ids = new Set([...home.keys(), ...cloud.keys(), ...base.keys()])

@@ -2,21 +2,21 @@ import { assert } from '../../support/suite.ts'
 import { dataOf } from './pair.ts'
 import type { SideName, View, World } from './world.ts'
 
-/** What an edit has made of a record on its side. */
+/** The result of an edit on its side. */
 export type Event = { at: number; side: SideName; id: string } & (
   | { what: 'content'; from: string | undefined; to: string | undefined }
   | { what: 'active'; isActive: boolean }
 )
 
-/** What is known of a history without a look into the mirror. */
+/** What a history implies without looking at the replica. */
 export interface Log {
   events: Event[]
   attempts: { at: number; isWhole: boolean }[]
-  /** Records that certainly were in conflict. */
+  /** Records that were certainly in conflict. */
   expected: Set<string>
 }
 
-/** Checks, after a history has come to rest, that both sides are equal, nothing is lost or back, and every conflict and no other was reported. */
+/** Checks after a history that both sides are equal, nothing is lost or reverted, and exactly the real conflicts were reported. */
 export async function check(world: World, log: Log, initial: View): Promise<void> {
   const { events, attempts, expected } = log
   const final = await checkEqual(world)
@@ -45,7 +45,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     const own = events.filter((event) => event.id === id)
     const contents = own.filter((event) => event.what === 'content')
     const state = final.get(id)
-    /** What was made and deleted before the next exchange was never heard of. */
+    /** Records created and deleted before the next sync were never sent. */
     const isKnown = (deletion: Event) => {
       const made = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
       return !made || attempts.some(({ at }) => made.at <= at && at <= deletion.at)
@@ -83,7 +83,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
   }
 }
 
-/** Checks that both sides are equal, and resolves to what they hold. */
+/** Checks that both sides are equal, and resolves to their records. */
 export async function checkEqual(world: World): Promise<View> {
   const { home, cloud } = world.sides()
   assert.equal(await plain(cloud), await plain(home), 'the sides differ')
@@ -93,7 +93,7 @@ export async function checkEqual(world: World): Promise<View> {
   return final
 }
 
-/** Is it about another combo with a name that the one has had? */
+/** Returns whether it is about another combo with a name this one has had. */
 function isRival(event: Event, own: Event[]): boolean {
   if (!event.id.startsWith('combos/')) return false
   const names = new Set(own.flatMap(namesOf))

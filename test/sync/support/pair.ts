@@ -1,19 +1,19 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { isRemembered, type Stamps, stampsAfter } from '../../../src/cloud/mirrors.ts'
 import { gatewayError } from '../../../src/errors.ts'
-import { exchange } from '../../../src/sync/exchange.ts'
-import type { SyncAnswer, SyncRequest } from '../../../src/sync/protocol.ts'
-import { MAX_STATES } from '../../../src/sync/protocol.ts'
-import type { Conflict, Exchanged, ExchangeState } from '../../../src/sync/types.ts'
+import type { SyncRequest, SyncResponse } from '../../../src/features/cloud-sync/protocol.ts'
+import { MAX_STATES } from '../../../src/features/cloud-sync/protocol.ts'
+import { agreesOnLastSync, getNextStamps, type Stamps } from '../../../src/features/cloud-sync/proxy/replica-records.ts'
+import { syncReplicas } from '../../../src/features/cloud-sync/sync-replicas.ts'
+import type { Conflict, SyncProgress, SyncResult } from '../../../src/features/cloud-sync/sync-types.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 import { openSide, type Side, type SideOptions } from './sides.ts'
 
-/** What the proxy remembers of the mirror, in its storage. */
+/** The proxy's stored record of the replica. */
 interface MirrorRecord extends Stamps {
   id: string
 }
 
-/** The proxy's part of the protocol, without sessions, over a storage. */
+/** The proxy's side of the protocol over a storage, without sessions. */
 export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
   const side = openSide({ ...given, side: 'cloud' })
@@ -29,7 +29,7 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
   async function mirrorFor(request: SyncRequest): Promise<{ mirror: MirrorRecord; isDiverged: boolean }> {
     const stored = await read()
     if (stored && stored.id === request.mirror) {
-      const isDiverged = !isRemembered(stored, request)
+      const isDiverged = !agreesOnLastSync(stored, request)
       if (isDiverged && !request.full) throw refusal('HISTORY_DIVERGED')
       return { mirror: stored, isDiverged }
     }
@@ -39,7 +39,7 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
     return { mirror, isDiverged: false }
   }
 
-  async function sync(text: string): Promise<SyncAnswer> {
+  async function sync(text: string): Promise<SyncResponse> {
     const request: SyncRequest = JSON.parse(text)
     const { mirror, isDiverged } = await mirrorFor(request)
     const replica = replicas.get(mirror.id) ?? side.replica(mirror.id)
@@ -47,10 +47,10 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
     if (request.full) await replica.markAllUnseen({ isDiverged })
     await replica.confirm(request.seen)
     const verdicts = await replica.accept(request.changes)
-    const { states, more } = await replica.unseen(MAX_STATES)
-    const stamps = stampsAfter(mirror, request, { states: states.length, newStamp: newId })
+    const { states, more } = await replica.listUnseen(MAX_STATES)
+    const stamps = getNextStamps(mirror, request, { states: states.length, newStamp: newId })
     await write({ id: mirror.id, ...stamps })
-    const answer: SyncAnswer = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
+    const answer: SyncResponse = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
     return JSON.parse(JSON.stringify(answer))
   }
 
@@ -62,23 +62,23 @@ export const refusal = (code: string) =>
 
 export type CloudEnd = ReturnType<typeof openProxy>
 
-/** A gateway's part of the protocol over a storage. */
+/** A gateway's side of the protocol over a storage. */
 export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
-  const side = openSide({ ...given, side: 'home' })
+  const side = openSide({ ...given, side: 'gateway' })
 
-  const state = async (): Promise<ExchangeState> => {
+  const state = async (): Promise<SyncProgress> => {
     const stored = await storage.get('cloud/state')
     return stored ? JSON.parse(stored.value) : { mirror: null, stamp: null }
   }
 
-  /** `reported` gets each conflict at once. */
+  /** `reported` receives each conflict immediately. */
   async function sync(
-    send: (text: string) => Promise<SyncAnswer>,
+    send: (text: string) => Promise<SyncResponse>,
     { create, signal = new AbortController().signal, reported }: SyncOptions = {},
-  ): Promise<Exchanged> {
-    return exchange({
-      replica: side.replica,
+  ): Promise<SyncResult> {
+    return syncReplicas({
+      createReplica: side.replica,
       send: (request) => send(JSON.stringify(request)),
       state: await state(),
       refresh: state,
@@ -100,7 +100,7 @@ interface SyncOptions {
 
 export type Home = ReturnType<typeof openHome>
 
-/** Both sides over storages of their own, mirrored once. */
+/** Both sides over their own storages, synced once. */
 export async function openPair(
   clock: Clock,
   { home: homeStorage = memoryStorage(), cloud: cloudStorage = memoryStorage(), ...more }: PairOptions = {},
@@ -113,7 +113,7 @@ export async function openPair(
 
 type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Storage; cloud?: Storage }
 
-/** Everything that is mirrored of a side, without what differs: the order of records, and the values of keys. */
+/** The synced records of a side, without the order and key values, which differ. */
 export async function dataOf({ store }: Side): Promise<Record<string, unknown>> {
   const all = await store.keys.all()
   const keys = all

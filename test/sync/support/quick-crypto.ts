@@ -1,6 +1,6 @@
 /*
- * Stands in for what a store uses of WebCrypto where histories by the thousand are gone through: each job of WebCrypto goes through a thread. It hides
- * nothing, but what was changed, moved or sealed with another key is refused as ever.
+ * Replaces the parts of WebCrypto that a store uses, to run thousands of histories: each WebCrypto job goes through a thread. It hides
+ * nothing, but still rejects data that was changed, moved, or encrypted with another key.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -15,7 +15,7 @@ interface Gcm {
 
 const TAG = 16
 
-/** 32 bytes that differ when any of the parts does. */
+/** 32 bytes that differ if any part does. */
 function mix(...parts: readonly Bytes[]): Bytes {
   const state = Uint32Array.of(0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f)
   let [a = 0, b = 0, c = 0, d = 0] = state
@@ -63,7 +63,7 @@ const subtle = {
   },
 }
 
-/** Does work with it in place of WebCrypto. */
+/** Runs work with this in place of WebCrypto. */
 export async function withQuickCrypto<T>(work: () => Promise<T>): Promise<T> {
   Object.defineProperty(crypto, 'subtle', { value: subtle, configurable: true })
   try {

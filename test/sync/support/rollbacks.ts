@@ -5,24 +5,24 @@ import { changes, edit, fault, side } from './history.ts'
 import { checkEqual, type Event } from './oracle.ts'
 import { createWorld, type Edit, type SideName, type Texts, type View, type World } from './world.ts'
 
-/** Edits, and an exchange after them. */
+/** Edits, followed by a sync. */
 interface Round {
   edits: { side: SideName; edit: Edit }[]
   faults: readonly Fault[]
 }
 
-/** An old copy of one side's storage is put back. */
+/** A restore of one side's storage from an old copy. */
 interface Rollback {
   side: SideName
-  /** How many exchanges old it is. */
+  /** The age of the copy in syncs. */
   age: number
-  /** Was it made before the edits of its round were exchanged, or after? */
+  /** Whether it was made before the edits of its round were synced, or after. */
   isEarly: boolean
-  /** What follows, before and after the sides come to be equal. */
+  /** Edits before and after the sides become equal. */
   rounds: Round[]
 }
 
-/** A history that puts old copies back. `variant`: which ids the first records have. */
+/** A history with restores. `variant` selects the IDs of the first records. */
 export interface RollbackHistory {
   rounds: Round[]
   rollbacks: Rollback[]
@@ -57,20 +57,20 @@ export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
   variant: fc.nat(3),
 })
 
-/** What a side has made, or has taken: for certain, and perhaps. */
+/** The changes a side has made or taken: certainly, and possibly. */
 interface Known {
   sure: ReadonlySet<Made>
   perhaps: ReadonlySet<Made>
-  /** How many exchanges have come to their end, as far as its storage knows. */
+  /** The number of completed syncs, as far as its storage knows. */
   exchanges: number
 }
 
 type Made = Event & {
-  /** What its side had perhaps seen. */
+  /** The changes its side had possibly seen. */
   saw: ReadonlySet<Made>
-  /** How many conflicts had been reported. */
+  /** The number of conflicts reported by then. */
   conflicts: number
-  /** How many exchanges had come to their end before, as far as the storage of its side knew. */
+  /** The number of syncs completed by then, as far as the storage of its side knew. */
   exchanges: number
 }
 
@@ -81,7 +81,7 @@ interface Copy {
 
 const sides = ['home', 'cloud'] as const
 
-/** Goes through a history, lets both sides come to rest, and checks that no pause and no deletion that either side still knew of was undone unseen. */
+/** Runs a history until both sides settle, and checks that no pause or deletion known to either side was undone without seeing it. */
 export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHistory): Promise<void> {
   const world = await createWorld(variant, { isBlind: false }) // what only home or only the cloud has lost, stamps alone tell
   const nothing: Known = { sure: new Set(), perhaps: new Set(), exchanges: 0 }
@@ -134,7 +134,7 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
   checkUndone(await checkEqual(world), last, world)
 }
 
-/** Was everything that is no more in force as these events have made it undone by who had seen it, or reported? */
+/** Returns whether everything that no longer applies was undone by a side that had seen it, or was reported. */
 function checkUndone(final: View, known: readonly Known[], { conflicts }: World): void {
   const perhaps = known.flatMap((one) => [...one.perhaps])
   for (const event of new Set(known.flatMap(({ sure }) => [...sure]))) {
@@ -154,14 +154,14 @@ function checkUndone(final: View, known: readonly Known[], { conflicts }: World)
   }
 }
 
-/** Was it deleted before the exchange that was to tell of it? */
+/** Returns whether it was deleted before it was synced. */
 function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
   const creations = [...saw].filter((one) => one.id === id && one.what === 'content' && one.from === undefined)
   const last = creations.findLast((one) => one.side === by)
   return what === 'content' && last?.exchanges === exchanges
 }
 
-/** What undoes a pause, a deletion or the requirement of keys that is not in force; `undefined` when nothing has to be undone. */
+/** Returns what undoes a pause, a deletion, or the requirement of keys; `undefined` if nothing needs undoing. */
 function undoingOf(event: Event, final: View): ((other: Event) => boolean) | undefined {
   const state = final.get(event.id)
   if (!state) return undefined

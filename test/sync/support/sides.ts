@@ -1,35 +1,35 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createComboOperations } from '../../../src/admin/combos.ts'
+import { createConnectionOperations } from '../../../src/admin/connections.ts'
+import { createKeyOperations } from '../../../src/admin/keys.ts'
+import { createAliasOperations, createCustomModelOperations } from '../../../src/admin/models.ts'
+import { createProviderOperations } from '../../../src/admin/providers.ts'
+import { createSettingsOperations } from '../../../src/admin/settings.ts'
+import { parseMirrored } from '../../../src/features/cloud-sync/gateway/mirror-input.ts'
+import { createReplica } from '../../../src/features/cloud-sync/replica.ts'
+import type { Claims, Replica } from '../../../src/features/cloud-sync/sync-types.ts'
 import { createMutex } from '../../../src/lib/promises.ts'
-import { createComboOperations } from '../../../src/management/combos.ts'
-import { createConnectionOperations } from '../../../src/management/connections.ts'
-import { createKeyOperations } from '../../../src/management/keys.ts'
-import { parseMirrored } from '../../../src/management/mirror-input.ts'
-import { createAliasOperations, createCustomModelOperations } from '../../../src/management/models.ts'
-import { createProviderOperations } from '../../../src/management/providers.ts'
-import { createSettingsOperations } from '../../../src/management/settings.ts'
 import { defaultLimits } from '../../../src/options.ts'
-import type { Health } from '../../../src/routing/health.ts'
-import type { RouteTable } from '../../../src/routing/route-table.ts'
-import { createStore } from '../../../src/store/store.ts'
-import { createWritableStore, type WritableStore } from '../../../src/store/writable-store.ts'
-import { createReplica } from '../../../src/sync/replica.ts'
-import type { Claims, Replica } from '../../../src/sync/types.ts'
+import { createStore } from '../../../src/records/store.ts'
+import { createWritableStore, type WritableStore } from '../../../src/records/writable-store.ts'
+import type { RouteTable } from '../../../src/request/routing/route-table.ts'
+import type { Health } from '../../../src/request/routing/target-health.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 
-/** A store with the operations of the management, as one side of a mirror has it. */
+/** A store with the management operations, as one side of a replica. */
 export interface Side {
   store: WritableStore
   api: Api
   replica(mirror: string): Replica
 }
 
-type Api = ReturnType<typeof operationsOf>
+type Api = ReturnType<typeof createOperations>
 
 const catalog = { acme: { name: 'Acme', alias: 'acme' }, other: { name: 'Other', alias: 'other' } }
 
 export interface SideOptions {
   storage?: Storage
-  side: 'home' | 'cloud'
+  side: 'gateway' | 'cloud'
   clock: Clock
   claims?: Claims
   keepsSecrets?: boolean
@@ -41,19 +41,19 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
     clock,
     logger: silent,
     secret: `secret of ${side} `.repeat(4),
-    filesBySha256: side === 'cloud',
+    digestsSha256: side === 'cloud',
     turnEnd,
     onError: () => {},
   })
   const store = createWritableStore(opened, clock)
   return {
     store,
-    api: operationsOf(store, clock),
-    replica: (mirror) =>
+    api: createOperations(store, clock),
+    replica: (replicaId) =>
       createReplica({
         store,
         side,
-        mirror,
+        replicaId,
         validate: parseMirrored,
         clock,
         keepsSecrets,
@@ -65,15 +65,18 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
 const turnEnd = async () => {}
 const silent = { warn: () => {}, error: () => {} }
 
-function operationsOf(store: WritableStore, clock: Clock) {
+function createOperations(store: WritableStore, clock: Clock) {
   const inTurn = createMutex()
-  // What the operations ask of these two is here; records are all that is looked at.
-  const table = { comboOf: () => undefined, resolutionOf: () => ({}) }
+  // Only what the operations use.
+  const table = {
+    findCombo: () => undefined,
+    resolveModel: () => ({}),
+  } satisfies { [Name in keyof RouteTable]?: unknown }
   const routes = async () => table as unknown as RouteTable
   const rotation = { reset: async () => {} }
   const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
   return {
-    keys: createKeyOperations({ store, clock, turnEnd, forgetLimits: async () => {} }),
+    keys: createKeyOperations({ store, clock, routes, turnEnd, forgetLimits: async () => {} }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
     combos: createComboOperations({ store, clock, rotation, routes, inTurn }),
     connections: createConnectionOperations({
@@ -84,7 +87,7 @@ function operationsOf(store: WritableStore, clock: Clock) {
       fetch: () => Promise.reject(new TypeError('fetch failed')),
       limits: defaultLimits,
     }),
-    customModels: createCustomModelOperations({ store }),
+    customModels: createCustomModelOperations({ store, routes }),
     aliases: createAliasOperations({ store, routes, inTurn }),
     providers: createProviderOperations({ store, catalog }),
   }

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../../src/errors.ts'
-import { openKey, sha256Hex } from '../../../src/store/vault.ts'
-import type { Conflict } from '../../../src/sync/types.ts'
+import type { Conflict } from '../../../src/features/cloud-sync/sync-types.ts'
+import { decryptKey, sha256Hex } from '../../../src/records/keyring.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
 import { createTransport, type Fault, type Mortal, mortal } from './faults.ts'
 import { type CloudEnd, type Home, openHome, openProxy } from './pair.ts'
@@ -9,7 +9,7 @@ import type { Side } from './sides.ts'
 
 export type SideName = 'home' | 'cloud'
 
-/** One thing that an administrator does; `pick` chooses among the records that there are. */
+/** An administrator's action; `pick` selects a record. */
 export interface Edit {
   do: 'create' | 'change' | 'delete' | 'pause' | 'resume' | 'swap combos' | 'require keys' | 'give another value'
   what: Kind
@@ -19,32 +19,32 @@ export interface Edit {
 export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', 'customModels'] as const
 export type Kind = (typeof kinds)[number]
 
-/** What is seen of one record: a text that each change makes another one, and of some whether it is active. */
+/** The observed state of a record: a string that each change modifies, and for some whether it is active. */
 export interface Seen {
   tag: string
   isActive?: boolean
-  /** Of the last call that set it, on this side alone. */
+  /** Identifies the last call that set it, on this side only. */
   edit?: string
 }
 export type View = Map<string, Seen>
 
-/** Both sides, with what an administrator of each may do. */
+/** Both sides, with the actions of their administrators. */
 export interface World {
   edit(side: SideName, edit: Edit): Promise<void>
-  /** Resolves to whether it came to its end. */
+  /** Resolves to whether it completed. */
   sync(faults?: readonly Fault[]): Promise<boolean>
-  /** The process of a side dies at a write of what is done next. */
+  /** Kills the process of a side at a write of the next action. */
   dieAfter(side: SideName, writes: number, isMade: boolean): void
-  /** Does work before a write that a side makes next. */
+  /** Runs work before a side's next write. */
   interruptAfter(side: SideName, writes: number, work: () => Promise<void>): void
-  /** Begins the processes of the sides anew that have died, or all. */
+  /** Restarts the processes of sides that died, or all. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
-  /** The whole storage of a side. */
+  /** A side's whole storage. */
   copy(side: SideName): Promise<Texts>
-  /** Puts a copy in the place of a side's storage, and begins its process anew. */
+  /** Replaces a side's storage with a copy, and restarts its process. */
   putBack(side: SideName, copy: Texts): Promise<void>
-  /** All that were reported. */
+  /** All reported conflicts. */
   conflicts: Conflict[]
   refused: object[]
   sides(): Record<SideName, Side>
@@ -53,10 +53,10 @@ export interface World {
 const NAMES = ['one', 'two', 'three']
 const HOUR_MS = 3_600_000
 
-/** What is there before a history begins, on both sides. */
+/** The initial records on both sides. */
 const FIRST: Edit['what'][] = ['keys', 'keys', 'combos', 'combos', 'connections', 'aliases']
 
-/** Makes what is there before a history begins. */
+/** Creates the initial records. */
 export async function furnish(side: Side, tag: () => string): Promise<void> {
   for (const [pick, what] of FIRST.entries()) await perform(side, { do: 'create', what, pick }, tag)
 }
@@ -70,7 +70,7 @@ const START = Date.UTC(2026, 0, 1)
 export type Texts = { key: string; value: string }[]
 const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
 
-/** The storages of two sides that are equal: made once for each number, as the ids of records are random. */
+/** The storages of two equal sides, created once per number, because record IDs are random. */
 async function prepare(): Promise<Record<SideName, Texts>> {
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
   const home = openHome({ storage: storages.home, clock: clockOf(() => START) })
@@ -86,7 +86,7 @@ async function copyOf(texts: Texts): Promise<Storage> {
   return storage
 }
 
-/** `isBlind`: old requests come again as though the proxy did not look at stamps. */
+/** `isBlind` replays old requests as if the proxy didn't check stamps. */
 export async function createWorld(variant: number, { isBlind = true } = {}): Promise<World> {
   const texts = prepared.get(variant) ?? prepare()
   prepared.set(variant, texts)
@@ -153,7 +153,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
   }
 }
 
-/** Nothing that is awaited here takes time. */
+/** Nothing awaited here takes time. */
 export const clockOf = (now: () => number): Clock => ({
   now,
   sleep: () => new Promise(() => {}),
@@ -163,7 +163,7 @@ export const clockOf = (now: () => number): Clock => ({
 export const isRefused = (error: unknown) =>
   isGatewayError(error) && ['NAME_TAKEN', 'NOT_FOUND', 'INVALID_REQUEST'].includes(error.code)
 
-/** Does what an administrator does; `tag` makes each change another one. */
+/** Performs an administrator's action; `tag` makes each change unique. */
 export async function perform({ api, store }: Side, edit: Edit, tag: () => string): Promise<void> {
   const name = NAMES[edit.pick % NAMES.length] ?? ''
   const chosen = <T>(all: readonly T[]) => all[edit.pick % Math.max(1, all.length)]
@@ -223,7 +223,7 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
   }
 }
 
-/** The records that are mirrored, as their changes are told apart. */
+/** The synced records, in a form that shows their changes. */
 export async function viewOf({ store }: Side): Promise<View> {
   const view: View = new Map()
   const add = (id: string, tag: unknown, { isActive, edit }: Partial<Seen> = {}) => {
@@ -253,11 +253,11 @@ export async function viewOf({ store }: Side): Promise<View> {
 }
 
 /** The digests of keys, which both sides know. */
-function digestsOf({ vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
+function digestsOf({ keyring: vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
   return Promise.all(
     keys.map(async ({ record }) => {
       if (record.sha256 !== undefined) return record.sha256
-      const value = await openKey(await vault(), record)
+      const value = await decryptKey(await vault(), record)
       return value === undefined ? 'not to be opened' : sha256Hex(value)
     }),
   )

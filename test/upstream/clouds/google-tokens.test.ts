@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
-import { type ServiceAccount, serviceAccount } from '../../../src/upstream/clouds/cloud-rules.ts'
-import { createGoogleTokens } from '../../../src/upstream/clouds/google-tokens.ts'
+import { parseServiceAccount, type ServiceAccount } from '../../../src/request/upstream/clouds/cloud-rules.ts'
+import { createGoogleTokens } from '../../../src/request/upstream/clouds/google-tokens.ts'
 import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -30,7 +30,7 @@ function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`
 const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
 const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
-test('tokens of service accounts are requested with an assertion that is signed with the key of the account', async () => {
+test("tokens of service accounts are requested with an assertion signed with the account's key", async () => {
   const { up, clock, token } = open()
   assert.is(await token(), 'ya29.1')
   const [call] = up.calls
@@ -52,7 +52,7 @@ test('tokens of service accounts are requested with an assertion that is signed 
   assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
 })
 
-test('tokens of service accounts are requested once, and kept until a minute before they expire', async () => {
+test('tokens of service accounts are requested once, and cached until a minute before they expire', async () => {
   const { up, clock, token } = open()
   assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
   await clock.advance(3_539_000)
@@ -68,11 +68,15 @@ const refusals: [answer: Response, code: string, message: string][] = [
   [
     json({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400),
     'UPSTREAM_CREDENTIALS',
-    'Google gave the service account no token (invalid_grant).',
+    'Google did not issue a token for the service account (invalid_grant).',
   ],
-  [json('no', 403), 'UPSTREAM_CREDENTIALS', 'Google gave the service account no token (403).'],
-  [json({ access_token: 'a\nb' }), 'UPSTREAM_CREDENTIALS', 'Google gave the service account no token (200).'],
-  [json({}, 503), 'UPSTREAM_FAILED', 'Google gave the service account no token (status 503).'],
+  [json('no', 403), 'UPSTREAM_CREDENTIALS', 'Google did not issue a token for the service account (403).'],
+  [
+    json({ access_token: 'a\nb' }),
+    'UPSTREAM_CREDENTIALS',
+    'Google did not issue a token for the service account (200).',
+  ],
+  [json({}, 503), 'UPSTREAM_FAILED', 'Google did not issue a token for the service account (status 503).'],
 ]
 
 for (const [answer, code, message] of refusals) {
@@ -84,7 +88,7 @@ for (const [answer, code, message] of refusals) {
   })
 }
 
-test('the request for a token of a service account has a time-out', async () => {
+test("the request for a service account's token has a timeout", async () => {
   const { clock, token } = open(() => new Promise(() => {}))
   const thrown = token().catch((error) => error)
   await clock.untilPending()
@@ -92,13 +96,16 @@ test('the request for a token of a service account has a time-out', async () => 
   assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
 })
 
-test('a text that is no private key is reported', async () => {
+test('a string that is not a private key is reported', async () => {
   const { up, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
   const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
   assert.equal(
     [error.code, error.message],
-    ['UPSTREAM_CREDENTIALS', 'The private key of the service account cannot be read.'],
+    [
+      'UPSTREAM_CREDENTIALS',
+      'The service account\'s private key cannot be read. Set "apiKey" to the complete key file.',
+    ],
   )
   assert.is(up.calls.length, 0)
 })
@@ -112,11 +119,11 @@ test('only a key file is parsed as a service account', () => {
     client_email: account.email,
     token_uri: 'https://evil.test/token',
   }
-  assert.equal(serviceAccount(JSON.stringify(file, null, 2)), { ...account, project: 'mine' })
-  assert.equal(serviceAccount(JSON.stringify({ ...file, project_id: 'a/../b', private_key_id: 1 })), {
+  assert.equal(parseServiceAccount(JSON.stringify(file, null, 2)), { ...account, project: 'mine' })
+  assert.equal(parseServiceAccount(JSON.stringify({ ...file, project_id: 'a/../b', private_key_id: 1 })), {
     email: account.email,
     privateKey: account.privateKey,
   })
   for (const text of ['ya29.token', '{}', '[]', JSON.stringify({ ...file, private_key: 'x' })])
-    assert.is(serviceAccount(text), undefined)
+    assert.is(parseServiceAccount(text), undefined)
 })

@@ -109,7 +109,7 @@ for (const [name, [request, names, signature, sessionToken]] of Object.entries(v
   })
 }
 
-test('bytes are signed like the text that they are', () => {
+test('bytes are signed like the text that they encode', () => {
   const body = new TextEncoder().encode('Param1=value1')
   assert.equal(signV4({ ...post, body }, scope), signV4({ ...post, body: 'Param1=value1' }, scope))
 })

@@ -1,37 +1,41 @@
+import type { KeptRequest } from '../../../src/features/usage/request-record.ts'
+import { createUsageStore, type UsageStore } from '../../../src/features/usage/usage.ts'
 import { startDeadline } from '../../../src/lib/deadline.ts'
-import type { Storage } from '../../../src/types.ts'
-import { type KeptRequest, requestIdAt } from '../../../src/usage/kept/record.ts'
-import { type KeptUsage, keepUsage } from '../../../src/usage/kept/usage.ts'
+import { createRequestId } from '../../../src/lib/request-id.ts'
+import type { Logger, Storage } from '../../../src/types.ts'
 import type { FakeClock } from '../../support/clock.ts'
 
-/** A gateway's part that keeps usage, alone. */
+/** Only the usage store of a gateway. */
 export function openInstance(
   storage: Storage,
   clock: FakeClock,
   days?: { requests: number; totals: number },
-): KeptUsage {
-  return keepUsage({
+  logger: Logger = { warn() {}, error() {} },
+  onError: (error: unknown) => void = () => {},
+): UsageStore {
+  return createUsageStore({
     storage,
     clock,
-    logger: { warn() {}, error() {} },
+    logger,
     freshness: { onChange: (listener) => void storage.watch?.(listener) },
     settings: async () => (days ? { usage: { keepRequestsDays: days.requests, keepTotalsDays: days.totals } } : {}),
     startTimer: (ms, onTime) => startDeadline(clock, ms, onTime),
-    onError() {},
+    turnEnd: async () => {},
+    onError,
   })
 }
 
 /** A store without keys and groups. */
 export const noNames = { keys: { all: async () => [] }, groups: { all: async () => [] } }
 
-/** A request that came at `at` (epoch ms), answered by one target for as many nano-dollars as it has tokens of input. */
+/** A request that arrived at `at` (epoch ms), with one target and a cost in nano-dollars equal to its input tokens. */
 export function requestAt(at: number, given: Partial<KeptRequest> & { input?: number } = {}): KeptRequest {
   const { input = 1, ...others } = given
   const target = { provider: 'one', model: 'm', connectionId: 'c1' }
   const tokens = { input, output: 2, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   const spent = { tokens, costUsd: input / 1e9, costSource: 'counted' } as const
   return {
-    id: requestIdAt(at, crypto.randomUUID()),
+    id: createRequestId(at, crypto.randomUUID()),
     time: new Date(at).toISOString(),
     keyId: 'k1',
     endpoint: '/v1/chat/completions',

@@ -8,7 +8,7 @@ import { vendors } from './vendors.ts'
 
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 
-/** An answer, whole and streamed: what the vendor says in its own form, and then a text. */
+/** Creates a response, whole and streamed, with the vendor's own blocks and then a text. */
 export function answerOf(format: HostFormat, said: readonly JsonObject[]): { whole: object; events: string[] } {
   const { whole, events } = saidIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const answer = Object(whole)
@@ -74,7 +74,7 @@ export function answerOf(format: HostFormat, said: readonly JsonObject[]): { who
   }
 }
 
-/** A gateway before a vendor that gives this answer. */
+/** Creates a gateway in front of a vendor that returns this response. */
 export async function openBefore(format: HostFormat, answer: { whole: object; events: string[] }) {
   const { provider, model } = vendors[format]
   const up = fakeUpstream(({ url, body }) =>

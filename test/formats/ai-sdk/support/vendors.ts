@@ -10,7 +10,7 @@ interface Vendor {
   /** Its name in Signalbox. */
   provider: string
   model: string
-  /** The models of the AI SDK's own package for the vendor. */
+  /** Creates a model of the AI SDK's own package for the vendor. */
   create(fetch: Fetch): (model: string) => LanguageModel
 }
 

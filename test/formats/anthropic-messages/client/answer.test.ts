@@ -1,8 +1,8 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { Answer, Finish } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import { unsealState } from '../../../../src/formats/canonical/state.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { Answer, Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import { unsealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -15,7 +15,7 @@ function written(content: AssistantPart[], fields: Partial<Answer> = {}, request
   return messagesTranslator.writeAnswer(answer, contexts(messagesTranslator).write(request))
 }
 
-write("a written message has all fields that the vendor's own has", () => {
+write("a message has all fields of the vendor's own messages", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },
@@ -29,7 +29,7 @@ write("a written message has all fields that the vendor's own has", () => {
   })
 })
 
-write('no input token is counted twice, even if the provider does so', () => {
+write('input tokens are not counted twice, even if the provider does so', () => {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 90, cacheWriteTokens: 90 }
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = Object(
     written([{ type: 'text', text: 'a' }], { usage }).usage,
@@ -61,18 +61,18 @@ const finishes: [finish: Finish, wire: object][] = [
 ]
 
 for (const [finish, wire] of finishes) {
-  write(`the stop reason is written: ${finish.reason}`, () => {
+  write(`the writer maps the finish reason ${finish.reason}`, () => {
     const { stop_reason, stop_sequence, stop_details } = written([], { choices: [{ content: [], finish }] })
     assert.equal({ stop_reason, stop_sequence, stop_details }, wire)
   })
 }
 
-write('a refusal is written as text, and as the stop reason', () => {
+write('a refusal becomes text and the stop reason', () => {
   const { content, stop_reason } = written([{ type: 'refusal', text: 'no' }])
   assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
-write('arguments are written as an object, and none are lost', () => {
+write('arguments become an object, and none are lost', () => {
   const input = (said: string) =>
     Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: said }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })
@@ -80,7 +80,7 @@ write('arguments are written as an object, and none are lost', () => {
   assert.equal(input('{"path":"/tm'), { _raw: '{"path":"/tm' })
 })
 
-write('state of other vendors is sealed in thinking blocks, and returns to its part', () => {
+write('thinking blocks contain the sealed state of other vendors, which goes back to its part', () => {
   const gemini = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 't' } as const
   const parts: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: { origin, kind: 'encrypted', data: 'e', id: 'rs_1' } },
@@ -104,7 +104,7 @@ write('state of other vendors is sealed in thinking blocks, and returns to its p
   assert.equal(turns, [{ role: 'assistant', content: parts }])
 })
 
-write('a client that wants no reasoning gets the signatures alone', () => {
+write('a client that hides reasoning receives only signatures', () => {
   const state = { origin, kind: 'signature', data: 's' } as const
   const request = { options: { reasoning: { effort: 'high', show: 'none' } } } as const
   const [block, ...others] = Object(

@@ -1,7 +1,7 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { UserPart } from '../../../../src/formats/canonical/parts.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -24,7 +24,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
     { system: 's', messages: [{ role: 'user', content: 'q' }] },
     [{ role: 'system', as: 'instructions', content: [text('s')] }, user(text('q'))],
   ],
-  'system blocks, each on its own': [
+  'separate system blocks': [
     { system: [{ ...text('a'), ...mark }, text('b')], messages: [{ role: 'user', content: 'q' }] },
     [
       { role: 'system', as: 'instructions', content: [{ ...text('a'), cache }] },
@@ -41,7 +41,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
     },
     [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
   ],
-  'results, then what the user says to them': [
+  'results, then the user’s text': [
     {
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } }] },
@@ -63,7 +63,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
       user(text('so?')),
     ],
   ],
-  'results in messages that follow each other': [
+  'results in consecutive messages': [
     {
       messages: [
         { role: 'user', content: [result('a')] },
@@ -83,24 +83,24 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
 }
 
 for (const [name, [body, expected]] of Object.entries(conversations)) {
-  turns(`turns are parsed: ${name}`, () => assert.equal(parse(body).turns, expected))
+  turns(`the parser reads turns: ${name}`, () => assert.equal(parse(body).turns, expected))
 }
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 const said: Record<string, [block: JsonObject, part: UserPart]> = {
-  'an image, by its bytes': [
+  'a base64 image': [
     { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: PNG } },
     { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: PNG } },
   ],
-  'an image, by its address': [
+  'an image URL': [
     { type: 'image', source: { type: 'url', url: 'https://a' }, ...mark },
     { type: 'image', source: { type: 'url', url: 'https://a' }, cache },
   ],
-  'an image, by its id': [
+  'an image by file ID': [
     { type: 'image', source: { type: 'file', file_id: 'file_1' } },
     { type: 'image', source: { type: 'file-id', id: 'file_1', format: 'anthropic-messages' } },
   ],
-  'a PDF with all that is said of it': [
+  'a PDF with all its fields': [
     {
       ...{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' } },
       ...{ title: 't', context: 'c', citations: { enabled: true } },
@@ -110,7 +110,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
       ...{ name: 't', context: 'c', citable: true },
     },
   ],
-  'a text as a document': [
+  'a text document': [
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' }, title: null },
     { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'x' } },
   ],
@@ -127,7 +127,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
 const parts = suite('content of users and tools in a Messages request')
 
 for (const [name, [block, part]] of Object.entries(said)) {
-  parts(`a block is parsed: ${name}`, () => {
+  parts(`the parser reads a block: ${name}`, () => {
     assert.equal(parse({ messages: [{ role: 'user', content: [block] }] }).turns, [user(part)])
     assert.equal(parse({ messages: [{ role: 'user', content: [result('a', { content: [block] })] }] }).turns, [
       { role: 'tool', results: [{ callId: 'a', content: [part] }] },

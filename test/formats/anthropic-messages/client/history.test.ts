@@ -1,6 +1,6 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -11,28 +11,28 @@ function parse(body: JsonObject) {
 
 const text = (said: string) => ({ type: 'text', text: said }) as const
 
-const history = suite('earlier answers in a Messages request')
+const history = suite('earlier responses in a Messages request')
 
 const own = { format: 'anthropic-messages', account: '' } as const
 const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
-  'signed thoughts': [
+  'signed reasoning': [
     [{ type: 'thinking', thinking: 'hm', signature: 's' }],
     [{ type: 'reasoning', text: 'hm', state: { origin: own, kind: 'signature', data: 's' } }],
   ],
-  'a signature without thoughts': [
+  'a signature without reasoning text': [
     [{ type: 'thinking', thinking: '', signature: 's' }],
     [{ type: 'reasoning', text: '', state: { origin: own, kind: 'signature', data: 's' } }],
   ],
-  'thoughts without a signature': [
+  'reasoning without a signature': [
     [{ type: 'thinking', thinking: 'hm', signature: '' }],
     [{ type: 'reasoning', text: 'hm' }],
   ],
-  'thoughts with neither': [[{ type: 'thinking', thinking: '', signature: '' }], []],
-  'thoughts that nobody may read': [
+  'empty reasoning': [[{ type: 'thinking', thinking: '', signature: '' }], []],
+  'redacted reasoning': [
     [{ type: 'redacted_thinking', data: 'r' }],
     [{ type: 'reasoning', text: '', state: { origin: own, kind: 'redacted', data: 'r' } }],
   ],
-  'a text that cites': [
+  'a text with citations': [
     [
       {
         ...text('a'),
@@ -43,7 +43,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     ],
     [{ ...text('a'), citations: [{ quote: 'q', document: 0, place: { unit: 'character', start: 1, end: 2 } }] }],
   ],
-  'a search of its own': [
+  'Anthropic’s own search': [
     [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
       { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'https://a', title: 'A' }] },
@@ -60,7 +60,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     ],
     [text('bash_code_execution(command: ls)\n\n'), text('a.txt')],
   ],
-  'a page that was fetched, without what is encrypted': [
+  'a fetched page, without encrypted content': [
     [
       {
         ...{ type: 'web_fetch_tool_result', tool_use_id: 's' },
@@ -72,7 +72,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     ],
     [text('https://a\nT\nwords')],
   ],
-  'a file that was fetched, without its bytes': [
+  'a fetched file, without its data': [
     [
       {
         ...{ type: 'web_fetch_tool_result', tool_use_id: 's' },
@@ -81,8 +81,8 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     ],
     [text('https://a')],
   ],
-  'a summary of what came before': [[{ type: 'compaction', content: 'sum' }], [text('sum')]],
-  'a search for tools, which is nothing to others': [
+  'a summary of the conversation': [[{ type: 'compaction', content: 'sum' }], [text('sum')]],
+  'a tool search, which is dropped': [
     [
       { type: 'server_tool_use', id: 's', name: 'tool_search_tool_bm25', input: { query: 'x' } },
       { type: 'tool_search_tool_result', tool_use_id: 's', content: { tool_references: [{ tool_name: 'f' }] } },
@@ -92,14 +92,14 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
 }
 
 for (const [name, [content, expected]] of Object.entries(blocks)) {
-  history(`an earlier answer is parsed: ${name}`, () =>
+  history(`the parser reads an earlier response: ${name}`, () =>
     assert.equal(parse({ messages: [{ role: 'assistant', content }] }).turns, [
       { role: 'assistant', content: expected },
     ]),
   )
 }
 
-history('a web search without results is reported as a warning', () => {
+history('a web search without results causes a warning', () => {
   const content = [{ type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } }]
   const { turns, warnings } = parse({ messages: [{ role: 'assistant', content }] })
   assert.equal(turns, [{ role: 'assistant', content: [] }])

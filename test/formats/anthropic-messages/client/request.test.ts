@@ -1,7 +1,7 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
 import { isObject, type JsonObject } from '../../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -12,7 +12,7 @@ function parse(body: JsonObject, version?: string) {
   return { ...request, warnings: warnings.list() }
 }
 
-/** What is refused names the field. */
+/** Rejected requests, with the field that the error names. */
 function refusal(body: JsonObject, version?: string): unknown {
   try {
     parse(body, version)
@@ -36,7 +36,7 @@ const declared: Record<string, [tool: JsonObject, tool: Tool | undefined]> = {
     { name: 'f', description: 'd', input_schema: schema, strict: true, ...mark },
     { type: 'function', name: 'f', description: 'd', schema, strict: true, cache },
   ],
-  'a function by its type': [
+  'a function with a type': [
     { type: 'custom', name: 'f', input_schema: schema },
     { type: 'function', name: 'f', schema },
   ],
@@ -53,20 +53,22 @@ const declared: Record<string, [tool: JsonObject, tool: Tool | undefined]> = {
     },
     { type: 'web-search', maxUses: 2, allowedDomains: ['a'], location: { city: 'Paris' } },
   ],
-  'a search for tools': [{ type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }, undefined],
+  'a tool search': [{ type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }, undefined],
 }
 
 for (const [name, [tool, expected]] of Object.entries(declared)) {
-  tools(`a tool is parsed: ${name}`, () => assert.equal(parse({ tools: [tool] }).tools, expected ? [expected] : []))
+  tools(`the parser reads a tool: ${name}`, () =>
+    assert.equal(parse({ tools: [tool] }).tools, expected ? [expected] : []),
+  )
 }
 
-tools('deferred tools are declared at once, with a warning', () => {
+tools('deferred tools are declared immediately, with a warning', () => {
   const { tools, warnings } = parse({ tools: [{ name: 'f', input_schema: schema, defer_loading: true }] })
   assert.equal(tools, [{ type: 'function', name: 'f', schema }])
   assert.equal(warnings, ['dropped:tools[0].defer_loading'])
 })
 
-tools('the tool choice is parsed, with parallel calls forbidden on demand', () => {
+tools('the parser reads the tool choice, which can disable parallel calls', () => {
   const choice = (tool_choice: JsonObject) => parse({ tool_choice }).toolChoice
   assert.equal(choice({ type: 'auto' }), { type: 'auto' })
   assert.equal(choice({ type: 'any' }), { type: 'required' })
@@ -83,33 +85,35 @@ const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
     { temperature: 0.5, topP: 0.9, topK: 5, stop: ['END'] },
   ],
   'a budget': [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, { reasoning: { budget: 2000 } }],
-  'no thoughts': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
-  'thoughts as the model likes, with an effort': [
+  'no reasoning': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
+  'adaptive reasoning with an effort': [
     { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'xhigh' } },
     { reasoning: { effort: 'xhigh', budget: 'auto', show: 'summary' } },
   ],
-  'thoughts that are not shown': [
+  'hidden reasoning': [
     { thinking: { type: 'adaptive', display: 'omitted' } },
     { reasoning: { budget: 'auto', show: 'none' } },
   ],
-  'an effort alone': [{ output_config: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
+  'only an effort': [{ output_config: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
   'a user': [{ metadata: { user_id: 'u' } }, { endUser: 'u' }],
   'the standard tier': [{ service_tier: 'standard_only' }, { serviceTier: 'default' }],
   speed: [{ service_tier: 'auto', speed: 'fast' }, { serviceTier: 'fast' }],
-  'caching of it all': [mark, { cacheOptions: { auto: cache } }],
+  'caching of the whole request': [mark, { cacheOptions: { auto: cache } }],
 }
 
 for (const [name, [body, expected]] of Object.entries(wishes)) {
-  options(`an option is parsed: ${name}`, () => assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }))
+  options(`the parser reads an option: ${name}`, () =>
+    assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }),
+  )
 }
 
-options('the output schema is parsed, also from its place in the beta', () => {
+options('the parser reads the output schema, even from its field in the beta', () => {
   const format = { type: 'json_schema', schema }
   assert.equal(parse({ output_config: { format } }).output, { type: 'json-schema', schema })
   assert.equal(parse({ output_format: format }).output, { type: 'json-schema', schema })
 })
 
-options('fields that only Anthropic has are dropped by their names', () => {
+options('fields that only Anthropic has are dropped with warnings that name them', () => {
   const { warnings } = parse({ context_management: { edits: [] }, output_config: { task_budget: {} }, made_up: 1 })
   assert.equal(warnings, ['dropped:output_config.task_budget', 'dropped:context_management', 'dropped:made_up'])
 })
@@ -118,28 +122,28 @@ options('a request to count tokens needs no max_tokens', () => {
   assert.equal(messagesTranslator.parseRequest({ model: 'm', messages: [] }, contexts(messagesTranslator)).options, {})
 })
 
-const refused = suite('refusals of a Messages request')
+const refused = suite('errors about a Messages request')
 
 const run = (type: string) => ({ tools: [{ type, name: 'x' }] })
 const message = (role: string, block: JsonObject) => ({ messages: [{ role, content: [block] }] })
 const refusals: Record<string, [body: JsonObject, param: string, version?: string]> = {
   'for a tool that Anthropic runs': [run('code_execution_20260521'), 'tools[0].type'],
-  'for a tool whose calls only its models make': [run('computer_20251124'), 'tools[0].type'],
-  'for servers of tools': [{ mcp_servers: [{ name: 'x' }] }, 'mcp_servers'],
+  'for a tool that only its models can call': [run('computer_20251124'), 'tools[0].type'],
+  'for MCP servers': [{ mcp_servers: [{ name: 'x' }] }, 'mcp_servers'],
   'for a container': [{ container: 'container_1' }, 'container'],
-  'for a place': [{ inference_geo: 'eu' }, 'inference_geo'],
-  'for a limit of nothing': [{ max_tokens: 0 }, 'max_tokens'],
+  'for a location': [{ inference_geo: 'eu' }, 'inference_geo'],
+  'for a limit of 0': [{ max_tokens: 0 }, 'max_tokens'],
   'for an unknown block': [message('user', { type: 'container_upload', file_id: 'f' }), 'messages[0].content[0].type'],
-  'for a document that the model said': [
+  'for a document in an assistant message': [
     message('assistant', { type: 'document', source: { type: 'url', url: 'https://a' } }),
     'messages[0].content[0].type',
   ],
   'for an unknown role': [message('tool', text('a')), 'messages[0].role'],
   'for a message without content': [{ messages: [{ role: 'user' }] }, 'messages[0].content'],
-  'for messages that are none': [{ messages: 'hi' }, 'messages'],
+  'for messages that are not a list': [{ messages: 'hi' }, 'messages'],
   'for a budget without a number': [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
   'for a choice without a name': [{ tool_choice: { type: 'tool' } }, 'tool_choice.name'],
-  'for sampling in the version that has none': [{ temperature: 0.5 }, 'temperature', '2026-10-21'],
+  'for sampling options in a version without them': [{ temperature: 0.5 }, 'temperature', '2026-10-21'],
 }
 
 for (const [name, [body, param, version]] of Object.entries(refusals)) {

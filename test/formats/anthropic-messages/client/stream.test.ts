@@ -1,15 +1,15 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import { unsealState } from '../../../../src/formats/canonical/state.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
 import { createSseParser } from '../../../../src/lib/sse.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import { unsealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
 const test = suite('writing a Messages stream')
 
-/** The events that a client gets, each written whole. */
+/** Returns the events that a client receives, and checks that each write is one whole event. */
 function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}) {
   const told: { type: string; [field: string]: unknown }[] = []
   const parser = createSseParser(({ event, data }) => {
@@ -40,7 +40,7 @@ const end: StreamEvent = {
 const origin = { format: 'openai-responses', account: 'openai/1' } as const
 const state = { origin, kind: 'encrypted', data: 'g', id: 'rs_1' } as const
 
-/** The events of the blocks, in short. */
+/** Summarizes the events of the blocks. */
 const blocks = (events: readonly StreamEvent[], request?: Partial<CanonicalRequest>) =>
   write([{ type: 'start' }, ...events, end], request)
     .filter(({ type }) => type.startsWith('content_block'))
@@ -50,7 +50,7 @@ const blocks = (events: readonly StreamEvent[], request?: Partial<CanonicalReque
       content_block ?? delta,
     ])
 
-test('a text is written from the start of the message to its stop', () => {
+test('a stream with text has all events from `message_start` to `message_stop`', () => {
   const usage = { inputTokens: 4, outputTokens: 1 }
   const told = write([{ type: 'start', usage }, text(0), delta(0, 'Hé'), delta(0, '!\n\n"'), stop(0), end])
   const nothing = { stop_reason: null, stop_sequence: null, stop_details: null }
@@ -83,7 +83,7 @@ test('a text is written from the start of the message to its stop', () => {
   ])
 })
 
-test('the start has an estimate of the input tokens if the provider has not reported them', () => {
+test('the start estimates the input tokens if the provider has not reported them', () => {
   const turns = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'some '.repeat(800) }] }]
   const [first, last] = write([{ type: 'start' }, { type: 'end', finishes: [{ reason: 'stop' }] }], { turns })
   const { input_tokens } = Object(Object(first?.message).usage)
@@ -91,7 +91,7 @@ test('the start has an estimate of the input tokens if the provider has not repo
   assert.is(Object(last?.usage).input_tokens, null)
 })
 
-test('interleaved calls are written one after the other', () => {
+test('the writer sends interleaved calls one after another', () => {
   const events = [
     call(0),
     call(1),
@@ -116,7 +116,7 @@ test('interleaved calls are written one after the other', () => {
   ])
 })
 
-test('a thinking block ends with its signature, sealed', () => {
+test('a thinking block ends with its sealed signature', () => {
   const told = blocks([thought(0), delta(0, 'hm'), { type: 'part-state', key: 0, state }, stop(0)])
   assert.equal(told.slice(0, 2), [
     ['start', 0, { type: 'thinking', thinking: '', signature: '' }],
@@ -127,7 +127,7 @@ test('a thinking block ends with its signature, sealed', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test('state without text has a block; reasoning with neither has none', () => {
+test('state without text has a block, but reasoning with neither has none', () => {
   const told = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     told.map(([type, index]) => [type, index]),
@@ -147,7 +147,7 @@ test('a redacted block is complete in its start', () => {
   assert.equal(second, ['stop', 0, undefined])
 })
 
-test('a client that wants no reasoning gets the signatures alone, and can return the reasoning all the same', () => {
+test('a client that hides reasoning receives only signatures, and can still send the reasoning back', () => {
   const kept = { origin: { format: 'openai-chat', account: 'd' }, kind: 'text', data: '' } as const
   const request = { options: { reasoning: { effort: 'high', show: 'none' } } } as const
   const told = blocks([start(0, { type: 'reasoning', text: '', state: kept }), delta(0, 'hm'), stop(0)], request)
@@ -164,7 +164,7 @@ test('a client that wants no reasoning gets the signatures alone, and can return
   assert.equal(turns, [{ role: 'assistant', content: [{ type: 'reasoning', text: 'hm', state: kept }] }])
 })
 
-test('empty texts have no block, since clients would return them', () => {
+test('empty texts have no block, because clients would send it back', () => {
   assert.equal(
     blocks([text(0), stop(0), call(1), stop(1)]).map(([, index]) => index),
     [0, 0],
@@ -186,7 +186,7 @@ test('citations are in the block of their text', () => {
   })
 })
 
-test('a web search is two blocks', () => {
+test('a web search becomes two blocks', () => {
   const results = [{ url: 'https://a', title: 'A' }]
   const told = blocks([start(0, { type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results }), stop(0)])
   assert.equal(
@@ -201,7 +201,7 @@ test('a web search is two blocks', () => {
   )
 })
 
-test('a refusal is written as text, and as the stop reason', () => {
+test('a refusal becomes text and the stop reason', () => {
   const told = write([{ type: 'start' }, start(0, { type: 'refusal', text: '' }), delta(0, 'no'), stop(0), end])
   const details = { type: 'refusal', category: null, explanation: null }
   assert.equal(told.at(-2)?.delta, {
@@ -212,7 +212,7 @@ test('a refusal is written as text, and as the stop reason', () => {
   })
 })
 
-test('an error is an event, and nothing follows it', () => {
+test('an error becomes an event that nothing follows', () => {
   const error = { kind: 'overloaded', status: 503, message: 'busy' } as const
   const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' }, request_id: null }
   assert.equal(write([{ type: 'error', error }]), [body])

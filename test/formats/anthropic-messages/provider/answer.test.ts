@@ -1,6 +1,6 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { Finish } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -41,17 +41,17 @@ const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
       },
     ],
   ],
-  'signed thoughts': [
+  'signed reasoning': [
     { type: 'thinking', thinking: 'hm', signature: 's' },
     [{ type: 'reasoning', text: 'hm', state: { origin, kind: 'signature', data: 's' } }],
   ],
-  'a signature without thoughts': [
+  'a signature without reasoning text': [
     { type: 'thinking', thinking: '', signature: 's' },
     [{ type: 'reasoning', text: '', state: { origin, kind: 'signature', data: 's' } }],
   ],
-  'thoughts without a signature': [{ type: 'thinking', thinking: 'hm' }, [{ type: 'reasoning', text: 'hm' }]],
-  'thoughts with neither': [{ type: 'thinking', thinking: '', signature: '' }, []],
-  'thoughts that nobody may read': [
+  'reasoning without a signature': [{ type: 'thinking', thinking: 'hm' }, [{ type: 'reasoning', text: 'hm' }]],
+  'empty reasoning': [{ type: 'thinking', thinking: '', signature: '' }, []],
+  'redacted reasoning': [
     { type: 'redacted_thinking', data: 'r' },
     [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: 'r' } }],
   ],
@@ -66,10 +66,10 @@ const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
 }
 
 for (const [name, [block, parts]] of Object.entries(blocks)) {
-  read(`a block is parsed: ${name}`, () => assert.equal(parse([block]).content, parts))
+  read(`the parser reads a block: ${name}`, () => assert.equal(parse([block]).content, parts))
 }
 
-read('a web search is parsed with its results', () => {
+read('the parser reads a web search with its results', () => {
   const found = [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'x', page_age: null }]
   const { content } = parse([
     { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'cats' } },
@@ -92,12 +92,12 @@ const reasons: [wire: string | null, reason: Finish['reason']][] = [
 ]
 
 for (const [wire, reason] of reasons) {
-  read(`the stop reason is parsed: ${wire}`, () => {
+  read(`the parser reads the stop reason: ${wire}`, () => {
     assert.is(parse([{ type: 'text', text: 'a' }], { stop_reason: wire }).finish?.reason, reason)
   })
 }
 
-read('the finish reason is tool-calls when there are calls, unless the answer was truncated', () => {
+read('the finish reason is tool-calls if there are calls, unless the response was cut off', () => {
   const call = { type: 'tool_use', id: 'a', name: 'f', input: {} }
   assert.is(parse([call], { stop_reason: 'end_turn' }).finish?.reason, 'tool-calls')
   assert.is(parse([call], { stop_reason: 'max_tokens' }).finish?.reason, 'length')
@@ -110,19 +110,19 @@ read('cached tokens count as input', () => {
   })
 })
 
-read('an answer has id, model and service tier', () => {
+read('a response has an ID, a model, and a service tier', () => {
   const { id, model, serviceTier } = parse([])
   assert.equal([id, model, serviceTier], ['msg_1', 'claude', 'default'])
 })
 
-read('a block without a canonical part is reported as a warning', () => {
+read('a block without a canonical part causes a warning', () => {
   const block = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
   assert.equal(parse([block, { type: 'text', text: 'a' }]).responseWarnings, [
     'dropped:answer.bash_code_execution_tool_result',
   ])
 })
 
-read('an answer without content is refused', () => {
+read('a response without content is rejected', () => {
   assert.throws(
     () => messagesTranslator.parseAnswer({ choices: [] }, contexts(messagesTranslator).read),
     (error: { code: string }) => error.code === 'UPSTREAM_INVALID',

@@ -1,8 +1,8 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { AssistantPart, UserPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import type { AssistantPart, UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -33,7 +33,7 @@ const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content:
 const first = { role: 'user', content: [text('q')] }
 
 const conversations: Record<string, [turns: Turn[], system: unknown, messages: unknown]> = {
-  'instructions before the first turn are blocks of the system': [
+  'instructions before the first turn become system blocks': [
     [
       { role: 'system', as: 'instructions', content: [text('a')] },
       { role: 'system', as: 'developer', content: [text('b'), text(' ')] },
@@ -42,12 +42,12 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     [text('a'), text('b')],
     [first],
   ],
-  'later ones stay where they are': [
+  'later instructions keep their position': [
     [user(text('q')), { role: 'system', as: 'system', content: [text('s')] }],
     undefined,
     [first, { role: 'system', content: [text('s')] }],
   ],
-  'results of one turn are one message, and what the user says to them follows': [
+  'results of one turn become one message, followed by the user’s text': [
     [user(text('q')), assistant(call('a'), call('b')), results('a', 'b'), user(text('so?'))],
     undefined,
     [
@@ -56,7 +56,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
       { role: 'user', content: [result('a'), result('b'), text('so?')] },
     ],
   ],
-  'turns of one role are one message': [
+  'turns of the same role become one message': [
     [user(text('q')), user(text('r')), assistant(text('a')), assistant(text('b')), user(text('c'))],
     undefined,
     [
@@ -65,12 +65,12 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
       { role: 'user', content: [text('c')] },
     ],
   ],
-  'blank texts and turns of nothing else are left out': [
+  'blank texts, and turns with nothing else, are omitted': [
     [user(text('q')), assistant(text(' \n')), user(text(''), text('r'))],
     undefined,
     [{ role: 'user', content: [text('q'), text('r')] }],
   ],
-  'a beginning that is to be continued does not end in blanks': [
+  'a response to continue does not end with white space': [
     [user(text('q')), assistant(text('a \n'))],
     undefined,
     [first, { role: 'assistant', content: [text('a')] }],
@@ -80,7 +80,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     undefined,
     [{ role: 'user', content: [text('(continue)')] }, { role: 'assistant', content: [text('a')] }, first],
   ],
-  'arguments are an object, and none are lost': [
+  'arguments become an object, and none are lost': [
     [user(text('q')), assistant(call('a', ''), call('b', '{"path":"/tm')), results('a', 'b')],
     undefined,
     [
@@ -99,7 +99,7 @@ for (const [name, [given, system, messages]] of Object.entries(conversations)) {
   })
 }
 
-turns('an added turn and a lost part are reported as warnings', () => {
+turns('an added turn and a dropped part cause warnings', () => {
   assert.equal(write({ turns: [assistant(text('a'))] }).warnings, ['added:messages'])
   assert.equal(write({ turns: [{ role: 'user', content: [text('q')], name: 'Ann' }] }).warnings, [
     'dropped:messages.name',
@@ -110,28 +110,28 @@ const state = (kind: 'signature' | 'redacted' | 'encrypted', data: string) =>
   ({ origin: { format: 'anthropic-messages', account: 'a' }, kind, data }) as const
 
 const history: Record<string, [part: AssistantPart, blocks: JsonObject[]]> = {
-  'signed thoughts, as they came': [
+  'signed reasoning, unchanged': [
     { type: 'reasoning', text: 'hm', state: state('signature', 's') },
     [{ type: 'thinking', thinking: 'hm', signature: 's' }],
   ],
-  'a signature without thoughts': [
+  'a signature without reasoning text': [
     { type: 'reasoning', text: '', state: state('signature', 's') },
     [{ type: 'thinking', thinking: '', signature: 's' }],
   ],
-  'thoughts that nobody may read': [
+  'redacted reasoning': [
     { type: 'reasoning', text: '', state: state('redacted', 'r') },
     [{ type: 'redacted_thinking', data: 'r' }],
   ],
-  'no thoughts of others': [{ type: 'reasoning', text: 'hm', state: state('encrypted', 'e') }, []],
+  'no reasoning of other vendors': [{ type: 'reasoning', text: 'hm', state: state('encrypted', 'e') }, []],
   'a refusal as text': [{ type: 'refusal', text: 'no' }, [text('no')]],
-  'the words of a sound': [
+  'the transcript of audio': [
     { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AA' }, transcript: 'hi' },
     [text('hi')],
   ],
 }
 
 for (const [name, [part, blocks]] of Object.entries(history)) {
-  turns(`a lost part of an earlier answer is reported: ${name}`, () => {
+  turns(`a dropped part of an earlier response causes a warning: ${name}`, () => {
     const { messages } = write({ turns: [user(text('q')), assistant(part, text('.')), user(text('q'))] }).body
     assert.equal(Object(messages)[1].content, [...blocks, text('.')])
   })
@@ -142,19 +142,19 @@ const parts = suite('user content written for a Messages provider')
 const PNG = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
 const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 const content: Record<string, [part: UserPart, block: JsonObject]> = {
-  'an image, by its bytes': [
+  'a base64 image': [
     { type: 'image', source: PNG, cache: { ttl: '1h' } },
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' }, ...mark },
   ],
-  'an image, by its address': [
+  'an image URL': [
     { type: 'image', source: { type: 'url', url: 'https://a' } },
     { type: 'image', source: { type: 'url', url: 'https://a' } },
   ],
-  'a file of its own': [
+  'a file stored by Anthropic': [
     { type: 'file', source: { type: 'file-id', id: 'file_1', format: 'anthropic-messages' } },
     { type: 'document', source: { type: 'file', file_id: 'file_1' } },
   ],
-  'a PDF with all that is said of it': [
+  'a PDF with all its fields': [
     {
       ...{ type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'AA==' } },
       ...{ name: 't', context: 'c', citable: true },
@@ -164,7 +164,7 @@ const content: Record<string, [part: UserPart, block: JsonObject]> = {
       ...{ title: 't', context: 'c', citations: { enabled: true } },
     },
   ],
-  'a text by its bytes': [
+  'a base64 text file': [
     { type: 'file', source: { type: 'base64', mediaType: 'text/markdown', data: 'aMOp' } },
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hé' } },
   ],
@@ -186,12 +186,12 @@ for (const [type, source] of [
   ['file', { ...PNG, mediaType: 'application/zip' }],
   ['file', { ...PNG, mediaType: 'text/plain', data: '/w==' }],
 ] as const) {
-  parts(`a ${type} of type ${source.mediaType} is refused`, () => {
-    assert.throws(() => write({ turns: [user({ type, source })] }), /the target takes/)
+  parts(`a ${type} of type ${source.mediaType} is rejected`, () => {
+    assert.throws(() => write({ turns: [user({ type, source })] }), /the target (?:only supports|does not support)/)
   })
 }
 
-parts('a tool result marks an error, and has no content member without content', () => {
+parts('a tool result marks an error, and has no content field without content', () => {
   const { messages } = write({
     turns: [
       user(text('q')),

@@ -1,9 +1,9 @@
-import { writeCountRequest } from '../../../../src/formats/anthropic-messages/provider/request.ts'
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import type { AssistantPart, UserPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { writeCountRequest } from '../../../../src/protocols/formats/anthropic-messages/provider/anthropic-provider-request.ts'
+import type { AssistantPart, UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -65,7 +65,7 @@ tools('a web search is a tool', () => {
   ])
 })
 
-tools('the tool choice is written, with parallel calls forbidden on demand', () => {
+tools('the writer supports tool choices, and disables parallel calls if requested', () => {
   const choice = (request: Partial<CanonicalRequest>) => write({ tools: [tool], ...request }).body.tool_choice
   const serial = { options: { parallelToolCalls: false } }
   assert.equal(choice({ toolChoice: { type: 'required' } }), { type: 'any' })
@@ -85,31 +85,38 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
     { reasoning: { effort: 'high', budget: 16_384 } },
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
   ],
-  'thoughts as the model likes': [{ reasoning: { budget: 'auto' } }, { thinking: { type: 'adaptive' } }],
-  'whether to show them': [
+  'adaptive reasoning': [{ reasoning: { budget: 'auto' } }, { thinking: { type: 'adaptive' } }],
+  'the display of reasoning': [
     { reasoning: { effort: 'low', budget: 1024, show: 'none' } },
     { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
   ],
-  'no thoughts': [{ reasoning: { effort: 'none', budget: 0 } }, { thinking: { type: 'disabled' } }],
-  'nothing of thoughts that are only to be shown': [{ reasoning: { show: 'full' } }, {}],
+  'no reasoning': [{ reasoning: { effort: 'none', budget: 0 } }, { thinking: { type: 'disabled' } }],
+  'no reasoning if only its display is set': [{ reasoning: { show: 'full' } }, {}],
   sampling: [
     { temperature: 0.5, topK: 3 },
     { temperature: 0.5, top_k: 3 },
   ],
-  'one of two ways of sampling': [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['dropped:top_p']],
-  'the one of them that says something': [{ temperature: 1, topP: 0.9 }, { top_p: 0.9 }],
-  'no sampling while it thinks': [
+  'one of two sampling options': [{ temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['dropped:top_p']],
+  'the sampling option that is not the default': [{ temperature: 1, topP: 0.9 }, { top_p: 0.9 }],
+  'no sampling options with reasoning': [
     { temperature: 0.5, topP: 0.9, topK: 3, reasoning: { budget: 'auto' } },
     { thinking: { type: 'adaptive' } },
     ['dropped:temperature', 'dropped:top_p', 'dropped:top_k'],
   ],
-  'stops that are more than blanks': [{ stop: ['\n', 'END'] }, { stop_sequences: ['END'] }, ['dropped:stop_sequences']],
+  'stop sequences that are not blank': [
+    { stop: ['\n', 'END'] },
+    { stop_sequences: ['END'] },
+    ['dropped:stop_sequences'],
+  ],
   'a user': [{ endUser: 'u' }, { metadata: { user_id: 'u' } }],
   'the standard tier': [{ serviceTier: 'default' }, { service_tier: 'standard_only' }],
-  'what was paid in advance': [{ serviceTier: 'priority' }, { service_tier: 'auto' }, ['replaced:service_tier']],
-  'no slower tier': [{ serviceTier: 'flex' }, {}, ['dropped:service_tier']],
+  'the priority tier': [{ serviceTier: 'priority' }, { service_tier: 'auto' }, ['replaced:service_tier']],
+  'no flex tier': [{ serviceTier: 'flex' }, {}, ['dropped:service_tier']],
   speed: [{ serviceTier: 'fast' }, { speed: 'fast' }],
-  'caching of it all': [{ cacheOptions: { auto: { ttl: '5m' } } }, { cache_control: { type: 'ephemeral', ttl: '5m' } }],
+  'caching of the whole request': [
+    { cacheOptions: { auto: { ttl: '5m' } } },
+    { cache_control: { type: 'ephemeral', ttl: '5m' } },
+  ],
 }
 
 for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
@@ -121,7 +128,7 @@ for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
   })
 }
 
-options('reasoning is disabled by the word of the model', () => {
+options('reasoning is disabled with the value that the model accepts', () => {
   const { body } = write(
     { options: { reasoning: { effort: 'none', budget: 0 } } },
     {
@@ -131,7 +138,7 @@ options('reasoning is disabled by the word of the model', () => {
   assert.equal(body.thinking, { type: 'between_tools' })
 })
 
-options('max_tokens is always set, with room for the answer after the reasoning', () => {
+options('max_tokens is always set, with room for output after the reasoning', () => {
   const limit = (given: RequestOptions, traits?: Partial<Traits>) => write({ options: given }, traits).body.max_tokens
   assert.is(limit({ maxOutputTokens: 9 }), 9)
   assert.is(limit({}, { maxOutputTokens: 64_000 }), 64_000)
@@ -140,7 +147,7 @@ options('max_tokens is always set, with room for the answer after the reasoning'
   assert.is(limit({ reasoning: { effort: 'none', budget: 0 } }), 8_192)
 })
 
-options('the output schema is written, with its name and description in it', () => {
+options('the output schema contains its name and description', () => {
   const output = {
     type: 'json-schema',
     schema: { type: 'object', properties: {} },
@@ -151,14 +158,14 @@ options('the output schema is written, with its name and description in it', () 
   assert.equal(write({ output }).body.output_config, { format: { type: 'json_schema', schema: closed } })
 })
 
-options('a request goes to /messages, with a stream on demand', () => {
+options('a request goes to /messages, and streams if requested', () => {
   assert.equal(write({ stream: true }), {
     ...{ path: '/messages', headers: {}, warnings: [] },
     body: { model: 'm', max_tokens: 8_192, messages: [first], stream: true },
   })
 })
 
-options('beta features are named in a header', () => {
+options('a header lists beta features', () => {
   const file = { type: 'file', source: { type: 'file-id', id: 'f', format: 'anthropic-messages' } } as const
   assert.equal(write({ turns: [user(file)] }).headers, { 'anthropic-beta': 'files-api-2025-04-14' })
   assert.equal(write({ options: { serviceTier: 'fast' } }).headers, { 'anthropic-beta': 'fast-mode-2026-02-01' })
@@ -187,19 +194,19 @@ const on = { type: 'enabled', budget_tokens: 2_048 }
 const off = { type: 'disabled' }
 
 const loops: Record<string, [turns: Turn[], thinking: object]> = {
-  'thinks for a question': [[user(text('q'))], on],
-  'thinks after an answer without thoughts': [[user(text('q')), assistant(text('a')), user(text('r'))], on],
-  'goes on thinking in a tool loop': [[user(text('q')), assistant(signed, call('a')), results('a')], on],
-  'goes on when only the first answer of the loop had thoughts': [
+  'thinks about a question': [[user(text('q'))], on],
+  'thinks after a response without reasoning': [[user(text('q')), assistant(text('a')), user(text('r'))], on],
+  'continues to think in a tool loop': [[user(text('q')), assistant(signed, call('a')), results('a')], on],
+  'continues to think if only the first response of the loop had reasoning': [
     [user(text('q')), assistant(signed, call('a')), results('a'), assistant(call('b')), results('b')],
     on,
   ],
-  'goes on after thoughts that nobody may read': [
+  'continues to think after redacted reasoning': [
     [user(text('q')), assistant({ ...signed, text: '', state: redacted }, call('a')), results('a')],
     on,
   ],
-  'does not think while a loop has lost its thoughts': [[user(text('q')), assistant(call('a')), results('a')], off],
-  'does not think when it is to continue an answer': [[user(text('q')), assistant(text('a'))], off],
+  'does not think in a loop without its reasoning': [[user(text('q')), assistant(call('a')), results('a')], off],
+  'does not think when it continues a response': [[user(text('q')), assistant(text('a'))], off],
 }
 
 for (const [name, [given, thinking]] of Object.entries(loops)) {
@@ -212,7 +219,7 @@ for (const [name, [given, thinking]] of Object.entries(loops)) {
 
 const bound = suite('thinking blocks that are bound to their context')
 
-bound('the provider is asked to drop unbound thinking blocks, if there are any', () => {
+bound('a request asks the provider to drop unbound thinking blocks, if it has any', () => {
   const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }
   const turns = [user(text('q')), assistant(signed, text('a')), user(text('r'))]
   const loose = { block_binding: { prefix_mismatch_behavior: 'drop_block' } }

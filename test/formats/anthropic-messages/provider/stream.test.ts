@@ -1,12 +1,12 @@
-import { messagesTranslator } from '../../../../src/formats/anthropic-messages/translator.ts'
-import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
+import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('parsing a Messages stream')
+const test = suite('reading a Messages stream')
 
-/** What is told of a stream of events, with the texts and arguments put together. */
+/** Reads a stream of events, and joins the pieces of texts and arguments. */
 function read(said: readonly object[]) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
   const events: StreamEvent[] = []
@@ -67,27 +67,27 @@ const results = {
 
 const wholeStart = beginOf({ content: [{ ...TEXT, text: 'a' }, tool({ input: { x: 1 } })], stop_reason: 'tool_use' })
 
-/** What providers send, and what is to be made of it: parts, reason. */
+/** Streams of different providers, with the expected parts and finish reason. */
 const table: Record<string, [events: object[], parts: string[], finish?: string]> = {
   'a text': [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
   'a ping': [[begin, { type: 'ping' }, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end], ['text: a']],
   'no message_stop': [[begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn')], ['text: a']],
-  'neither reason nor message_stop: it was cut': [[begin, start(0, TEXT), text(0, 'a')], ['text: a'], 'error'],
-  'a block that nobody stopped': [
-    [begin, start(0, TEXT), text(0, 'a'), finish('max_tokens'), end],
+  'neither a reason nor message_stop, because it was cut off': [
+    [begin, start(0, TEXT), text(0, 'a')],
     ['text: a'],
-    'length',
+    'error',
   ],
+  'a block without a stop': [[begin, start(0, TEXT), text(0, 'a'), finish('max_tokens'), end], ['text: a'], 'length'],
   'deltas without a start': [
     [begin, delta(0, { type: 'thinking_delta', thinking: 'hm' }), text(1, 'a'), finish('end_turn'), end],
     ['reasoning: hm', 'text: a'],
   ],
-  'text in the start of its block': [
+  'text in the start of the block': [
     [begin, start(0, { type: 'text', text: 'a' }), text(0, 'b'), stop(0), finish('end_turn'), end],
     ['text: ab'],
   ],
-  'an empty text, which is none': [[begin, start(0, TEXT), text(0, ''), stop(0), finish('end_turn'), end], []],
-  'calls one after the other': [
+  'an empty text, which is dropped': [[begin, start(0, TEXT), text(0, ''), stop(0), finish('end_turn'), end], []],
+  'consecutive calls': [
     [
       ...[begin, start(0, tool()), json(0, ''), json(0, '{"x"'), json(0, ':1}'), stop(0)],
       ...[start(1, tool({ id: 'b', name: 'g' })), json(1, '{}'), stop(1), finish('tool_use'), end],
@@ -100,32 +100,32 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['f#a: '],
     'tool-calls',
   ],
-  'a call that is complete in its start': [
+  'a call that is complete in the start of its block': [
     [begin, start(0, tool({ input: { x: 1 } })), stop(0), finish('tool_use'), end],
     ['f#a: {"x":1}'],
     'tool-calls',
   ],
-  'a placeholder in front of the arguments': [
+  'a placeholder before the arguments': [
     [begin, start(0, tool()), json(0, '{}'), json(0, '{"x":1}'), stop(0), finish('tool_use'), end],
     ['f#a: {"x":1}'],
     'tool-calls',
   ],
-  'a call without an id': [
+  'a call without an ID': [
     [begin, start(0, tool({ id: undefined })), json(0, '{}'), stop(0), finish('tool_use'), end],
     ['f#toolu_id1: {}'],
     'tool-calls',
   ],
-  'a call that the limit cut': [
+  'a call that the limit cut off': [
     [begin, start(0, tool()), json(0, '{"path":"/tm'), stop(0), finish('max_tokens'), end],
     ['f#a: {"path":"/tm'],
     'length',
   ],
-  'a call under another reason': [
+  'a call with another stop reason': [
     [begin, start(0, tool()), json(0, '{}'), stop(0), finish('end_turn'), end],
     ['f#a: {}'],
     'tool-calls',
   ],
-  'signed thoughts': [
+  'signed reasoning': [
     [
       ...[begin, start(0, { type: 'thinking', thinking: '', signature: '' })],
       delta(0, { type: 'thinking_delta', thinking: 'hm' }),
@@ -134,22 +134,22 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ],
     ['reasoning: hm[sig]', 'text: a'],
   ],
-  'a signature without thoughts': [
+  'a signature without reasoning text': [
     [
       ...[begin, start(0, { type: 'thinking', thinking: '', signature: '' })],
       ...[delta(0, { type: 'signature_delta', signature: 'sig' }), stop(0), finish('end_turn'), end],
     ],
     ['reasoning: [sig]'],
   ],
-  'thoughts that are neither told nor signed, which are none': [
+  'empty unsigned reasoning, which is dropped': [
     [begin, start(0, { type: 'thinking', thinking: '', signature: '' }), stop(0), finish('end_turn'), end],
     [],
   ],
-  'thoughts that nobody may read': [
+  'redacted reasoning': [
     [begin, start(0, { type: 'redacted_thinking', data: 'r' }), stop(0), finish('end_turn'), end],
     ['reasoning[r]: '],
   ],
-  'citations before their text': [
+  'citations before the text': [
     [
       ...[begin, start(0, { ...TEXT, citations: [] })],
       delta(0, {
@@ -160,18 +160,18 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ],
     ['text: <q>a'],
   ],
-  'a search with what it found': [
+  'a search with its results': [
     [
       ...[begin, start(0, search), json(0, '{"query"'), json(0, ':"cats"}'), stop(0), start(1, results), stop(1)],
       ...[start(2, TEXT), text(2, 'a'), stop(2), finish('end_turn'), end],
     ],
     ['search "cats" found https://a: ', 'text: a'],
   ],
-  'a start again before the blocks': [
+  'a repeated start before the blocks': [
     [begin, begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
   ],
-  'a start again between the blocks': [
+  'a repeated start between the blocks': [
     [
       ...[begin, start(0, TEXT), text(0, 'a'), stop(0), begin],
       ...[start(1, TEXT), text(1, 'b'), stop(1), finish('end_turn'), end],
@@ -179,13 +179,13 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['text: a'],
     'error',
   ],
-  'a message that is whole in its start': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
-  'the same when it starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
-  'a start with an empty text, which its block repeats': [
+  'a whole message in its start': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
+  'a whole message that starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
+  'a start with an empty text that its block repeats': [
     [beginOf({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
   ],
-  'the window being full': [
+  'a full context window': [
     [begin, start(0, TEXT), text(0, 'a'), stop(0), finish('model_context_window_exceeded'), end],
     ['text: a'],
     'context-window',
@@ -193,21 +193,21 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
 }
 
 for (const [name, [events, parts, reason = 'stop']] of Object.entries(table)) {
-  test(`a Messages stream is parsed: ${name}`, () => {
+  test(`the reader understands a Messages stream: ${name}`, () => {
     const told = read(events)
     assert.equal(told.parts, parts)
     assert.is(told.finish, reason)
   })
 }
 
-test('a stream starts once, with id, model and the counts of the input', () => {
+test('a stream starts once, with the ID, the model, and the input counts', () => {
   const { events } = read([begin, begin, finish('end_turn'), end])
   const starts = events.filter(({ type }) => type === 'start')
   const usage = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(starts, [{ type: 'start', id: 'msg_1', model: 'claude', usage }])
 })
 
-test('usage counts are cumulative: later ones replace earlier ones, null ones do not, and cached tokens are input', () => {
+test('later usage counts replace earlier ones, null counts do not, and cached tokens count as input', () => {
   const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
   const counted = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }
@@ -229,7 +229,7 @@ test('the end has the stop sequence and the explanation of a refusal', () => {
   assert.equal(refused.finishes, [{ reason: 'content-filter', raw: 'refusal', explanation: 'no' }])
 })
 
-test('an error event ends the answer, with its kind and message', () => {
+test('an error event ends the response, with its kind and message', () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
   const expected = {
     kind: 'overloaded',
@@ -244,7 +244,7 @@ test('an error event ends the answer, with its kind and message', () => {
   assert.equal([usage.inputTokens, usage.outputTokens], [10, 1])
 })
 
-test('a block without a canonical part is reported as a warning', () => {
+test('a block without a canonical part causes a warning', () => {
   const run = { type: 'server_tool_use', id: 'x', name: 'bash_code_execution', input: {} }
   const ran = { type: 'bash_code_execution_tool_result', tool_use_id: 'x', content: {} }
   const { parts, responseWarnings } = read([

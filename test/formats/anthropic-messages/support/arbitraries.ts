@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Finish } from '../../../../src/formats/canonical/answer.ts'
+import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type {
   AssistantPart,
   CacheMark,
@@ -9,15 +9,15 @@ import type {
   TextPart,
   ToolCallPart,
   UserPart,
-} from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
-import type { ToolResult, Turn } from '../../../../src/formats/canonical/turns.ts'
-import { defined } from '../../../../src/formats/canonical/values.ts'
+} from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import type { ToolResult, Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { omitUndefined } from '../../../../src/protocols/formats/canonical/canonical-values.ts'
 
-/** An object some of whose fields may be missing. */
+/** Generates objects, some of whose fields may be missing. */
 const some = <T extends object>(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<T> =>
-  fc.record(fields).map((record) => defined(record) as T) // whoever calls it names what these fields make
+  fc.record(fields).map((record) => omitUndefined(record) as T) // the caller names the type of these fields
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 export const list = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { minLength: 1, maxLength: 3 })
 
@@ -30,7 +30,7 @@ const span = fc.tuple(fc.nat(), fc.nat()).map(([start, length]) => ({ start, end
 const citation = fc
   .tuple(fc.nat(9), fc.constantFrom('character' as const, 'page' as const, 'block' as const), span, words, maybe(words))
   .map(([document, unit, place, quote, title]) =>
-    defined<Citation>({ document, place: { unit, ...place }, quote, title }),
+    omitUndefined<Citation>({ document, place: { unit, ...place }, quote, title }),
   )
 const text = some<TextPart>({ type: fc.constant('text'), text: words, cache })
 const cited = { type: fc.constant('text'), text: words, citations: maybe(list(citation)) }
@@ -57,14 +57,14 @@ const redacted = words.map(
   (data): AssistantPart => ({ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data } }),
 )
 const call = { type: fc.constant('tool-call'), id, name: id, arguments: json.map((value) => JSON.stringify(value)) }
-/** What a model says; only in a request it has marks of caching. */
+/** Generates parts of a model; only requests have cache marks. */
 export const reply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>(cited),
   signed,
   redacted,
   some<ToolCallPart>(call),
 )
-/** The same without what only its maker understands. */
+/** Generates the same parts without opaque state. */
 export const plainReply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(some<TextPart>(cited), some<ToolCallPart>(call))
 const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>({ ...cited, cache }),
@@ -76,7 +76,7 @@ const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
 const toolResult = some<ToolResult>({
   ...{ callId: id, content: fc.array(said, { maxLength: 2 }), isError: maybe(fc.constant(true)), cache },
 })
-/** What an assistant says lies between what others say. */
+/** Generates turns in which other roles surround each assistant turn. */
 const exchange = fc
   .tuple(list(marked), maybe(list(toolResult)), maybe(list(said)))
   .map(([content, results, more]): Turn[] => [
@@ -121,7 +121,7 @@ const output = json.map((properties) => ({
     additionalProperties: false,
   },
 }))
-/** A request that is all within what this format has. */
+/** Generates requests that only use features of this format. */
 export const request = some<CanonicalRequest>({
   ...{ model: fc.constant('m'), stream: fc.boolean(), streamUsage: fc.constant(true), turns, options },
   ...{ tools: list(tool), toolChoice, output: maybe(output) },
@@ -132,7 +132,7 @@ const finishes: Finish[] = [
   { reason: 'content-filter', explanation: 'no' },
   { reason: 'stop-sequence', stopSequence: 'END' },
 ]
-/** An end that does not follow from what was said. */
+/** Generates finish reasons that do not depend on the content. */
 export const finish = fc.constantFrom(...finishes)
 const numbers = fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat())
 export const usage = numbers.map(([input, output, read, write, reasoning]) => ({

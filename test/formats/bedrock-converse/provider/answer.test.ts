@@ -1,4 +1,4 @@
-import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
+import { converseTranslator } from '../../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -7,7 +7,7 @@ const test = suite('parts of Converse answers that other formats lack')
 const spot = { documentChar: { documentIndex: 0, start: 0, end: 1 } }
 const cited = (location: object) => ({ title: 'T', location })
 
-/** A block as it comes whole; as it comes in a stream: its start, if it has one, and its delta; and the name of what is lost. */
+/** A whole block; its start, if it has one, and its delta in a stream; and the name of the loss. */
 const blocks: Readonly<Record<string, [whole: object, start: object | undefined, delta: object, lost: string[]]>> = {
   'a tool that ran at the provider': [
     { toolUse: { toolUseId: 't1', name: 'f', input: {}, type: 'server_tool_use' } },

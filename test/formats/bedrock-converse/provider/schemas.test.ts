@@ -1,27 +1,30 @@
-import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
-import { prepareRequest } from '../../../../src/formats/canonical/prepare/prepare.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { traitsFor } from '../../../../src/providers/traits.ts'
+import { converseTranslator } from '../../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import { prepareRequest } from '../../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
+import { getTraits } from '../../../../src/protocols/providers/provider-traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
 const test = suite('schemas for Converse')
 
-/** A chat client's request as it goes to a model on Bedrock. */
+/** A chat client's request as sent to a model on Bedrock. */
 function written(model: string, request: JsonObject) {
   const { warnings } = contexts(chatTranslator)
-  const traits = traitsFor(converseTranslator.traits, { provider: 'bedrock', model, format: 'bedrock-converse' }, {})
+  const traits = getTraits(converseTranslator.traits, { provider: 'bedrock', model, format: 'bedrock-converse' }, {})
   const target = { model, traits, origin: { format: 'bedrock-converse' as const, account: 'a' }, warnings }
-  const asked = chatTranslator.parseRequest(
+  const input = chatTranslator.parseRequest(
     { model: 'x', messages: [{ role: 'user', content: 'Hi' }], ...request },
     { warnings },
   )
-  const { request: prepared } = prepareRequest(asked, { ...target, carries: converseTranslator.carries })
+  const { request: prepared } = prepareRequest(input, {
+    ...target,
+    supportedOptions: converseTranslator.supportedOptions,
+  })
   return { ...converseTranslator.writeRequest(prepared, target), warnings: warnings.list() }
 }
 
-const asked = { type: 'object', properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'object' } } }
+const input = { type: 'object', properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'object' } } }
 const enforced = {
   type: 'object',
   properties: {
@@ -33,7 +36,7 @@ const enforced = {
 
 for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt-oss-120b-1:0'])
   test(`an output schema can be enforced: ${model}`, () => {
-    const json_schema = { name: 'n', description: 'D', schema: asked }
+    const json_schema = { name: 'n', description: 'D', schema: input }
     const { body, warnings } = written(model, { response_format: { type: 'json_schema', json_schema } })
     const jsonSchema = { schema: JSON.stringify(enforced), name: 'n', description: 'D' }
     assert.equal(body.outputConfig, { textFormat: { type: 'json_schema', structure: { jsonSchema } } })
@@ -41,7 +44,7 @@ for (const model of ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'openai.gpt
   })
 
 test('a tool schema is made enforceable only for strict tools', () => {
-  const tool = (name: string, strict: boolean) => ({ type: 'function', function: { name, parameters: asked, strict } })
+  const tool = (name: string, strict: boolean) => ({ type: 'function', function: { name, parameters: input, strict } })
   const spec = (name: string, json: object) => ({ toolSpec: { name, inputSchema: { json } } })
   const bare = { type: 'function', function: { name: 'h', strict: true } }
   const { body, warnings } = written('anthropic.claude-sonnet-4-5', {
@@ -51,7 +54,7 @@ test('a tool schema is made enforceable only for strict tools', () => {
   assert.equal(body.toolConfig, {
     tools: [
       strict(spec('f', enforced)),
-      spec('g', asked),
+      spec('g', input),
       strict(spec('h', { properties: {}, type: 'object', additionalProperties: false })),
     ],
   })

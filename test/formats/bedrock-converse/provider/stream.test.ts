@@ -1,6 +1,6 @@
-import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
-import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { converseTranslator } from '../../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
+import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -11,7 +11,7 @@ const call = ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { t
 const piece = ['contentBlockDelta', { contentBlockIndex: 0, delta: { toolUse: { input: '{"a' } } }] as const
 const stop = ['messageStop', { stopReason: 'tool_use' }] as const
 
-function typesIn(...said: ReadonlyArray<readonly [event: string, payload: object]>) {
+function getTypes(...said: ReadonlyArray<readonly [event: string, payload: object]>) {
   const { read } = contexts(converseTranslator, { format: 'bedrock-converse' })
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
@@ -22,8 +22,8 @@ function typesIn(...said: ReadonlyArray<readonly [event: string, payload: object
   return events.map(({ type }) => type)
 }
 
-test('a message that begins anew ends with an error, and the call that was cut does not end', () =>
-  assert.equal(typesIn(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
+test('a restarted message ends with an error, and the truncated call does not end', () =>
+  assert.equal(getTypes(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
 
-test('a start that is repeated before any block changes nothing', () =>
-  assert.equal(typesIn(start, start, call, piece, stop), ['start', 'part-start', 'part-delta', 'part-end', 'end']))
+test('a repeated start before any block changes nothing', () =>
+  assert.equal(getTypes(start, start, call, piece, stop), ['start', 'part-start', 'part-delta', 'part-end', 'end']))

@@ -1,6 +1,6 @@
 import { isObject } from '../../../../src/lib/json.ts'
 
-/** What Converse would refuse of a request, one line each: the rules of its reference that translators run into. */
+/** The violations in a request for which Converse would reject it: the rules of its reference that affect translators. */
 export function brokenRules(body: unknown): string[] {
   if (!isObject(body) || !Array.isArray(body.messages)) return ['there are no messages']
   const problems: string[] = []
@@ -32,7 +32,7 @@ export function brokenRules(body: unknown): string[] {
   return [...problems, ...toolProblems(body.toolConfig)]
 }
 
-/** A block as far as the rules look at it. */
+/** The parts of a block that the rules check. */
 interface Block {
   text?: string
   image?: { format: string; source: { bytes: string } }

@@ -1,25 +1,26 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import { recordedExchanges } from '../../support/recordings.ts'
 
-/** A call: its id, its tool, and its arguments as they stand there. */
+/** A call: its ID, its tool, and its unchanged arguments. */
 type Called = [id: string, tool: string, args: unknown]
 
-/** What was recorded of Converse, whole and streamed. */
+/** The recordings of Converse, whole and streamed. */
 export const recorded = () => recordedExchanges(['bedrock-converse'])
 
-/** What a whole answer says, by its blocks as they are. */
+/** The content of a whole answer, by its blocks. */
 export function plainly(message: JsonObject) {
   const blocks = Array.isArray(message.content) ? message.content : []
-  const said = { text: '', thoughts: '', calls: [] as Called[] }
+  const contents = { text: '', thoughts: '', calls: [] as Called[] }
   for (const { text, reasoningContent, citationsContent, toolUse } of blocks) {
-    said.text += text ?? citationsContent?.content?.map((piece: { text: string }) => piece.text).join('') ?? ''
-    said.thoughts += reasoningContent?.reasoningText?.text ?? ''
-    if (toolUse && toolUse.type !== 'server_tool_use') said.calls.push([toolUse.toolUseId, toolUse.name, toolUse.input])
+    contents.text += text ?? citationsContent?.content?.map((piece: { text: string }) => piece.text).join('') ?? ''
+    contents.thoughts += reasoningContent?.reasoningText?.text ?? ''
+    if (toolUse && toolUse.type !== 'server_tool_use')
+      contents.calls.push([toolUse.toolUseId, toolUse.name, toolUse.input])
   }
-  return said
+  return contents
 }
 
-/** The fields that the events of a stream have among them. */
+/** All fields of the events of a stream. */
 interface Payload {
   contentBlockIndex: number
   delta?: { text?: string; reasoningContent?: { text?: string }; toolUse?: { input: string } }
@@ -28,8 +29,8 @@ interface Payload {
   usage?: JsonObject
 }
 
-/** The payloads of the frames, taken apart without the reader's help. */
-export function payloadsOf(bytes: Uint8Array): { type: string; payload: Payload }[] {
+/** The payloads of the frames, split without the reader under test. */
+export function getPayloads(bytes: Uint8Array): { type: string; payload: Payload }[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const found: { type: string; payload: Payload }[] = []
   const text = new TextDecoder()
@@ -42,9 +43,9 @@ export function payloadsOf(bytes: Uint8Array): { type: string; payload: Payload 
   return found
 }
 
-/** A stream as its frames say it, merged. */
-export function merged(frames: ReturnType<typeof payloadsOf>) {
-  const said = {
+/** The merged content of a stream's frames. */
+export function merged(frames: ReturnType<typeof getPayloads>) {
+  const contents = {
     text: '',
     thoughts: '',
     calls: [] as Called[],
@@ -55,14 +56,14 @@ export function merged(frames: ReturnType<typeof payloadsOf>) {
   const calls = new Map<number, [string, string]>()
   for (const { payload } of frames) {
     const { contentBlockIndex: index, delta, start, stopReason, usage } = payload
-    said.text += delta?.text ?? ''
-    said.thoughts += delta?.reasoningContent?.text ?? ''
+    contents.text += delta?.text ?? ''
+    contents.thoughts += delta?.reasoningContent?.text ?? ''
     if (start?.toolUse && start.toolUse.type !== 'server_tool_use')
       calls.set(index, [start.toolUse.toolUseId, start.toolUse.name])
     if (delta?.toolUse) inputs.set(index, (inputs.get(index) ?? '') + delta.toolUse.input)
-    said.stop ??= stopReason
-    said.usage ??= usage
+    contents.stop ??= stopReason
+    contents.usage ??= usage
   }
-  for (const [index, call] of calls) said.calls.push([...call, inputs.get(index) ?? ''])
-  return said
+  for (const [index, call] of calls) contents.calls.push([...call, inputs.get(index) ?? ''])
+  return contents
 }

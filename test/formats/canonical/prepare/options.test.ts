@@ -1,49 +1,55 @@
-import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
+import type { RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { prepare, text, user } from './support/prepare.ts'
 
 const options = suite('options prepared for a target')
 
-options('options that the target lacks are dropped with a warning', () => {
+options('options that the target does not support are dropped with a warning', () => {
   const { request, warnings } = prepare(
     { options: { seed: 1, topK: 2, topP: 0.5 } },
-    { carries: ['seed', 'topP'], traits: { lacks: ['topP'] } },
+    { supportedOptions: ['seed', 'topP'], traits: { lacks: ['topP'] } },
   )
   assert.equal(request.options, { seed: 1 })
   assert.equal(warnings, ['dropped:topK', 'dropped:topP'])
 })
 
-options('default values are left out without a warning', () => {
+options('default values are dropped without a warning', () => {
   const unsaid: RequestOptions = {
     ...{ frequencyPenalty: 0, presencePenalty: 0, temperature: 1, topP: 1, logitBias: {}, stop: [], labels: {} },
     ...{ parallelToolCalls: true, serviceTier: 'auto', store: false, verbosity: 'medium' },
   }
-  const { request, warnings } = prepare({ options: unsaid }, { carries: [] })
+  const { request, warnings } = prepare({ options: unsaid }, { supportedOptions: [] })
   assert.equal([request.options, warnings], [{}, []])
-  const said: RequestOptions = { frequencyPenalty: 1, logitBias: { 1: 1 }, store: true, verbosity: 'low', topP: 0.9 }
-  assert.is(prepare({ options: said }, { carries: [] }).warnings.length, 5)
+  const message: RequestOptions = { frequencyPenalty: 1, logitBias: { 1: 1 }, store: true, verbosity: 'low', topP: 0.9 }
+  assert.is(prepare({ options: message }, { supportedOptions: [] }).warnings.length, 5)
 })
 
 options("options are clamped to the target's ranges", () => {
-  const asked: RequestOptions = { temperature: 1.5, stop: ['a', 'b'], maxOutputTokens: 10 }
+  const body: RequestOptions = { temperature: 1.5, stop: ['a', 'b'], maxOutputTokens: 10 }
   const { request, warnings } = prepare(
-    { options: asked },
+    { options: body },
     { traits: { maxTemperature: 1, maxStopSequences: 1, minOutputTokens: 16 } },
   )
   assert.equal(request.options, { temperature: 1, stop: ['a'], maxOutputTokens: 16 })
   assert.equal(warnings, ['clamped:temperature', 'clamped:stop', 'clamped:maxOutputTokens'])
 })
 
-options('options whose loss would change the answer are refused', () => {
-  assert.throws(() => prepare({ options: { candidates: 2 } }, { carries: [] }), /"candidates": the target cannot/)
-  assert.equal(prepare({ options: { candidates: 1, modalities: ['text'] } }, { carries: [] }).request.options, {})
+options('options whose loss would change the answer are rejected', () => {
+  assert.throws(
+    () => prepare({ options: { candidates: 2 } }, { supportedOptions: [] }),
+    /"candidates": the target does not support/,
+  )
+  assert.equal(
+    prepare({ options: { candidates: 1, modalities: ['text'] } }, { supportedOptions: [] }).request.options,
+    {},
+  )
 })
 
-options('allowing parallel calls is no loss where they are allowed anyway', () => {
-  const { request, warnings } = prepare({ options: { parallelToolCalls: true }, tools: [f] }, { carries: [] })
+options('allowing parallel calls causes no warning if they are allowed anyway', () => {
+  const { request, warnings } = prepare({ options: { parallelToolCalls: true }, tools: [f] }, { supportedOptions: [] })
   assert.equal([request.options, warnings], [{}, []])
-  assert.equal(prepare({ options: { parallelToolCalls: false }, tools: [f] }, { carries: [] }).warnings, [
+  assert.equal(prepare({ options: { parallelToolCalls: false }, tools: [f] }, { supportedOptions: [] }).warnings, [
     'dropped:parallelToolCalls',
   ])
 })
@@ -53,13 +59,13 @@ const f: Tool = { type: 'function', name: 'f' }
 const output = suite('an output format prepared for a target')
 const schema = { type: 'object', properties: {} }
 
-output('an output schema becomes a tool that must be called where the target has none', () => {
-  const given = { traits: { outputFormats: [] } }
-  const { request, restoration } = prepare({ output: { type: 'json-schema', schema, name: 'city' } }, given)
+output('an output schema becomes a forced tool if the target does not support schemas', () => {
+  const input = { traits: { outputFormats: [] } }
+  const { request, restoration } = prepare({ output: { type: 'json-schema', schema, name: 'city' } }, input)
   assert.equal(request.toolChoice, { type: 'tool', name: 'city' })
   assert.is(request.output, undefined)
   assert.is(restoration.outputTool, 'city')
-  assert.equal(prepare({ output: { type: 'json-schema', schema }, tools: [f] }, given).request.toolChoice, {
+  assert.equal(prepare({ output: { type: 'json-schema', schema }, tools: [f] }, input).request.toolChoice, {
     type: 'required',
   })
 })
@@ -91,7 +97,7 @@ for (const [name, [toolChoice, chosen, hasTool]] of Object.entries(choices)) {
   })
 }
 
-output('JSON output is asked for by an instruction where the target needs it', () => {
+output('JSON output is requested by an instruction if the target needs it', () => {
   const { request, warnings } = prepare(
     { output: { type: 'json' }, turns: [user('q')] },
     { traits: { outputFormats: [] } },

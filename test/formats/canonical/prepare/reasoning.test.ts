@@ -1,7 +1,7 @@
-import { baseTraits } from '../../../../src/formats/canonical/base-traits.ts'
-import { effortOf } from '../../../../src/formats/canonical/prepare/reasoning.ts'
-import type { ReasoningOptions, RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
+import { baseTraits } from '../../../../src/protocols/formats/canonical/base-traits.ts'
+import type { ReasoningOptions, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import { toEffort } from '../../../../src/protocols/formats/canonical/prepare/reasoning.ts'
 import type { ReasoningTraits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { prepare } from './support/prepare.ts'
@@ -70,11 +70,11 @@ const rows: Record<string, Row> = {
   'whether to show is all that was said': [{ show: 'none' }, {}, { show: 'none' }],
 }
 
-for (const [name, [asked, traits, expected, warnings = [], maxOutputTokens]] of Object.entries(rows)) {
+for (const [name, [body, traits, expected, warnings = [], maxOutputTokens]] of Object.entries(rows)) {
   thinking(name, () => {
-    const given: RequestOptions =
-      maxOutputTokens === undefined ? { reasoning: asked } : { reasoning: asked, maxOutputTokens }
-    const prepared = prepare({ options: given }, { traits: { reasoning: { ...baseTraits.reasoning, ...traits } } })
+    const input: RequestOptions =
+      maxOutputTokens === undefined ? { reasoning: body } : { reasoning: body, maxOutputTokens }
+    const prepared = prepare({ options: input }, { traits: { reasoning: { ...baseTraits.reasoning, ...traits } } })
     assert.equal(prepared.request.options.reasoning, expected)
     assert.equal(prepared.warnings, warnings)
   })
@@ -89,7 +89,7 @@ thinking('budgets become the usual efforts', () => {
     xhigh: [24_000, 90_000],
   }
   for (const [effort, budgets] of Object.entries(efforts))
-    for (const budget of budgets) assert.is(effortOf(budget), effort, `${budget}`)
+    for (const budget of budgets) assert.is(toEffort(budget), effort, `${budget}`)
 })
 
 const f: Tool = { type: 'function', name: 'f' }
@@ -97,7 +97,7 @@ const f: Tool = { type: 'function', name: 'f' }
 const forced = { toolChoice: { type: 'required' }, tools: [f] } as const
 const refusing = { reasoning: { ...baseTraits.reasoning, refusesForcedTool: true } }
 
-thinking('reasoning by effort gives way to a forced call', () => {
+thinking('a forced call disables reasoning by effort', () => {
   const { request, warnings } = prepare(
     { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { effort: 'high' } } },
     { traits: refusing },
@@ -125,12 +125,12 @@ thinking('default reasoning is disabled for a forced call, with a warning', () =
   assert.equal(warnings, ['added:reasoning'])
 })
 
-thinking('reasoning gives way to tools where it excludes them, even by budget', () => {
+thinking('tools disable reasoning if the target excludes both together, even with a budget', () => {
   const target = own({ refusesTools: true })
-  const asked = { tools: [f], options: { reasoning: { budget: 2_048 } } }
-  assert.equal(prepare(asked, target).request.options.reasoning, undefined)
-  assert.equal(prepare(asked, target).warnings, ['dropped:reasoning'])
-  assert.equal(prepare(asked, own({ refusesTools: true, isDefault: true })).request.options.reasoning, OFF)
+  const body = { tools: [f], options: { reasoning: { budget: 2_048 } } }
+  assert.equal(prepare(body, target).request.options.reasoning, undefined)
+  assert.equal(prepare(body, target).warnings, ['dropped:reasoning'])
+  assert.equal(prepare(body, own({ refusesTools: true, isDefault: true })).request.options.reasoning, OFF)
   assert.equal(prepare({ tools: [f] }, target).warnings, [])
 })
 
@@ -139,7 +139,7 @@ thinking('reasoning that cannot be disabled is left to the target', () => {
   assert.is(request.options.reasoning, undefined)
 })
 
-thinking('reasoning drops the options that it excludes, as long as there is any', () => {
+thinking('reasoning drops the options that it excludes', () => {
   const excludes = ['temperature', 'topP'] as const
   const sampled = (options: RequestOptions, isDefault: boolean) =>
     Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)

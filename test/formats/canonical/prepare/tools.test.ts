@@ -1,5 +1,5 @@
-import { createRenamer } from '../../../../src/formats/canonical/prepare/tool-calls.ts'
-import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
+import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import { createRenamer } from '../../../../src/protocols/formats/canonical/prepare/tool-calls.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { assistant, call, prepare, text, user } from './support/prepare.ts'
@@ -52,7 +52,7 @@ tools('a choice of missing tools is dropped with a warning', () => {
   assert.equal(chosen({ type: 'none' }), [undefined, []])
 })
 
-tools('web searches are left out with the choice none, since they would run all the same', () => {
+tools('web searches are dropped with the choice none, because they would run anyway', () => {
   const search: Tool = { type: 'web-search' }
   const none = { toolChoice: { type: 'none' } } as const
   const traits = { webSearch: true }
@@ -61,7 +61,7 @@ tools('web searches are left out with the choice none, since they would run all 
   assert.equal([request.tools, request.toolChoice], [[], undefined])
 })
 
-tools('tools have no cache marks where only the conversation may', () => {
+tools('tools have no cache marks if only the conversation may have them', () => {
   const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
   const marked = user({ ...text('q'), cache: {} })
   const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
@@ -69,7 +69,7 @@ tools('tools have no cache marks where only the conversation may', () => {
   assert.equal(warnings, ['dropped:cache'])
 })
 
-tools('no tool choice is left without tools', () => {
+tools('the tool choice is dropped without tools', () => {
   assert.is(prepare({ toolChoice: { type: 'auto' } }).request.toolChoice, undefined)
   assert.equal(prepare({ options: { parallelToolCalls: false } }).request.options, {})
 })
@@ -86,7 +86,7 @@ tools('tools have names that the target accepts, everywhere', () => {
   assert.equal([...restoration.toolNames], [['a_b', 'a.b']])
 })
 
-tools('free-form tools become functions with one input where the target has none', () => {
+tools('free-form tools become functions with one input if the target does not support them', () => {
   const { request, restoration } = prepare({
     tools: [{ type: 'free-form', name: 'sql', description: 'd' }],
     turns: [
@@ -103,7 +103,7 @@ tools('free-form tools become functions with one input where the target has none
   assert.ok(restoration.freeFormTools.has('sql'))
 })
 
-tools('tools that only the history mentions are declared where the target requires it', () => {
+tools('tools that only the history mentions are declared if the target requires it', () => {
   const { request } = prepare({ turns: [user('q'), assistant(call('1', 'h'))] }, { traits: { declaresTools: true } })
   assert.equal(
     request.tools.map((tool) => ('name' in tool ? tool.name : '')),
@@ -111,13 +111,13 @@ tools('tools that only the history mentions are declared where the target requir
   )
 })
 
-tools('web searches are left out where the target has none', () => {
-  assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no search of its own/)
+tools('web searches are dropped if the target does not support them', () => {
+  assert.throws(() => prepare({ tools: [{ type: 'web-search' }] }), /no built-in search/)
 })
 
 const names = suite('names that a target accepts')
 
-names('equal names become equal, different names different', () => {
+names('equal names stay equal, and different names stay different', () => {
   const mistral = { characters: 'A-Za-z0-9', maxLength: 9, isExact: true }
   const ids = ['toolu_01', 'toolu_02', 'abcdefghi', 'x'.repeat(90)]
   const rename = createRenamer(ids, mistral)

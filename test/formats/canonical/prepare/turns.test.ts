@@ -1,6 +1,6 @@
-import { baseTraits } from '../../../../src/formats/canonical/base-traits.ts'
-import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import { baseTraits } from '../../../../src/protocols/formats/canonical/base-traits.ts'
+import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { busyMs } from '../../../support/cpu-time.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { assistant, call, type Given, ORIGIN, prepare, result, system, text, tool, user } from './support/prepare.ts'
@@ -20,7 +20,7 @@ const FROM_ANSWER = 'From your answer before:'
 
 const loop = [user('q'), assistant(thought('anthropic/1'), call('b')), tool(named('b', '2'))]
 
-/** What a conversation becomes for a target. */
+/** The conversation that a target gets. */
 const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> = {
   'results in the order of their calls': [
     [user('q'), assistant(call('a'), call('b')), tool(result('b', '2'), result('a', '1')), user('go on')],
@@ -198,21 +198,21 @@ for (const [name, [turns, expected, target]] of Object.entries(table)) {
   test(`a prepared conversation has ${name}`, () => assert.equal(prepare({ turns }, target).request.turns, expected))
 }
 
-test('changes to a conversation are reported, and refused in strict mode', () => {
+test('changes to a conversation are reported, and rejected in strict mode', () => {
   const orphan = { turns: [tool(result('a', '1')), user('q')] }
   assert.equal(prepare(orphan).warnings, ['replaced:turns'])
   assert.throws(() => prepare(orphan, { isStrict: true }), /strict mode/)
 })
 
-test('inputs that the target cannot read are refused', () => {
+test('inputs that the target does not support are rejected', () => {
   const source = { type: 'url', url: 'https://a/b.png' } as const
-  assert.throws(() => prepare({ turns: [user(image)] }, { traits: { inputs: [] } }), /cannot take images\./)
+  assert.throws(() => prepare({ turns: [user(image)] }, { traits: { inputs: [] } }), /does not support images\./)
   assert.throws(
     () => prepare({ turns: [user({ type: 'image', source })] }, { traits: { inputs: ['image'] } }),
-    /images by their address/,
+    /images by URL/,
   )
   const foreign = { type: 'file', source: { type: 'file-id', id: 'file-1', format: 'openai-chat' } } as const
-  assert.throws(() => prepare({ turns: [user(foreign)] }), /id of a file at one vendor/)
+  assert.throws(() => prepare({ turns: [user(foreign)] }), /a file ID is only valid with its own vendor/)
 })
 
 test('the client’s own request stays unchanged', () => {
@@ -222,7 +222,7 @@ test('the client’s own request stays unchanged', () => {
   assert.equal(turns, before)
 })
 
-test('results without calls take linear time, however many', () => {
+test('many results without calls take linear time', () => {
   const turns = Array.from({ length: 20_000 }, (_, index) => tool(result(`a${index}`, '1')))
   const before = busyMs()
   prepare({ turns })

@@ -1,9 +1,9 @@
-import type { Answer } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import { sealState } from '../../../../src/formats/canonical/state.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
 import { encodeUtf8, toBase64 } from '../../../../src/lib/bytes.ts'
+import type { Answer } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -16,13 +16,13 @@ function write(answer: Partial<Answer> & { content?: AssistantPart[] }, options:
   return Object(geminiTranslator.writeAnswer({ choices, ...rest }, context({ options })))
 }
 
-const partsOf = (content: AssistantPart[], options?: RequestOptions) =>
+const getParts = (content: AssistantPart[], options?: RequestOptions) =>
   write({ content }, options).candidates[0].content.parts
 
 const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
 
-writing('an answer is written with all its content, reasoning tokens apart', () => {
+writing('an answer is written with all its content and separate reasoning tokens', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
   const answer = write({
     choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
@@ -52,7 +52,7 @@ writing('state of any vendor is sealed on its part', () => {
     { type: 'text', text: 'a', state: foreign },
     { type: 'tool-call', id: 'c', name: 'f', arguments: '', state: foreign },
   ]
-  assert.equal(partsOf(content), [
+  assert.equal(getParts(content), [
     { text: 'hm', thought: true, thoughtSignature },
     { text: '', thought: true, thoughtSignature },
     { text: 'a', thoughtSignature },
@@ -62,23 +62,23 @@ writing('state of any vendor is sealed on its part', () => {
 
 writing('the input of a free-form tool is written as an argument', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 'abc', isFreeForm: true }
-  assert.equal(partsOf([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
+  assert.equal(getParts([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
 })
 
-writing('hidden reasoning is left out, its signatures are not', () => {
+writing('hidden reasoning is dropped, but not its signatures', () => {
   const content: AssistantPart[] = [
     { type: 'reasoning', text: 'hm' },
     { type: 'reasoning', text: 'hm', state: foreign },
     { type: 'text', text: 'a' },
   ]
-  assert.equal(partsOf(content, { reasoning: { show: 'none' } }), [
+  assert.equal(getParts(content, { reasoning: { show: 'none' } }), [
     { text: '', thought: true, thoughtSignature },
     { text: 'a' },
   ])
 })
 
-writing('an answer without content has an empty text: clients leave out empty turns', () => {
-  assert.equal(partsOf([]), [{ text: '' }])
+writing('an answer without content has an empty text, because clients drop empty turns', () => {
+  assert.equal(getParts([]), [{ text: '' }])
 })
 
 writing('a refusal is text with the finish reason of a filter', () => {
@@ -99,7 +99,7 @@ for (const [reason, expected] of [
     assert.equal([candidates[0].finishReason, candidates[0].finishMessage], [expected, 'why'])
   })
 
-writing('sources are written once, their places in bytes', () => {
+writing('sources are written once, with positions in bytes', () => {
   const { candidates } = write({
     content: [
       { type: 'server-tool', tool: 'web-search', id: 's', query: 'what', results: [] },
@@ -125,7 +125,7 @@ writing('sources are written once, their places in bytes', () => {
   })
 })
 
-writing('a quoted page is written as a page', () => {
+writing('a quoted web page is written as a web page', () => {
   const page = { uri: 'https://a.com', title: 'A' }
   const { candidates } = write({
     content: [{ type: 'text', text: 'a', citations: [{ url: page.uri, title: page.title, quote: 'q' }] }],
@@ -150,8 +150,8 @@ writing('images, audio and logprobs are written', () => {
   assert.equal(candidates[0].logprobsResult, { chosenCandidates: [{ token: 'a', logProbability: -1 }] })
 })
 
-writing('truncated arguments are kept whole', () => {
-  assert.equal(partsOf([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
+writing('truncated arguments are kept', () => {
+  assert.equal(getParts([{ type: 'tool-call', id: 'c', name: 'f', arguments: '{"path":"/tm' }]), [
     { functionCall: { id: 'c', name: 'f', args: { _raw: '{"path":"/tm' } } },
   ])
 })

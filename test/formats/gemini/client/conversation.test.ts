@@ -1,10 +1,10 @@
-import { sealState } from '../../../../src/formats/canonical/state.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import { encodeUtf8, toBase64, toBase64Url } from '../../../../src/lib/bytes.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { parse, QUESTION } from '../support/parse-request.ts'
 
-const turnsOf = (...contents: object[]): Turn[] => parse({ contents }).turns
+const getTurns = (...contents: object[]): Turn[] => parse({ contents }).turns
 const user = (...parts: object[]) => ({ role: 'user', parts })
 const model = (...parts: object[]) => ({ role: 'model', parts })
 
@@ -27,9 +27,9 @@ turns('system instructions are a turn with one text for each part', () => {
   })
 })
 
-turns('consecutive parts of the model are one turn, and small texts one text', () => {
+turns('consecutive model parts become one turn, and small texts one text', () => {
   assert.equal(
-    turnsOf(
+    getTurns(
       QUESTION,
       model({ text: 'a' }),
       model({ text: 'b' }, { text: '' }),
@@ -53,10 +53,10 @@ turns('consecutive parts of the model are one turn, and small texts one text', (
   )
 })
 
-turns('calls and results without ids are paired by name and order', () => {
+turns('calls and results without IDs are paired by name and order', () => {
   const call = (name: string, args: object) => ({ functionCall: { name, args } })
   const result = (name: string, output: string) => ({ functionResponse: { name, response: { output } } })
-  const [, calls, results, more] = turnsOf(
+  const [, calls, results, more] = getTurns(
     QUESTION,
     model(call('f', { a: 1 }), call('g', {}), call('f', { a: 2 })),
     user(result('f', 'one'), { text: 'and' }, result('g', 'two'), result('f', 'three')),
@@ -81,13 +81,13 @@ turns('calls and results without ids are paired by name and order', () => {
   assert.equal(more, { role: 'user', content: text('and') })
 })
 
-turns('an id that only the result has is replaced by that of its call; a missing name is looked up', () => {
-  const told = turnsOf(
+turns('the ID of a result is replaced by that of its call, and a missing name is looked up', () => {
+  const actual = getTurns(
     QUESTION,
     model({ functionCall: { name: 'f' } }, { functionCall: { id: 'b', name: 'g' } }),
     user({ functionResponse: { id: 'x', name: 'f', response: {} } }, { functionResponse: { id: 'b', response: {} } }),
   )
-  assert.equal(told[2], {
+  assert.equal(actual[2], {
     role: 'tool',
     results: [
       { callId: 'call_0', name: 'f', content: [] },
@@ -96,9 +96,9 @@ turns('an id that only the result has is replaced by that of its call; a missing
   })
 })
 
-turns('a call in pieces is assembled, however the pieces are returned', () => {
+turns('a call in pieces is assembled, however the client sends the pieces', () => {
   const piece = (jsonPath: string, value: object) => ({ jsonPath, ...value })
-  const told = turnsOf(
+  const actual = getTurns(
     QUESTION,
     model({ functionCall: { name: 'f', willContinue: true }, thoughtSignature: 'c2ln' }),
     model({
@@ -108,14 +108,14 @@ turns('a call in pieces is assembled, however the pieces are returned', () => {
     model({ functionCall: {} }),
     user({ functionResponse: { name: 'f', response: { output: 1 } } }),
   )
-  assert.is(told.length, 3)
-  const [call] = told[1]?.role === 'assistant' ? told[1].content : []
+  assert.is(actual.length, 3)
+  const [call] = actual[1]?.role === 'assistant' ? actual[1].content : []
   assert.is(call?.type === 'tool-call' ? call.arguments : undefined, '{"a":"xy"}')
   assert.is(call?.type === 'tool-call' ? call.state?.data : undefined, 'c2ln')
 })
 
 turns('the result of a function that ran at Google stays between the texts of the model', () => {
-  const told = turnsOf(
+  const actual = getTurns(
     QUESTION,
     model(
       { functionCall: { name: 'f' } },
@@ -124,19 +124,19 @@ turns('the result of a function that ran at Google stays between the texts of th
     ),
   )
   assert.equal(
-    told.map(({ role }) => role),
+    actual.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'assistant'],
   )
 })
 
-turns('code that ran at Google becomes text, other payloads do not', () => {
+turns('code that Google ran becomes text, but other payloads do not', () => {
   const code = { executableCode: { language: 'PYTHON', code: 'print(1)' } }
   const ran = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }
-  const told = turnsOf(
+  const actual = getTurns(
     QUESTION,
     model(code, ran, { toolCall: { toolType: 'GOOGLE_SEARCH_WEB' }, thoughtSignature: 'c2ln' }),
   )
-  assert.equal(told[1], {
+  assert.equal(actual[1], {
     role: 'assistant',
     content: [{ type: 'text', text: '```python\nprint(1)\n```\n```\n1\n```\n' }],
   })
@@ -153,19 +153,19 @@ for (const [name, response, content, isError] of [
   ['nothing', {}, undefined, undefined],
 ] as [string, object, string | undefined, true | undefined][])
   results(`a function result is parsed: ${name}`, () => {
-    const told = turnsOf(
+    const actual = getTurns(
       QUESTION,
       model({ functionCall: { id: 'c', name: 'f' } }),
       user({ functionResponse: { id: 'c', name: 'f', response } }),
     )
     const result = { callId: 'c', name: 'f', content: content === undefined ? [] : [{ type: 'text', text: content }] }
-    assert.equal(told[2], { role: 'tool', results: [isError ? { ...result, isError } : result] })
+    assert.equal(actual[2], { role: 'tool', results: [isError ? { ...result, isError } : result] })
   })
 
-results('a function result has media in parts of their own', () => {
+results('a function result has media in separate parts', () => {
   const parts = [{ inline_data: { mime_type: 'application/pdf', data: 'JVBERi0=', display_name: 'a.pdf' } }]
-  const told = turnsOf(QUESTION, user({ function_response: { name: 'f', response: {}, parts } }))
-  assert.equal(told[1], {
+  const actual = getTurns(QUESTION, user({ function_response: { name: 'f', response: {}, parts } }))
+  assert.equal(actual[1], {
     role: 'tool',
     results: [
       {
@@ -185,28 +185,28 @@ const signatures = suite('thought signatures of a Gemini client')
 
 const sealed = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'ünï+/=' } as const
 
-function stateOf(part: object) {
-  const [, turn] = turnsOf(QUESTION, model(part))
+function getState(part: object) {
+  const [, turn] = getTurns(QUESTION, model(part))
   const [first] = turn?.role === 'assistant' ? turn.content : []
   return first && 'state' in first ? first.state : undefined
 }
 
-signatures('sealed signatures come back whole, in either alphabet of base64', () => {
+signatures('sealed signatures come back unchanged in either base64 alphabet', () => {
   const bytes = encodeUtf8(sealState(sealed))
   for (const thoughtSignature of [toBase64(bytes), toBase64Url(bytes)]) {
-    assert.equal(stateOf({ text: 'hm', thought: true, thoughtSignature }), sealed)
-    assert.equal(stateOf({ functionCall: { name: 'f' }, thoughtSignature }), sealed)
-    assert.equal(stateOf({ text: '', thoughtSignature }), sealed)
-    assert.equal(stateOf({ inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature }), sealed)
+    assert.equal(getState({ text: 'hm', thought: true, thoughtSignature }), sealed)
+    assert.equal(getState({ functionCall: { name: 'f' }, thoughtSignature }), sealed)
+    assert.equal(getState({ text: '', thoughtSignature }), sealed)
+    assert.equal(getState({ inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature }), sealed)
   }
 })
 
 signatures('thought signatures of Google stay unchanged, with an unknown account as their origin', () => {
   const bare = { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: 'EpYSCpMS_-==' }
-  assert.equal(stateOf({ functionCall: { name: 'f' }, thought_signature: 'EpYSCpMS_-==' }), bare)
+  assert.equal(getState({ functionCall: { name: 'f' }, thought_signature: 'EpYSCpMS_-==' }), bare)
 })
 
 signatures('placeholder signatures are ignored', () => {
   for (const thoughtSignature of ['skip_thought_signature_validator', 'c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I='])
-    assert.is(stateOf({ functionCall: { name: 'f' }, thoughtSignature }), undefined)
+    assert.is(getState({ functionCall: { name: 'f' }, thoughtSignature }), undefined)
 })

@@ -1,9 +1,9 @@
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import { encodeUtf8, toBase64Url } from '../../../../src/lib/bytes.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const turnsOf = (...contents: object[]): Turn[] => parse({ contents }).turns
+const getTurns = (...contents: object[]): Turn[] => parse({ contents }).turns
 const user = (...parts: object[]) => ({ role: 'user', parts })
 
 const media = suite('media in a Gemini request')
@@ -74,10 +74,10 @@ for (const [name, part, expected] of [
   ],
 ] as [string, object, object][])
   media(`a medium is parsed: ${name}`, () =>
-    assert.equal(turnsOf(user(part))[0], { role: 'user', content: [expected] }),
+    assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }),
   )
 
-media('the resolution of all media is that of each image', () => {
+media('the resolution for all media applies to each image', () => {
   const { turns: told } = parse({
     contents: [user({ inlineData: { mimeType: 'image/png', data: PNG } })],
     generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' },

@@ -1,5 +1,5 @@
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
@@ -58,7 +58,7 @@ for (const [name, [body, expected]] of Object.entries(table)) {
   })
 }
 
-options('options that only Google has are dropped by their path, and refused in strict mode', () => {
+options('Google-only options are dropped with their path, and rejected in strict mode', () => {
   const body = { safetySettings: [], generationConfig: { enableEnhancedCivicAnswers: true, seed: 1 }, serviceTier: 'x' }
   assert.equal(parse(body).warnings, [
     'dropped:serviceTier',
@@ -94,9 +94,9 @@ for (const [what, body, message] of [
     /functionDeclarations\[0\].name": is required/,
   ],
 ] as [string, JsonObject, RegExp][])
-  options(`an option is refused by its path: ${what}`, () => assert.throws(() => parse(body), message))
+  options(`an option is rejected with its path: ${what}`, () => assert.throws(() => parse(body), message))
 
-options('model, streaming and the form of the stream come from the path', () => {
+options('model, streaming, and the stream format come from the path', () => {
   const {
     model: name,
     stream,

@@ -1,8 +1,8 @@
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import { sealState } from '../../../../src/formats/canonical/state.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
 import { encodeUtf8, toBase64 } from '../../../../src/lib/bytes.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -17,8 +17,8 @@ function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest
   return { written, writer }
 }
 
-/** The chunks, without what is the same in each of them. */
-function chunksOf(events: readonly StreamEvent[], request?: Partial<CanonicalRequest>): object[] {
+/** The chunks, without the fields that all of them share. */
+function getChunks(events: readonly StreamEvent[], request?: Partial<CanonicalRequest>): object[] {
   return write(events, request).written.map((event) => {
     assert.match(event, /^data: [^\n]*\n\n$/)
     const { modelVersion, responseId, ...chunk } = JSON.parse(event.slice('data: '.length))
@@ -27,7 +27,9 @@ function chunksOf(events: readonly StreamEvent[], request?: Partial<CanonicalReq
   })
 }
 
-const said = (part: object, index = 0) => ({ candidates: [{ content: { role: 'model', parts: [part] }, index }] })
+const createMessage = (part: object, index = 0) => ({
+  candidates: [{ content: { role: 'model', parts: [part] }, index }],
+})
 const finished = (finishReason: string, more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason, index: 0, ...more }],
 })
@@ -43,14 +45,14 @@ const end = (...reasons: ('stop' | 'length' | 'tool-calls')[]): StreamEvent => (
 const state = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(state)))
 
-test('text is written as it comes; finish reason and usage come at the end, without an end mark', () => {
+test('text is written as it arrives, and finish reason and usage at the end, without an end mark', () => {
   const usage = { inputTokens: 3, outputTokens: 4, reasoningTokens: 1 }
   const stop: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }], usage }
   assert.equal(
-    chunksOf([{ type: 'start' }, open(0, { type: 'text', text: '' }), delta(0, 'a'), delta(0, 'b'), close(0), stop]),
+    getChunks([{ type: 'start' }, open(0, { type: 'text', text: '' }), delta(0, 'a'), delta(0, 'b'), close(0), stop]),
     [
-      said({ text: 'a' }),
-      said({ text: 'b' }),
+      createMessage({ text: 'a' }),
+      createMessage({ text: 'b' }),
       {
         ...finished('STOP'),
         usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 3, thoughtsTokenCount: 1, totalTokenCount: 7 },
@@ -59,7 +61,7 @@ test('text is written as it comes; finish reason and usage come at the end, with
   )
 })
 
-test('calls are written whole, in the order of their starts, also when they interleave', () => {
+test('interleaved calls are written whole, in the order of their starts', () => {
   const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
   const events = [
     open(0, { ...call('a'), state }),
@@ -69,11 +71,11 @@ test('calls are written whole, in the order of their starts, also when they inte
     ...[close(1), close(0), close(2)],
     ...[open(3, call('d')), delta(3, '{"w":4}'), close(3), end('tool-calls')],
   ]
-  assert.equal(chunksOf(events), [
-    said({ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature }),
-    said({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
-    said({ functionCall: { id: 'c', name: 'f', args: { z: 3 } } }),
-    said({ functionCall: { id: 'd', name: 'f', args: { w: 4 } } }),
+  assert.equal(getChunks(events), [
+    createMessage({ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature }),
+    createMessage({ functionCall: { id: 'b', name: 'f', args: { y: 2 } } }),
+    createMessage({ functionCall: { id: 'c', name: 'f', args: { z: 3 } } }),
+    createMessage({ functionCall: { id: 'd', name: 'f', args: { w: 4 } } }),
     finished('STOP'),
   ])
 })
@@ -90,16 +92,16 @@ test('reasoning is marked, and signatures are at the end of what they sign', () 
     end('stop'),
   ]
   const signed = [
-    said({ text: '', thought: true, thoughtSignature }),
-    said({ text: 'a' }),
-    said({ text: '', thoughtSignature }),
+    createMessage({ text: '', thought: true, thoughtSignature }),
+    createMessage({ text: 'a' }),
+    createMessage({ text: '', thoughtSignature }),
     finished('STOP'),
   ]
-  assert.equal(chunksOf(events), [said({ text: 'hm', thought: true }), ...signed])
-  assert.equal(chunksOf(events, { options: { reasoning: { show: 'none' } } }), signed)
+  assert.equal(getChunks(events), [createMessage({ text: 'hm', thought: true }), ...signed])
+  assert.equal(getChunks(events, { options: { reasoning: { show: 'none' } } }), signed)
 })
 
-test('an image is written at once, and candidates keep their indices', () => {
+test('an image is written immediately, and candidates keep their indices', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const
   const events = [
     open(0, { type: 'image', source }),
@@ -109,10 +111,10 @@ test('an image is written at once, and candidates keep their indices', () => {
     close(1),
     end('stop', 'length'),
   ]
-  const [image, text, last] = chunksOf(events)
+  const [image, text, last] = getChunks(events)
   assert.equal(
     [image, text],
-    [said({ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }), said({ text: 'b' }, 1)],
+    [createMessage({ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }), createMessage({ text: 'b' }, 1)],
   )
   assert.equal(
     Object(last).candidates.map(({ index, finishReason }: { index: number; finishReason: string }) => [
@@ -128,7 +130,7 @@ test('an image is written at once, and candidates keep their indices', () => {
 
 test('sources are in the last chunk, and a refusal has the finish reason of a filter', () => {
   const cited = { type: 'part-citation', key: 0, citation: { url: 'https://a.com', start: 1, end: 2 } } as const
-  const [, , last] = chunksOf([
+  const [, , last] = getChunks([
     open(0, { type: 'text', text: '' }),
     delta(0, 'é'),
     delta(0, 'b'),
@@ -140,8 +142,8 @@ test('sources are in the last chunk, and a refusal has the finish reason of a fi
     groundingChunks: [{ web: { uri: 'https://a.com' } }],
     groundingSupports: [{ segment: { startIndex: 2, endIndex: 3, text: 'b' }, groundingChunkIndices: [0] }],
   })
-  assert.equal(chunksOf([open(0, { type: 'refusal', text: '' }), delta(0, 'no'), close(0), end('stop')]), [
-    said({ text: 'no' }),
+  assert.equal(getChunks([open(0, { type: 'refusal', text: '' }), delta(0, 'no'), close(0), end('stop')]), [
+    createMessage({ text: 'no' }),
     finished('SAFETY'),
   ])
 })
@@ -150,18 +152,18 @@ const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
 
 test('an error is a chunk, and nothing follows it', () => {
   const events = [open(0, { type: 'text', text: '' }), delta(0, 'a'), { type: 'error', error } as const]
-  assert.equal(chunksOf(events), [
-    said({ text: 'a' }),
+  assert.equal(getChunks(events), [
+    createMessage({ text: 'a' }),
     { error: { code: 503, message: 'busy', status: 'UNAVAILABLE' } },
   ])
 })
 
-test('a blank line keeps a silent connection alive, since clients take comments for chunks', () => {
+test('a blank line keeps a silent connection alive, because clients mistake comments for chunks', () => {
   assert.is(write([]).writer.keepAlive(), '\n\n')
   assert.is(write([]).writer.contentType, 'text/event-stream')
 })
 
-test('without alt=sse the stream is one JSON array, complete after its end', () => {
+test('without alt=sse, the stream is one JSON array that is complete after its end', () => {
   const isArray = { client: { isArray: true } }
   const start = [open(0, { type: 'text', text: '' }), delta(0, 'a"}]{'), close(0)]
   for (const events of [[...start, end('stop')], [...start, { type: 'error', error } as const], [end('stop')]]) {

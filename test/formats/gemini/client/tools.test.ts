@@ -1,10 +1,10 @@
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
 const tools = suite('tools of a Gemini request')
 
-tools('tools are the functions of all entries, in either schema language', () => {
+tools('the functions of all entries become tools, in either schema language', () => {
   const { tools: told, warnings } = parse({
     tools: [
       { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: { type: 'object', a_b: 1 } }] },

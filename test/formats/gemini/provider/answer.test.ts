@@ -1,5 +1,5 @@
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -13,7 +13,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 
 const reading = suite('parsing Gemini answers')
 
-reading('an answer has all content of its candidate, id, model and usage', () => {
+reading('an answer has the content of its candidate, ID, model, and usage', () => {
   const { responseWarnings, ...answer } = parse({
     candidates: [
       {
@@ -59,7 +59,7 @@ reading('an answer has all content of its candidate, id, model and usage', () =>
   assert.equal(responseWarnings, [])
 })
 
-reading('a text with an unknown member is kept, a part with only that is dropped', () => {
+reading('a text with an unknown field is kept, but a part with only that is dropped', () => {
   const { choices, responseWarnings } = parse({
     candidates: [
       {
@@ -139,7 +139,7 @@ for (const [name, reason, expected] of [
     assert.is(parse({ candidates: [{ content: {}, finishReason: reason }] }).choices[0]?.finish.reason, expected)
   })
 
-reading('a malformed call and nothing else is a failure that may be retried', () => {
+reading('a malformed call without other content is a failure that may be retried', () => {
   const broken = {
     candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed: f(' }],
   }
@@ -149,7 +149,7 @@ reading('a malformed call and nothing else is a failure that may be retried', ()
   )
 })
 
-reading('an answer without candidates is refused', () => {
+reading('an answer without candidates is rejected', () => {
   assert.throws(() => parse({}), /without candidates/)
   assert.throws(() => parse({ candidates: [] }), /without candidates/)
   assert.throws(() => parse({ error: { code: 503, message: 'busy' } }), /busy/)

@@ -1,13 +1,13 @@
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { call, contents, QUESTION, result, send, text } from '../support/write-request.ts'
 
 const turns = suite('contents for a Gemini provider')
 
-turns('instructions at the start have their own field, later ones are in a user turn', () => {
+turns('instructions at the start have their own field, and later ones are in a user turn', () => {
   const system = (words: string): Turn => ({ role: 'system', as: 'system', content: [text(words)] })
   const { body } = send({
     turns: [system('a'), system('b'), QUESTION, { role: 'assistant', content: [text('x')] }, system('c'), QUESTION],
@@ -18,7 +18,7 @@ turns('instructions at the start have their own field, later ones are in a user 
   assert.match(JSON.stringify(Object(body.contents)[2]), /<system>.*c.*q/)
 })
 
-turns('tool results and the user content after them are one turn, with the names of the calls', () => {
+turns('tool results and later user content are one turn, with the names of the calls', () => {
   const parts: AssistantPart[] = [call('a'), call('b', { arguments: '' })]
   assert.equal(
     contents(
@@ -69,11 +69,11 @@ turns('a tool result is an object: itself, or wrapped', () => {
   assert.equal(response('{cut'), { output: '{cut' })
 })
 
-turns('a signature of the provider is on its part unchanged, and no other provider gets it', () => {
+turns('a signature of the provider stays on its part, and no other provider gets it', () => {
   const { target } = contexts(geminiTranslator)
   const own = { origin: target.origin, kind: 'thought-signature', data: 'c2ln' } as const
   const foreign = { ...own, origin: { ...own.origin, account: 'other' } }
-  const said = contents(
+  const message = contents(
     QUESTION,
     { role: 'assistant', content: [{ ...text('a'), state: own }, call('c', { state: own }), call('d')] },
     { role: 'tool', results: [result('c', []), result('d', [])] },
@@ -86,7 +86,7 @@ turns('a signature of the provider is on its part unchanged, and no other provid
     },
     QUESTION,
   )
-  const [, first, , second] = Object(said)
+  const [, first, , second] = Object(message)
   assert.equal(first.parts, [
     { text: 'a', thoughtSignature: 'c2ln' },
     { functionCall: { id: 'c', name: 'f', args: { a: 1 } }, thoughtSignature: 'c2ln' },
@@ -95,7 +95,7 @@ turns('a signature of the provider is on its part unchanged, and no other provid
   assert.equal(second.parts, [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }, { text: 'b' }])
 })
 
-turns('a user turn is added before a conversation that the model begins', () => {
+turns('a user turn is added before a conversation that starts with the model', () => {
   const { body, warnings } = send({ turns: [{ role: 'assistant', content: [text('a')] }, QUESTION] })
   assert.equal(Object(body.contents)[0], { role: 'user', parts: [{ text: '(continue)' }] })
   assert.equal(warnings, ['added:contents'])

@@ -1,6 +1,6 @@
-import type { UserPart } from '../../../../src/formats/canonical/parts.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import type { UserPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -24,12 +24,12 @@ for (const [name, part, expected] of [
     assert.equal(contents({ role: 'user', content: [part] }), [{ role: 'user', parts: [expected] }])
   })
 
-media('an address goes to targets that can fetch it', () => {
+media('a URL is sent to targets that can fetch it', () => {
   const image: Turn = {
     role: 'user',
     content: [{ type: 'image', source: { type: 'url', url: 'https://a.com/b.webp' } }],
   }
-  assert.throws(() => contents(image), /images by their address/)
+  assert.throws(() => contents(image), /images by URL/)
   const { body } = send({ turns: [image] }, { inputs: ['image', 'image-url'] })
   assert.equal(Object(body.contents)[0].parts, [
     { fileData: { mimeType: 'image/webp', fileUri: 'https://a.com/b.webp' } },
@@ -52,10 +52,10 @@ media('a file at Google goes to Google, one of another vendor nowhere', () => {
       target,
     ).body.contents
   assert.equal(Object(write('gemini'))[0].parts, [{ fileData: { mimeType: 'text/csv', fileUri: 'x' } }])
-  assert.throws(() => write('openai-chat'), /not at Google/)
+  assert.throws(() => write('openai-chat'), /not stored at Google/)
 })
 
-media('media in a function result have parts of their own, or follow the results', () => {
+media('media in a function result get separate parts, or follow the results', () => {
   const history: Turn[] = [
     QUESTION,
     { role: 'assistant', content: [call('a')] },
@@ -70,12 +70,12 @@ media('media in a function result have parts of their own, or follow the results
   assert.equal([moved.length, moved[0].functionResponse.parts, moved[2]], [3, undefined, { inlineData }])
 })
 
-media('the resolution of all media is that on which the images agree', () => {
+media('the resolution for all media is the one that all images share', () => {
   const ask = (...details: ('low' | 'high' | 'auto')[]) =>
     send({ turns: [{ role: 'user', content: details.map((detail) => ({ type: 'image', source: png, detail })) }] })
-  const resolutionIn = (sent: ReturnType<typeof ask>) => Object(sent.body.generationConfig ?? {}).mediaResolution
-  assert.is(resolutionIn(ask('low', 'auto', 'low')), 'MEDIA_RESOLUTION_LOW')
-  assert.is(resolutionIn(ask('auto')), undefined)
-  assert.is(resolutionIn(ask('low', 'high')), undefined)
+  const getResolution = (sent: ReturnType<typeof ask>) => Object(sent.body.generationConfig ?? {}).mediaResolution
+  assert.is(getResolution(ask('low', 'auto', 'low')), 'MEDIA_RESOLUTION_LOW')
+  assert.is(getResolution(ask('auto')), undefined)
+  assert.is(getResolution(ask('low', 'high')), undefined)
   assert.equal(ask('low', 'high').warnings, ['dropped:generationConfig.mediaResolution'])
 })

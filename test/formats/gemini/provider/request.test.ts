@@ -1,27 +1,27 @@
-import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { EMPTY, send } from '../support/write-request.ts'
 
-const configOf = (options: RequestOptions, traits?: Partial<Traits>) => send({ options }, traits).body.generationConfig
+const getConfig = (options: RequestOptions, traits?: Partial<Traits>) => send({ options }, traits).body.generationConfig
 
 const path = suite('paths of Gemini requests')
 
-path('the path names model and method, and asks for events', () => {
+path('the path contains model and method, and requests events', () => {
   assert.is(send({}).path, '/models/m:generateContent')
   assert.is(send({ stream: true }).path, '/models/m:streamGenerateContent?alt=sse')
 })
 
 path('a model name stays within its path segment', () => {
   const { target } = contexts(geminiTranslator)
-  const pathOf = (model: string) => geminiTranslator.writeRequest(EMPTY, { ...target, model }).path
-  assert.is(pathOf('models/gemini-2.5-flash'), '/models/gemini-2.5-flash:generateContent')
-  assert.is(pathOf('tunedModels/x'), '/tunedModels/x:generateContent')
-  assert.is(pathOf('a/b?key=a#b'), '/models/a%2Fb%3Fkey%3Da%23b:generateContent')
-  assert.throws(() => pathOf('../../v1/x?key=a#b'), /cannot stand in the path/)
+  const getPath = (model: string) => geminiTranslator.writeRequest(EMPTY, { ...target, model }).path
+  assert.is(getPath('models/gemini-2.5-flash'), '/models/gemini-2.5-flash:generateContent')
+  assert.is(getPath('tunedModels/x'), '/tunedModels/x:generateContent')
+  assert.is(getPath('a/b?key=a#b'), '/models/a%2Fb%3Fkey%3Da%23b:generateContent')
+  assert.throws(() => getPath('../../v1/x?key=a#b'), /cannot be used in a URL path/)
 })
 
 const options = suite('options written for a Gemini provider')
@@ -82,22 +82,22 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
   'no level where the model decides': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
 }
 
-for (const [name, [asked, expected, traits]] of Object.entries(table))
-  options(`options are written: ${name}`, () => assert.equal(configOf(asked, traits), expected))
+for (const [name, [request, expected, traits]] of Object.entries(table))
+  options(`options are written: ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
-options('tier, store and labels stand beside the configuration, where the target takes them', () => {
-  const asked = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
-  const { body, warnings } = send({ options: asked })
+options('tier, store, and labels are written beside the configuration if the target accepts them', () => {
+  const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
+  const { body, warnings } = send({ options: request })
   assert.equal([body.serviceTier, body.store, body.labels], ['standard', false, undefined])
   assert.equal(warnings, ['dropped:labels'])
-  assert.equal(send({ options: asked }, { lacks: [] }).body.labels, { a: 'b' })
+  assert.equal(send({ options: request }, { lacks: [] }).body.labels, { a: 'b' })
   assert.equal(send({ options: { serviceTier: 'scale' } }).warnings, ['dropped:serviceTier'])
   assert.is(send({ options: { serviceTier: 'auto' } }).body.serviceTier, undefined)
 })
 
-options('an audio format that Google does not have is refused', () => {
-  assert.throws(() => configOf({ speech: { voice: 'Kore', format: 'mp3' } }), /pcm16/)
-  assert.throws(() => configOf({ speech: { voice: { id: 'x' } } }), /by their names/)
+options('an audio format that Google does not support is rejected', () => {
+  assert.throws(() => getConfig({ speech: { voice: 'Kore', format: 'mp3' } }), /pcm16/)
+  assert.throws(() => getConfig({ speech: { voice: { id: 'x' } } }), /voices by name/)
 })
 
 options('forbidding parallel calls is dropped with a warning', () => {
@@ -109,9 +109,9 @@ const output = suite('output formats written for Gemini')
 
 const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } }, additionalProperties: false }
 
-output('the output is JSON, or JSON by a schema in the language of the target', () => {
-  const config = (asked: CanonicalRequest['output'], traits?: Partial<Traits>) => {
-    const { body } = send({ ...(asked && { output: asked }) }, traits)
+output('the output is JSON, or JSON with a schema in the schema language of the target', () => {
+  const config = (request: CanonicalRequest['output'], traits?: Partial<Traits>) => {
+    const { body } = send({ ...(request && { output: request }) }, traits)
     return body.generationConfig
   }
   const responseMimeType = 'application/json'

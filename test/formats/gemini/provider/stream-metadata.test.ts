@@ -3,7 +3,7 @@ import { call, chunk, read, stop, text } from '../support/read-stream.ts'
 
 const test = suite('metadata of a Gemini stream')
 
-test('id and model are those of the first chunk', () => {
+test('ID and model come from the first chunk', () => {
   assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
 })
 
@@ -58,7 +58,7 @@ test('the reason of a blocked prompt or answer is reported', () => {
   )
 })
 
-test("what Google's own tools ran is reported as a loss, like a call that has no name", () => {
+test("calls of Google's own tools are reported as a loss, like a call without a name", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
   assert.equal(read([code, text('a'), stop]).responseWarnings, [
     'dropped:answer.executableCode',
@@ -79,7 +79,7 @@ test('logprobs belong to the text of their chunk', () => {
   ])
 })
 
-test('sources come with the last chunk, with byte offsets into the whole text', () => {
+test('sources come in the last chunk, with byte offsets into the whole text', () => {
   const groundingMetadata = {
     groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
     groundingSupports: [

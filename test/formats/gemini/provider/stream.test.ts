@@ -155,9 +155,9 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
 
 for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   test(`a Gemini stream is parsed: ${name}`, () => {
-    const told = read(chunks)
-    assert.equal(told.parts, parts)
-    assert.is(told.finish, finish)
+    const result = read(chunks)
+    assert.equal(result.parts, parts)
+    assert.is(result.finish, finish)
   })
 }
 

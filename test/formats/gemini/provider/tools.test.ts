@@ -1,4 +1,4 @@
-import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
+import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { send } from '../support/write-request.ts'
 
@@ -11,7 +11,7 @@ const f: Tool = {
   schema: { type: 'object', properties: { a: { type: 'string', minLength: 1, contentEncoding: 'x' } } },
 }
 
-tools('functions are in one entry, with JSON Schema as it is', () => {
+tools('functions are in one entry, with unchanged JSON Schema', () => {
   const without: Tool[] = [
     { type: 'function', name: 'g' },
     { type: 'function', name: 'h', schema: {} },
@@ -21,7 +21,7 @@ tools('functions are in one entry, with JSON Schema as it is', () => {
   assert.equal(body.tools, [{ functionDeclarations: [declared, { name: 'g' }, { name: 'h' }] }, { googleSearch: {} }])
 })
 
-tools('an older target gets its own schema language, and lost keywords are reported', () => {
+tools('an older target gets its own schema language, and dropped keywords are reported', () => {
   const { body, warnings } = send(
     { tools: [f, { type: 'function', name: 'g', schema: { type: 'object', properties: {} } }] },
     { schema: 'openapi' },
@@ -31,7 +31,7 @@ tools('an older target gets its own schema language, and lost keywords are repor
   assert.equal(warnings, ['dropped:tools.f.properties.a.contentEncoding'])
 })
 
-tools('a web search that cannot be limited to domains is refused, other lost options are reported', () => {
+tools('a web search limited to domains is rejected, and other dropped options are reported', () => {
   const search = (fields: object) => send({ tools: [{ type: 'web-search', ...fields }] })
   assert.throws(() => search({ allowedDomains: ['a.com'] }), /certain domains/)
   assert.equal(search({ maxUses: 1 }).warnings, ['dropped:tools.maxUses'])
@@ -59,7 +59,7 @@ for (const [choice, expected] of [
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
 
-tools('no tool choice is written where there is only the web search, which is no function', () => {
+tools('no tool choice is written for a lone web search, which is not a function', () => {
   const search: Tool = { type: 'web-search' }
   assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
   const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })
@@ -69,15 +69,15 @@ tools('no tool choice is written where there is only the web search, which is no
 
 tools('functions are allowed beside a web search, which the provider reports', () => {
   const both: Tool[] = [f, { type: 'web-search' }]
-  const told = { includeServerSideToolInvocations: true }
-  assert.equal(send({ tools: both }).body.toolConfig, told)
+  const result = { includeServerSideToolInvocations: true }
+  assert.equal(send({ tools: both }).body.toolConfig, result)
   for (const [choice, mode] of [
     ['auto', 'VALIDATED'],
     ['required', 'ANY'],
   ] as const)
     assert.equal(send({ tools: both, toolChoice: { type: choice } }).body.toolConfig, {
       functionCallingConfig: { mode },
-      ...told,
+      ...result,
     })
   assert.is(send({ tools: both }, { reportsSearches: false }).body.toolConfig, undefined)
 })

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
-import type { AssistantPart, ToolCallPart } from '../../../../src/formats/canonical/parts.ts'
-import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
+import type { AssistantPart, ToolCallPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 
-/** Text that is not empty. */
+/** A nonempty text. */
 export const words = fc.string({ unit: 'grapheme', minLength: 1 })
 /** A value, or `undefined`. */
 export const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 /** The JSON of an object. */
 export const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.stringify(value))
-/** Base64 that is not empty. */
+/** Nonempty base64. */
 const base64 = fc.base64String({ minLength: 4, maxLength: 40 })
 
-/** Without the fields that are undefined. */
+/** Drops undefined fields. */
 export const plain = <T>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } => JSON.parse(JSON.stringify(value))
 
-/** Whose opaque state it is in these tests. */
+/** The origin of opaque state in these tests. */
 export const origin = { format: 'gemini', account: 'v/1' } as const
 /** A thought signature of that origin, in either alphabet of base64. */
 export const state = fc
@@ -29,7 +29,7 @@ export const state = fc
 export const media = (mediaType: string) =>
   fc.record({ type: fc.constant('base64' as const), mediaType: fc.constant(mediaType), data: base64 })
 
-/** Texts that follow each other are one, so each ends with a signature or before another kind of part. */
+/** Consecutive texts are joined, so each ends with a signature or before another kind of part. */
 export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: fc.oneof(words, fc.constant('')), state }),
   fc.record({
@@ -41,7 +41,7 @@ export const saidPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('image' as const), source: media('image/webp'), state: optional(state) }).map(plain),
 )
 
-/** One to three tool calls, with ids that count from `firstId`. */
+/** One to three tool calls, with IDs that count from `firstId`. */
 export const calls = (firstId: number) =>
   fc
     .array(fc.record({ arguments: json, state: optional(state) }), { minLength: 1, maxLength: 3 })

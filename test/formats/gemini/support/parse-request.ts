@@ -1,12 +1,12 @@
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
-import type { ParseContext } from '../../../../src/formats/translator.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
+import type { ParseContext } from '../../../../src/protocols/formats/translator.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** The least that a request can ask. */
+/** The minimal request. */
 export const QUESTION = { role: 'user', parts: [{ text: 'q' }] }
 
-/** Parses a request of a Gemini client, which asks QUESTION unless its body has `contents`; with the warnings. */
+/** Parses a Gemini client's request with its warnings. Its content is QUESTION unless the body has `contents`. */
 export function parse(
   body: JsonObject,
   { isStrict = false, route }: { isStrict?: boolean; route?: ParseContext['route'] } = {},

@@ -1,9 +1,9 @@
-import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** What is told of a stream of chunks, with the parts put together. */
+/** The result of a stream of chunks, with joined parts. */
 export function read(chunks: readonly unknown[]) {
   const { read: context, responseWarnings } = contexts(geminiTranslator)
   const events: StreamEvent[] = []
@@ -19,7 +19,7 @@ export function read(chunks: readonly unknown[]) {
 function summary(events: readonly StreamEvent[]) {
   const parts = new Map<number, { head: string; said: string; tail: string }>()
   for (const event of events) {
-    if (event.type === 'part-start') parts.set(event.key, { head: headOf(event), said: '', tail: '' })
+    if (event.type === 'part-start') parts.set(event.key, { head: getHead(event), said: '', tail: '' })
     const part = 'key' in event ? parts.get(event.key) : undefined
     if (!part) continue
     if (event.type === 'part-delta') part.said += event.text
@@ -34,13 +34,13 @@ function summary(events: readonly StreamEvent[]) {
   }
 }
 
-function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
+function getHead({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   const where = candidate > 0 ? `[${candidate}] ` : ''
   const state = 'state' in part && part.state ? `<${part.state.data}>` : ''
   return where + (part.type === 'tool-call' ? `${part.name}#${part.id}${state}` : part.type + state)
 }
 
-/** A chunk of the first candidate; `more` goes on the candidate. */
+/** A chunk of the first candidate. `more`: other fields of the candidate. */
 export const chunk = (parts: object[], more: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
   modelVersion: 'gemini-x',
@@ -50,5 +50,5 @@ export const chunk = (parts: object[], more: object = {}) => ({
 export const text = (words: string, more: object = {}) => chunk([{ text: words }], more)
 /** The chunk that ends an answer. */
 export const stop = text('', { finishReason: 'STOP' })
-/** A chunk with one function call; `more` goes on its part. */
+/** A chunk with one function call. `more`: other fields of its part. */
 export const call = (functionCall: object, more: object = {}) => chunk([{ functionCall, ...more }])

@@ -1,27 +1,27 @@
-import type { ToolCallPart } from '../../../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import type { ToolResult, Turn, UserTurn } from '../../../../src/formats/canonical/turns.ts'
-import { geminiTranslator } from '../../../../src/formats/gemini/translator.ts'
+import type { ToolCallPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { ToolResult, Turn, UserTurn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { prepareRequest } from '../../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { contexts } from '../../support/contexts.ts'
 
 /** A text part. */
 export const text = (words: string) => ({ type: 'text', text: words }) as const
 
-/** The least that a request can ask. */
+/** The minimal request. */
 export const QUESTION: UserTurn = { role: 'user', content: [text('q')] }
 
-/** A request that asks QUESTION and nothing else. */
+/** A request with only QUESTION. */
 export const EMPTY: CanonicalRequest = {
   ...{ model: 'm', stream: false, streamUsage: false, turns: [QUESTION], tools: [], options: {} },
 }
 
-/** As a provider gets it: prepared, then written. */
+/** Prepares and writes a request for a provider. */
 export function send(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {}) {
   const { target, warnings } = contexts(geminiTranslator, { traits })
-  const { carries } = geminiTranslator
-  const { request: prepared } = prepareRequest({ ...EMPTY, ...request }, { ...target, carries })
+  const { supportedOptions } = geminiTranslator
+  const { request: prepared } = prepareRequest({ ...EMPTY, ...request }, { ...target, supportedOptions })
   const { path, body } = geminiTranslator.writeRequest(prepared, target)
   return { path, body, warnings: warnings.list() }
 }

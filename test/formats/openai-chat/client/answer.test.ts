@@ -1,8 +1,8 @@
-import type { Answer, FinishReason } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { Answer, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -45,7 +45,7 @@ write('a chat completion has all fields that clients read', () => {
   })
 })
 
-write('an empty text is null, and a client of functions gets a function_call', () => {
+write('empty text becomes null, and a legacy client receives a function_call', () => {
   const tool_calls = [{ id: 'c', ...fn('f', '{}') }]
   assert.equal(message([call('c')], 'tool-calls').message, {
     role: 'assistant',
@@ -81,23 +81,23 @@ const foreign = (
 })
 
 const thoughts: Record<string, AssistantPart[]> = {
-  'signed thoughts': [
+  'signed reasoning': [
     { type: 'reasoning', text: 'hm', state: foreign('anthropic-messages', 'signature') },
     text('a'),
     call('c'),
   ],
-  'thoughts that are a signature only': [
+  'reasoning with only a signature': [
     { type: 'reasoning', text: '', state: foreign('anthropic-messages', 'signature') },
     text('a'),
   ],
-  'redacted thoughts': [{ type: 'reasoning', text: '', state: foreign('anthropic-messages', 'redacted') }, call('c')],
-  'summaries under an id': [
+  'redacted reasoning': [{ type: 'reasoning', text: '', state: foreign('anthropic-messages', 'redacted') }, call('c')],
+  'summaries with an ID': [
     { type: 'reasoning', text: 'hm', isSummary: true, state: foreign('openai-responses', 'encrypted', 'rs_1') },
     text('a'),
   ],
   'a signature on a call': [text('a'), { ...call('c'), state: foreign('gemini', 'thought-signature') }, call('d')],
   'a signature on the text': [{ ...text('a'), state: foreign('gemini', 'thought-signature') }],
-  'thoughts between calls': [
+  'reasoning between calls': [
     text('a'),
     { type: 'reasoning', text: 'x', state: foreign('anthropic-messages', 'signature') },
     call('c'),

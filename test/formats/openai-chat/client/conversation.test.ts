@@ -4,7 +4,7 @@ import { MESSAGES, parse } from '../support/parse-request.ts'
 const said = (content: unknown) => parse({ messages: [{ role: 'user', content }] }).turns[0]
 const assistant = (message: object) => parse({ messages: [...MESSAGES, { role: 'assistant', ...message }] }).turns[1]
 
-const content = suite('content of a chat request')
+const content = suite('content of a Chat Completions request')
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 const png = { type: 'base64', mediaType: 'image/png', data: PNG } as const
 
@@ -13,7 +13,7 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'text', text: 'a' },
     { type: 'text', text: 'a' },
   ],
-  'a mark of caching': [
+  'a cache mark': [
     { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
     { type: 'text', text: 'a', cache: { ttl: '1h' } },
   ],
@@ -21,15 +21,15 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
     { type: 'text', text: 'a', cache: {} },
   ],
-  'an image by its address': [
+  'an image URL': [
     { type: 'image_url', image_url: { url: 'https://a/b.png', detail: 'low' } },
     { type: 'image', source: { type: 'url', url: 'https://a/b.png' }, detail: 'low' },
   ],
-  'an image by its bytes': [
+  'a base64 image': [
     { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
     { type: 'image', source: png },
   ],
-  'an image as Mistral has it': [
+  'Mistral’s form of an image': [
     { type: 'image_url', image_url: `data:image/png;base64,${PNG}` },
     { type: 'image', source: png },
   ],
@@ -37,11 +37,11 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     { type: 'audio', source: { type: 'base64', mediaType: 'audio/mpeg', data: 'AAAA' } },
   ],
-  'a file by its bytes': [
+  'a base64 file': [
     { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } },
     { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' }, name: 'a.pdf' },
   ],
-  'a file that is bare bytes where an address is asked for': [
+  'bare base64 instead of a data URL': [
     { type: 'file_url', file_url: { url: 'UEsDBBQA' }, file_name: 'a.docx' },
     {
       type: 'file',
@@ -49,7 +49,7 @@ const parts: Record<string, [part: object, expected: object]> = {
       name: 'a.docx',
     },
   ],
-  'a file by its id': [
+  'a file ID': [
     { type: 'file', file: { file_id: 'file-1' } },
     { type: 'file', source: { type: 'file-id', id: 'file-1', format: 'openai-chat' } },
   ],
@@ -60,23 +60,23 @@ const parts: Record<string, [part: object, expected: object]> = {
 }
 
 for (const [name, [part, expected]] of Object.entries(parts)) {
-  content(`the content is parsed: ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
+  content(`the parser reads content: ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
 }
 
-content('content is a string or parts, and empty texts are left out', () => {
+content('content is a string or parts, and empty texts are omitted', () => {
   assert.equal(said('a'), { role: 'user', content: [{ type: 'text', text: 'a' }] })
   assert.equal(said(''), { role: 'user', content: [] })
   assert.equal(said([{ type: 'text', text: '' }]), { role: 'user', content: [] })
 })
 
-content('content of an unknown type is refused, never passed on as text', () => {
+content('content of an unknown type is rejected, never passed on as text', () => {
   assert.throws(() => said([{ type: 'text', text: 'a' }, { type: 'hologram' }]), /"messages\[0\]\.content\[1\]\.type"/)
 })
 
-const history = suite('history of a chat request')
+const history = suite('history of a Chat Completions request')
 const fn = (name: string, args: unknown) => ({ type: 'function', function: { name, arguments: args } })
 
-history('arguments of calls stay as they were written', () => {
+history('arguments of calls stay unchanged', () => {
   for (const args of ['', '{"a":12345678901234567890}', '{"path":"/tm']) {
     const turn = assistant({ content: null, tool_calls: [{ id: 'c', ...fn('f', args) }] })
     const [part] = turn?.role === 'assistant' ? turn.content : []
@@ -84,7 +84,7 @@ history('arguments of calls stay as they were written', () => {
   }
 })
 
-history('consecutive results are one turn', () => {
+history('consecutive results become one turn', () => {
   const { turns } = parse({
     messages: [
       ...MESSAGES,
@@ -119,7 +119,7 @@ history('consecutive results are one turn', () => {
   ])
 })
 
-history('a legacy function message belongs to the call before it', () => {
+history('a legacy function message belongs to the previous call', () => {
   const { turns, client } = parse({
     functions: [{ name: 'f' }],
     messages: [
@@ -141,7 +141,7 @@ history('a legacy function message belongs to the call before it', () => {
 
 const bare = { origin: { format: 'openai-chat', account: '' }, kind: 'text', data: '' } as const
 
-history('reasoning stands first in a turn, whatever its field', () => {
+history('reasoning comes first in a turn, whatever its field', () => {
   const expected = {
     role: 'assistant',
     content: [
@@ -155,7 +155,7 @@ history('reasoning stands first in a turn, whatever its field', () => {
   assert.equal(assistant({ content: [thinking, { type: 'text', text: 'a' }] }), expected)
 })
 
-history('a refusal is a part of the turn', () => {
+history('a refusal becomes a part of the turn', () => {
   assert.equal(assistant({ content: null, refusal: 'no' }), {
     role: 'assistant',
     content: [{ type: 'refusal', text: 'no' }],

@@ -1,26 +1,26 @@
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const options = suite('options of a chat request')
+const options = suite('options of a Chat Completions request')
 
 const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
-  'the new limit before the old one': [{ max_completion_tokens: 5, max_tokens: 9 }, { maxOutputTokens: 5 }],
+  'the new limit, which wins over the old one': [{ max_completion_tokens: 5, max_tokens: 9 }, { maxOutputTokens: 5 }],
   'the old limit': [{ max_tokens: 9 }, { maxOutputTokens: 9 }],
-  'one stop and several': [{ stop: 'a' }, { stop: ['a'] }],
-  'null as absent': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],
+  'a single stop string': [{ stop: 'a' }, { stop: ['a'] }],
+  'null, which counts as unset': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],
   'both names of the user': [{ user: 'old', safety_identifier: 'new' }, { endUser: 'new' }],
   logprobs: [{ logprobs: true, top_logprobs: 3 }, { logprobs: 3 }],
   effort: [{ reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
-  'reasoning of OpenRouter': [
+  'OpenRouter’s reasoning': [
     { reasoning: { max_tokens: 2_000, exclude: true } },
     { reasoning: { budget: 2_000, show: 'none' } },
   ],
-  'thinking of DeepSeek and Z.ai': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
-  'thinking that is switched on': [{ thinking: { type: 'enabled' } }, { reasoning: { budget: 'auto' } }],
-  'reasoning that is switched on': [{ reasoning: { enabled: true, effort: 'low' } }, { reasoning: { effort: 'low' } }],
-  'enable_thinking of Qwen': [{ enable_thinking: false }, { reasoning: { effort: 'none' } }],
+  'thinking as in DeepSeek and Z.ai': [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
+  'enabled thinking': [{ thinking: { type: 'enabled' } }, { reasoning: { budget: 'auto' } }],
+  'enabled reasoning': [{ reasoning: { enabled: true, effort: 'low' } }, { reasoning: { effort: 'low' } }],
+  'Qwen’s enable_thinking': [{ enable_thinking: false }, { reasoning: { effort: 'none' } }],
   prediction: [{ prediction: { type: 'content', content: [{ type: 'text', text: 'a' }] } }, { prediction: 'a' }],
   speech: [
     { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
@@ -30,25 +30,25 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { prompt_cache_key: 'k', prompt_cache_options: { mode: 'explicit' } },
     { cacheKey: 'k', cacheOptions: { mode: 'explicit' } },
   ],
-  'metadata, tier and store': [
+  'metadata, tier, and store': [
     { metadata: { a: 'b' }, service_tier: 'flex', store: false },
     { labels: { a: 'b' }, serviceTier: 'flex', store: false },
   ],
 }
 
 for (const [name, [body, expected]] of Object.entries(table)) {
-  options(`the options are parsed: ${name}`, () => {
+  options(`the parser reads the options: ${name}`, () => {
     const { options: understood, warnings } = parse(body)
     assert.equal(understood, expected)
     assert.equal(warnings, [])
   })
 }
 
-options('top_logprobs without logprobs is reported as dropped', () => {
+options('top_logprobs without logprobs is dropped with a warning', () => {
   assert.equal(parse({ top_logprobs: 3 }).warnings, ['dropped:top_logprobs'])
 })
 
-options('unknown fields are reported as dropped, and refused in strict mode', () => {
+options('unknown fields are dropped with a warning, and rejected in strict mode', () => {
   assert.equal(parse({ provider: { only: ['a'] }, service_tier: 'on_demand' }).warnings, [
     'dropped:service_tier',
     'dropped:provider',
@@ -56,7 +56,7 @@ options('unknown fields are reported as dropped, and refused in strict mode', ()
   assert.throws(() => parse({ provider: {} }, true), /"provider": it would be dropped/)
 })
 
-options('options of a wrong type are refused by their path', () => {
+options('options of the wrong type are rejected by their path', () => {
   assert.throws(() => parse({ temperature: 'hot' }), /"temperature": must be a number/)
   assert.throws(() => parse({ metadata: { a: 1 } }), /"metadata.a": must be a string/)
   assert.throws(() => parse({ messages: undefined }), /"messages": is required/)
@@ -69,9 +69,9 @@ options('stream_options without a stream have no effect', () => {
   assert.is(parse({ ...asked, stream: true }).streamUsage, true)
 })
 
-const tools = suite('tools of a chat request')
+const tools = suite('tools of a Chat Completions request')
 
-tools('tools are functions, free-form tools and a web search', () => {
+tools('the parser reads functions, free-form tools, and web search', () => {
   const schema = { type: 'object', properties: {} }
   const body = {
     tools: [
@@ -90,14 +90,14 @@ tools('tools are functions, free-form tools and a web search', () => {
   ])
 })
 
-tools('tools that run at one vendor are refused by their path', () => {
+tools('tools that run at one vendor are rejected by their path', () => {
   assert.throws(
     () => parse({ tools: [{ type: 'openrouter:web_search' }] }),
     /"tools\[0\]\.type".*openrouter:web_search/,
   )
 })
 
-tools('tool_choice is parsed in each of its forms', () => {
+tools('the parser reads every form of tool_choice', () => {
   const choice = (said: unknown) => parse({ tool_choice: said }).toolChoice
   assert.equal(choice('required'), { type: 'required' })
   assert.equal(choice({ type: 'function', function: { name: 'f' } }), { type: 'tool', name: 'f' })
@@ -112,7 +112,7 @@ tools('tool_choice is parsed in each of its forms', () => {
   assert.throws(() => choice('sometimes'), /"tool_choice"/)
 })
 
-tools('response_format is parsed', () => {
+tools('the parser reads response_format', () => {
   const schema = { type: 'object' }
   assert.is(parse({ response_format: { type: 'text' } }).output, undefined)
   assert.equal(parse({ response_format: { type: 'json_object' } }).output, { type: 'json' })

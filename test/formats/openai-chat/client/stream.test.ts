@@ -1,9 +1,9 @@
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('writing a stream of chat completions')
+const test = suite('writing a Chat Completions stream')
 
 interface Written {
   chunks: { choices: { index: number; delta: object; finish_reason: string | null }[]; usage?: unknown }[]
@@ -44,7 +44,7 @@ const text = { type: 'text', text: '' } as const
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
 const said: StreamEvent[] = [{ type: 'start' }, start(0, text), delta(0, 'a"b'), close(0), end('stop')]
 
-test('a stream has the role, the text, the finish, the usage if requested, and the end mark', () => {
+test('a stream has the role, the text, the finish reason, the usage if requested, and `[DONE]`', () => {
   const { events, chunks } = write(said, { streamUsage: true })
   assert.equal(
     chunks.map(({ choices }) => choices.map((choice) => [choice.delta, choice.finish_reason])),
@@ -59,14 +59,14 @@ test('a stream has the role, the text, the finish, the usage if requested, and t
   assert.ok(write(said, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
 })
 
-test('each write is one whole event, and all events have the same id, time and model', () => {
+test('each write is one whole event, and all events have the same ID, time, and model', () => {
   const { events, chunks } = write(said)
   assert.ok(events.every((event) => event.endsWith('\n\n') && event.indexOf('\n\n') === event.length - 2))
   const heads = new Set(chunks.map(({ choices: _, usage: __, ...head }) => JSON.stringify(head)))
   assert.equal([...heads], ['{"id":"chatcmpl-id1","object":"chat.completion.chunk","created":1700000000,"model":"m"}'])
 })
 
-test('calls are numbered, and have id, type and name once', () => {
+test('calls have an index, and send their ID, type, and name once', () => {
   const events = [
     start(0, call('a')),
     delta(0, '{"x"'),
@@ -99,7 +99,7 @@ test('a free-form call and a legacy function_call have their own fields', () => 
     { tool_calls: [{ index: 0, custom: { input: 'x' } }] },
   ])
   const first = [start(0, call('a')), delta(0, '{}'), close(0)]
-  const second = [start(1, call('b')), delta(1, '{"x":1}'), close(1)] // for which the old way has no room
+  const second = [start(1, call('b')), delta(1, '{"x":1}'), close(1)] // the legacy format only has one call
   const old = write([...first, ...second, end('tool-calls')], { client: { functions: true } })
   assert.equal(
     old.chunks.flatMap(({ choices }) =>
@@ -109,7 +109,7 @@ test('a free-form call and a legacy function_call have their own fields', () => 
   )
 })
 
-test('reasoning is sent as it comes, and whole at the end', () => {
+test('reasoning is sent piece by piece, and whole at the end', () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const events = [
     start(0, { type: 'reasoning', text: '' }),
@@ -137,7 +137,7 @@ test('reasoning is sent as it comes, and whole at the end', () => {
   ])
 })
 
-test('several candidates each have a role, a finish and their own text', () => {
+test('each candidate has its own role, text, and finish reason', () => {
   const { chunks } = write([
     start(0, text),
     start(1, text, 1),
@@ -159,11 +159,11 @@ test('several candidates each have a role, a finish and their own text', () => {
   assert.is(of(0).at(-1)?.finish_reason, 'stop')
 })
 
-test('an empty answer has its role', () => {
+test('an empty response still has its role', () => {
   assert.equal(deltas([{ type: 'start' }, end('stop')]), [{ role: 'assistant', content: '' }, {}])
 })
 
-test('an error ends the stream without an end mark, even as its first event', () => {
+test('an error ends the stream without `[DONE]`, even as the first event', () => {
   const error = { kind: 'context-overflow', status: 400, message: 'too long' } as const
   const { events } = write([start(0, text), delta(0, 'a'), { type: 'error', error }])
   assert.is(

@@ -1,7 +1,7 @@
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -18,16 +18,16 @@ const own = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
   data,
 })
 
-const read = suite('parsing the chat completion of a provider')
+const read = suite('parsing a chat completion from a provider')
 
 const messages: Record<string, [message: object, content: AssistantPart[]]> = {
   text: [{ content: 'a', refusal: null, tool_calls: [] }, [text('a')]],
   nothing: [{ content: null }, []],
   'text in parts': [{ content: [text('a'), text('b')] }, [text('ab')]],
   'a refusal': [{ content: null, refusal: 'no' }, [{ type: 'refusal', text: 'no' }]],
-  'calls behind the text': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, [text('a'), call('c')]],
+  'calls after the text': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('f', '{}') }] }, [text('a'), call('c')]],
   'arguments as an object': [{ tool_calls: [{ id: 'c', ...fn('f', { x: 1 }) }] }, [call('c', '{"x":1}')]],
-  'arguments that are null': [
+  'null arguments': [
     {
       tool_calls: [
         { id: 'c', ...fn('f', 'null') },
@@ -36,7 +36,7 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     },
     [call('c'), call('d')],
   ],
-  'calls without an id of their own': [
+  'calls without a unique ID': [
     {
       tool_calls: [
         { id: '', ...fn('f', '{}') },
@@ -47,32 +47,32 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     [call('call_id1'), call('c'), call('call_id2')],
   ],
   'no call without a name': [{ content: 'a', tool_calls: [{ id: 'c', ...fn('', '{}') }] }, [text('a')]],
-  'the old function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
-  'thoughts as reasoning_content': [
+  'the legacy function call': [{ content: null, function_call: { name: 'f', arguments: '{}' } }, [call('call_id1')]],
+  'reasoning in reasoning_content': [
     { content: 'a', reasoning_content: 'hm' },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  'details of thoughts before their text alone': [
+  'reasoning details, which win over plain text': [
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
     [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
   ],
-  'thoughts under the second of two names': [
+  'reasoning in the second of two fields': [
     { content: 'a', reasoning_content: '', reasoning: 'hm' },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  "thoughts as GitHub Copilot's reasoning_text": [
+  "reasoning in GitHub Copilot's reasoning_text": [
     { content: 'a', reasoning_text: 'hm' },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  'thoughts as thinking': [
+  'reasoning in thinking': [
     { content: 'a', thinking: 'hm' },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  'thoughts as Databricks has them in the content': [
+  'Databricks’ reasoning in the content': [
     { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm', signature: 's' }] }, text('a')] },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  'the text of thoughts beside details that nobody can read': [
+  'reasoning text next to unreadable details': [
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] },
     [
       { type: 'reasoning', text: 'hm', state: own('text') },
@@ -80,7 +80,7 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
       text('a'),
     ],
   ],
-  'a signature of Google': [
+  'Google’s signature': [
     { tool_calls: [{ id: 'c', ...fn('f', '{}'), extra_content: { google: { thought_signature: 's' } } }] },
     [{ ...call('c'), state: own('thought-signature', 's') }],
   ],
@@ -95,7 +95,7 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     { content: 'a', images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }] },
     [text('a'), { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } }],
   ],
-  'what Snowflake leaves empty': [
+  'Snowflake’s empty fields': [
     { content: 'a', refusal: '', annotations: null, function_call: { name: '', arguments: '' }, audio: { data: '' } },
     [text('a')],
   ],
@@ -105,7 +105,7 @@ for (const [name, [message, content]] of Object.entries(messages)) {
   read(`the parser finds ${name}`, () => assert.equal(parseMessage(message)?.content, content))
 }
 
-read('the finish of an answer fits its content', () => {
+read('the finish reason of a response fits its content', () => {
   const reason = (finish: unknown, tool_calls: object[] = []) =>
     parseMessage({ content: 'a', tool_calls }, finish)?.finish.reason
   const calls = [{ id: 'c', ...fn('f', '{}') }]
@@ -133,7 +133,7 @@ read('the finish of an answer fits its content', () => {
   )
 })
 
-read('choices without an index, as those of GitHub Copilot, are one answer', () => {
+read('choices without an index, as from GitHub Copilot, become one response', () => {
   const finish_reason = 'tool_calls'
   const { choices } = parsed({
     choices: [
@@ -152,14 +152,15 @@ read('choices without an index, as those of GitHub Copilot, are one answer', () 
   )
 })
 
-read('choices without an index are joined in linear time', () => {
+read('joining choices without an index takes linear time', () => {
   const { choices } = parsed({ choices: Array(100_000).fill({ message: { content: 'a' }, finish_reason: 'stop' }) })
   assert.is(choices[0]?.content.length, 100_000)
 })
 
-read('the usage has cached tokens from each field, and reasoning tokens that the total alone counts', () => {
+read('usage has cached tokens from every field, and reasoning tokens that only the total includes', () => {
   const usage = (said: object) =>
-    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, ...said } }).usage
+    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...said } })
+      .usage
   const cached = [
     { prompt_tokens_details: { cached_tokens: 4 } },
     { prompt_cache_hit_tokens: 4 },
@@ -175,10 +176,10 @@ read('the usage has cached tokens from each field, and reasoning tokens that the
   const thoughts = { completion_tokens_details: { reasoning_tokens: 12 } }
   assert.is(usage({ completion_tokens: 3, total_tokens: 25, ...thoughts })?.outputTokens, 15)
   assert.is(usage({ completion_tokens: 15, total_tokens: 25, ...thoughts })?.outputTokens, 15)
-  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity: of its searches
+  assert.is(usage({ completion_tokens: 15, total_tokens: 25, reasoning_tokens: 900 })?.reasoningTokens, 0) // Perplexity counts the reasoning of its searches
 })
 
-read('an answer without choices, and one that failed, throws', () => {
+read('the parser throws for a response without choices, and for a failed response', () => {
   assert.throws(() => parsed({ choices: [] }), /without choices/)
   assert.throws(
     () => parsed({ choices: [{ message: { content: '' }, error: { message: 'busy', code: 502 } }] }),

@@ -1,9 +1,9 @@
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest, RequestOptions } from '../../../../src/formats/canonical/request.ts'
-import type { OpaqueState } from '../../../../src/formats/canonical/state.ts'
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -21,9 +21,9 @@ const reasoning = (traits: Partial<ReasoningTraits>) => ({
   reasoning: { ...chatTranslator.traits.reasoning, ...traits },
 })
 
-const turns = suite('messages for a provider of chat completions')
+const turns = suite('messages for a Chat Completions provider')
 
-turns('instructions of several blocks are one message', () => {
+turns('instructions of several blocks become one message', () => {
   const instructions = (words: string): Turn => ({ role: 'system', as: 'instructions', content: [text(words)] })
   assert.equal(messages([instructions('a'), instructions('b'), { role: 'user', content: [text('q')] }]), [
     { role: 'system', content: 'a\n\nb' },
@@ -31,7 +31,7 @@ turns('instructions of several blocks are one message', () => {
   ])
 })
 
-turns('a cache mark is written in the form of the vendor', () => {
+turns('a cache mark has the form that the vendor accepts', () => {
   const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
   const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
   assert.equal(mark({ cacheMarks: 'cache_control' }), [
@@ -46,7 +46,7 @@ turns('a cache mark is written in the form of the vendor', () => {
 const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }
 const wireCall = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":12345678901234567890}' } }
 
-turns('the content of a message with calls alone is null, and arguments stay unchanged', () => {
+turns('a message with only calls has null content, and arguments stay unchanged', () => {
   assert.equal(messages([{ role: 'assistant', content: [call] }]), [
     { role: 'assistant', content: null, tool_calls: [wireCall] },
   ])
@@ -57,12 +57,12 @@ turns('a call without arguments has an empty object', () => {
   assert.is(written.tool_calls[0].function.arguments, '{}')
 })
 
-turns('a result is a text, which begins with Error if it is one', () => {
+turns('a tool result becomes text, which begins with `Error: ` for an error', () => {
   const results = [{ callId: 'c', content: [text('a'), text('b')], isError: true as const }]
   assert.equal(messages([{ role: 'tool', results }]), [{ role: 'tool', tool_call_id: 'c', content: 'Error: a\nb' }])
 })
 
-turns('a generated image is in the message of the model, for vendors with a field for it', () => {
+turns('a generated image goes into the assistant message for vendors with a field for it', () => {
   const picture = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
   const asked: Turn = { role: 'user', content: [text('q')] }
   const drawn = (...content: AssistantPart[]) => messages([asked, { role: 'assistant', name: 'a', content }, asked])
@@ -73,7 +73,7 @@ turns('a generated image is in the message of the model, for vendors with a fiel
   assert.equal(drawn(picture, text('so')), [question, both, question])
 })
 
-turns('images and files are data URLs or URLs', () => {
+turns('images and files become data URLs or URLs', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
   const pdf = { type: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
   const content = [
@@ -102,7 +102,7 @@ const state = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
 })
 const thought: AssistantPart = { type: 'reasoning', text: 'hm', state: state('text') }
 
-turns('the reasoning of a vendor is written where the vendor reads it', () => {
+turns('reasoning goes into the field where the vendor reads it', () => {
   const field = (name: ReasoningTraits['field'], part: AssistantPart = thought) =>
     Object(messages([{ role: 'assistant', content: [part, text('a')] }], reasoning({ field: name }))).at(0)
   assert.equal(field('reasoning_content'), { role: 'assistant', content: 'a', reasoning_content: 'hm' })
@@ -121,14 +121,14 @@ turns('the reasoning of a vendor is written where the vendor reads it', () => {
   })
 })
 
-turns('a message without reasoning has the field if the vendor demands it', () => {
+turns('a message without reasoning has the field if the vendor requires it', () => {
   const spoken = { role: 'assistant' as const, content: [text('a')] }
   assert.equal(messages([spoken], reasoning({ needsField: true })), [
     { role: 'assistant', content: 'a', reasoning_content: '' },
   ])
 })
 
-const options = suite('options for a provider of chat completions')
+const options = suite('options for a Chat Completions provider')
 
 const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], expected: object][] = [
   ['effort', { effort: 'low', budget: 2_048 }, { reasoning_effort: 'low' }],
@@ -145,20 +145,20 @@ const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], 
 ]
 
 for (const [by, asked, expected] of switches) {
-  options(`reasoning is requested in the fields of the vendor: ${by} ${JSON.stringify(asked)}`, () => {
+  options(`the request sets reasoning in the vendor's fields: ${by} ${JSON.stringify(asked)}`, () => {
     const { model, messages: _, ...rest } = write({ options: asked ? { reasoning: asked } : {} }, reasoning({ by }))
     assert.equal(rest, expected)
     assert.is(model, 'm')
   })
 }
 
-options('a web search alone cannot be chosen', () => {
+options('a tool choice is dropped if web search is the only tool', () => {
   const tools: Tool[] = [{ type: 'web-search' }]
   const { web_search_options, tool_choice } = write({ tools, toolChoice: { type: 'required' } })
   assert.equal([web_search_options, tool_choice], [{}, undefined])
 })
 
-options('speech without a format is requested as raw samples, as Google sends it', () => {
+options('speech without a format is requested as raw samples, as in Google’s API', () => {
   assert.equal(write({ options: { speech: { voice: 'a' } } }).audio, { voice: 'a', format: 'pcm16' })
 })
 
@@ -168,14 +168,14 @@ options('the output limit has the field name that the model accepts', () => {
   assert.is(write(limit, { outputLimitField: 'max_tokens' }).max_tokens, 5)
 })
 
-options('a long user id is shortened, the same each time', () => {
+options('a long user ID is shortened the same way each time', () => {
   const endUser = 'u'.repeat(300)
   const id = write({ options: { endUser } }).safety_identifier
   assert.is(String(id).length, 128)
   assert.is(write({ options: { endUser } }).safety_identifier, id)
 })
 
-options('a stream is asked for its usage if the vendor supports that', () => {
+options('a streaming request includes usage if the vendor supports that', () => {
   assert.equal(write({ stream: true }).stream_options, { include_usage: true })
   assert.is(write({ stream: true }, { streamUsage: false }).stream_options, undefined)
   assert.is(write({}).stream, undefined)

@@ -1,16 +1,16 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { call, delta, fn, read, stop } from '../support/read-stream.ts'
 
-const test = suite('metadata in a stream of chat completions')
+const test = suite('metadata in a Chat Completions stream')
 
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 
-test('id and model come from the first chunk that has them', () => {
+test('the ID and model come from the first chunk that has them', () => {
   const { events } = read([{ id: '', model: '', choices: [] }, delta({ content: 'a' }), stop])
   assert.equal(events[0], { type: 'start', id: 'chatcmpl-1', model: 'm' })
 })
 
-test('the usage is read before, with and after the finish, and from the field of Groq', () => {
+test('the reader finds usage before, with, and after the finish reason, and in Groq’s field', () => {
   const expected = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   assert.equal(read([{ usage, choices: [] }, delta({ content: 'a' }), stop, '[DONE]']).usage, expected)
   assert.equal(read([delta({ content: 'a' }), { ...stop, usage }]).usage, expected)
@@ -18,20 +18,20 @@ test('the usage is read before, with and after the finish, and from the field of
   assert.equal(read([delta({ content: 'a' }), { ...stop, x_groq: { usage } }]).usage, expected)
 })
 
-test('an error in a chunk ends the answer, whatever follows', () => {
+test('an error in a chunk ends the response, whatever follows', () => {
   const error = { code: 429, message: 'slow down' }
   const { events } = read([delta({ content: 'a' }), { error }, '[DONE]'])
   const known = { status: 429, message: 'slow down' }
   assert.equal(events.at(-1), { type: 'error', error: { kind: 'rate-limit', ...known, source: { ...known, error } } })
 })
 
-test('a call without a name is reported as lost', () => {
+test('a call without a name is dropped with a warning', () => {
   assert.equal(read([call({ index: 0, id: 'a', ...fn('', '{}') }), stop]).responseWarnings, [
     'dropped:answer.tool_calls',
   ])
 })
 
-test('the reasoning details of a vendor are kept complete, apart from their text', () => {
+test('the state of reasoning details contains all fields except the text', () => {
   const detail = (fields: object) =>
     delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
   const { events, parts } = read([
@@ -52,7 +52,7 @@ test('the reasoning details of a vendor are kept complete, apart from their text
   })
 })
 
-test('the signature of a call comes with the call, or alone after its arguments', () => {
+test('the signature of a call can arrive with the call or after its arguments', () => {
   const extra_content = { google: { thought_signature: 's' } }
   const signed = (...calls: object[]) => {
     const { events, parts } = read([...calls.map(call), stop])

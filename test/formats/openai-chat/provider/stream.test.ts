@@ -2,39 +2,39 @@ import { cpuMs } from '../../../support/cpu-time.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { call, delta, fn, read, stop } from '../support/read-stream.ts'
 
-const test = suite('reading a stream of chat completions')
+const test = suite('reading a Chat Completions stream')
 
 const noChoices = { choices: [], prompt_filter_results: [] }
 
-/** What vendors send, and what is to be made of it: parts, reason. */
+/** Streams of different vendors, with the expected parts and finish reason. */
 const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], finish?: string]> = {
-  'text, finish and end mark': [
+  'text, finish reason, and [DONE]': [
     [delta({ role: 'assistant', content: '' }), delta({ content: 'a' }), stop, '[DONE]'],
     ['text: a'],
   ],
-  'no end mark': [[delta({ content: 'a' }), stop], ['text: a']],
-  'no finish': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
-  'neither: it was cut': [[delta({ content: 'a' })], ['text: a'], 'error'],
+  'no [DONE]': [[delta({ content: 'a' }), stop], ['text: a']],
+  'no finish reason': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
+  'neither, because it was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
   'a first chunk without choices, and a choice without delta': [
     [noChoices, delta({ content: 'a' }), stop, { choices: [{ index: 0, finish_reason: 'stop' }] }],
     ['text: a'],
   ],
-  'content that is null, and content that is an array': [
+  'null content, and array content': [
     [delta({ content: null }), delta({ content: [{ type: 'text', text: 'a' }] }), stop],
     ['text: a'],
   ],
-  'the finish with the last content, and again': [
+  'a repeated finish reason': [
     [delta({ content: 'a' }), delta({ content: 'b' }, 'length'), stop],
     ['text: ab'],
     'length',
   ],
   'a missing index': [[{ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }], ['text: a']],
-  'calls that each have the index 0': [
+  'calls that all have index 0': [
     [call({ index: 0, id: 'a', ...fn('f', '{"x":1}') }), call({ index: 0, id: 'b', ...fn('f', '{"x":2}') }), stop],
     ['f#a: {"x":1}', 'f#b: {"x":2}'],
     'tool-calls',
   ],
-  'calls that have no index': [
+  'calls without an index': [
     [
       call({ id: 'a', ...fn('f', '{}') }),
       call({ id: 'b', ...fn('g', '{"y":') }),
@@ -44,12 +44,12 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['f#a: {}', 'g#b: {"y":2}'],
     'tool-calls',
   ],
-  'indices that start at 1': [
+  'indexes that start at 1': [
     [call({ index: 1, id: 'a', ...fn('f', '') }), call({ index: 1, function: { arguments: '{}' } }), stop],
     ['f#a: {}'],
     'tool-calls',
   ],
-  'calls that interleave': [
+  'interleaved calls': [
     [
       call({ index: 0, id: 'a', ...fn('f', '') }),
       call({ index: 1, id: 'b', ...fn('g', '') }),
@@ -62,34 +62,34 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['f#a: {"x":1}', 'g#b: {"y":2}'],
     'tool-calls',
   ],
-  'a name on each chunk': [
+  'a name in each chunk': [
     [call({ index: 0, id: 'a', ...fn('f', '{"x"') }), call({ index: 0, id: 'a', ...fn('f', ':1}') }), stop],
     ['f#a: {"x":1}'],
     'tool-calls',
   ],
-  'calls without an id': [
+  'calls without an ID': [
     [call({ index: 0, ...fn('f', '{"x":1}') }), call({ index: 0, ...fn('f', '{"x":2}') }), stop],
     ['f#call_id1: {"x":1}', 'f#call_id2: {"x":2}'],
     'tool-calls',
   ],
-  'calls with one and the same id': [
+  'calls with the same ID': [
     [call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 1, id: 'a', ...fn('g', '{}') }), stop],
     ['f#a: {}', 'g#call_id1: {}'],
     'tool-calls',
   ],
   'arguments as an object': [[call({ index: 0, id: 'a', ...fn('f', { x: 1 }) }), stop], ['f#a: {"x":1}'], 'tool-calls'],
-  'a placeholder in front of the arguments': [
+  'a placeholder before the arguments': [
     [call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 0, function: { arguments: '{"a":1}' } }), stop],
     ['f#a: {"a":1}'],
     'tool-calls',
   ],
-  'arguments that are no more than the placeholder': [
+  'arguments that are only the placeholder': [
     [call({ index: 0, id: 'a', ...fn('f', '{}') }), stop],
     ['f#a: {}'],
     'tool-calls',
   ],
-  'arguments that are null': [[call({ index: 0, id: 'a', ...fn('f', 'null') }), stop], ['f#a: {}'], 'tool-calls'],
-  'a call that the limit cut': [
+  'null arguments': [[call({ index: 0, id: 'a', ...fn('f', 'null') }), stop], ['f#a: {}'], 'tool-calls'],
+  'a call that the limit cut off': [
     [call({ index: 0, id: 'a', ...fn('f', '{"path":"/tm') }), delta({}, 'length')],
     ['f#a: {"path":"/tm'],
     'length',
@@ -99,7 +99,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['text: a'],
     'stop',
   ],
-  'the old function call': [
+  'the legacy function call': [
     [
       delta({ function_call: { name: 'f', arguments: '' } }),
       delta({ function_call: { arguments: '{}' } }),
@@ -113,15 +113,15 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ['f#a: {"a":1}', 'text: b'],
     'tool-calls',
   ],
-  'thoughts as reasoning_content': [
+  'reasoning in reasoning_content': [
     [delta({ reasoning_content: 'hm' }), delta({ content: 'a' }), stop],
     ['reasoning: hm', 'text: a'],
   ],
-  'thoughts as reasoning': [
+  'reasoning in reasoning': [
     [delta({ reasoning: 'hm', content: '' }), delta({ content: 'a', reasoning: null }), stop],
     ['reasoning: hm', 'text: a'],
   ],
-  'thoughts as parts of the content': [
+  'reasoning in parts of the content': [
     [
       delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
       delta({ content: 'a' }),
@@ -129,11 +129,11 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ],
     ['reasoning: hm', 'text: a'],
   ],
-  'thoughts under other names': [
+  'reasoning in other fields': [
     [delta({ reasoning_text: 'a' }), delta({ thinking: 'b' }), delta({ reasoning_content: '', reasoning: 'c' }), stop],
     ['reasoning: abc'],
   ],
-  'thoughts as Databricks has them in the content': [
+  'Databricks’ reasoning in the content': [
     [
       delta({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }] }),
       delta({ content: 'a' }),
@@ -141,18 +141,18 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     ],
     ['reasoning: hm', 'text: a'],
   ],
-  'the text of thoughts beside details that nobody can read': [
+  'reasoning text next to unreadable details': [
     [delta({ reasoning: 'hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'd' }] }), stop],
     ['reasoning: hm', 'reasoning: '],
   ],
   'a refusal': [[delta({ refusal: 'no' }), stop], ['refusal: no']],
-  'a failure behind the provider': [[delta({ content: 'a' }), delta({}, 'network_error')], ['text: a'], 'error'],
+  'a failure upstream of the provider': [[delta({ content: 'a' }), delta({}, 'network_error')], ['text: a'], 'error'],
   'several candidates': [
     [delta({ content: 'a' }), { choices: [{ index: 1, delta: { content: 'b' }, finish_reason: 'length' }] }, stop],
     ['text: a', '[1] text: b'],
     'stop,length',
   ],
-  'a message that repeats all of the deltas': [
+  'a message that repeats all deltas': [
     [
       { choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' } }] },
       { choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] },
@@ -169,7 +169,7 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   })
 }
 
-test('a complete call is closed when text follows, so that the text is not held back', () => {
+test('a complete call closes when text follows, so the text is not held back', () => {
   const { events } = read([call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), stop])
   assert.equal(
     events.map(({ type }) => type),
@@ -177,7 +177,7 @@ test('a complete call is closed when text follows, so that the text is not held 
   )
 })
 
-test('megabytes of arguments are read in linear time', () => {
+test('reading megabytes of arguments takes linear time', () => {
   const piece = call({ index: 0, function: { arguments: '{"a":[{"b":1}]},' } })
   const time = (count: number) =>
     cpuMs(() =>

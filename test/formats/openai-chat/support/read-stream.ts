@@ -1,9 +1,9 @@
-import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { chatTranslator } from '../../../../src/formats/openai-chat/translator.ts'
+import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 
-/** What is told of a stream of chunks, with the calls and texts put together. */
+/** Reads a stream of chunks, and joins the pieces of each call and text. */
 export function read(chunks: readonly (object | '[DONE]')[]) {
   const { read: context, responseWarnings } = contexts(chatTranslator)
   const events: StreamEvent[] = []
@@ -36,15 +36,15 @@ function headOf({ part, candidate }: StreamEvent & { type: 'part-start' }) {
   return where + (part.type === 'tool-call' ? `${part.name}#${part.id}` : part.type)
 }
 
-/** A chunk of the first choice. */
+/** Creates a chunk of the first choice. */
 export const delta = (fields: object, finish: string | null = null) => ({
   id: 'chatcmpl-1',
   model: 'm',
   choices: [{ index: 0, delta: fields, finish_reason: finish }],
 })
-/** A chunk with a piece of one tool call. */
+/** Creates a chunk with a piece of one tool call. */
 export const call = (fields: object) => delta({ tool_calls: [fields] })
-/** The function of a tool call. */
+/** Creates the function of a tool call. */
 export const fn = (name: string, args: unknown) => ({ function: { name, arguments: args } })
-/** The chunk that ends an answer. */
+/** The chunk that ends a response. */
 export const stop = delta({}, 'stop')

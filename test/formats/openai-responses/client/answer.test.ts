@@ -1,7 +1,7 @@
-import type { Answer, FinishReason } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import { sealState } from '../../../../src/formats/canonical/state.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { Answer, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from '../support/streams.ts'
@@ -77,7 +77,7 @@ test('a response has all fields that clients expect, and repeats the request', (
 
 const outputOf = (content: AssistantPart[], reason: FinishReason = 'stop') => write(content, { reason }).output
 
-test('items keep their order, and consecutive texts are one message', () => {
+test('items keep their order, and consecutive texts become one message', () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const written = outputOf([
     { type: 'reasoning', text: 't', state },
@@ -120,7 +120,7 @@ test('items keep their order, and consecutive texts are one message', () => {
   ])
 })
 
-test('the signature of a call becomes a reasoning item, which names the call', () => {
+test('the signature of a call becomes a reasoning item that names the call', () => {
   const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(outputOf([{ type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', state }]), [
     { type: 'reasoning', id: 'rs_id2', summary: [], encrypted_content: sealState({ ...state, id: 'c1' }) },
@@ -128,14 +128,14 @@ test('the signature of a call becomes a reasoning item, which names the call', (
   ])
 })
 
-test('a call of a tool in a namespace gets its two names back', () => {
+test('a call of a tool in a namespace gets both names back', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const { output } = write([{ type: 'tool-call', id: 'c1', name: 'mcp__f', arguments: '{}' }], { body: { tools } })
   const item = { type: 'function_call', id: 'fc_id2', call_id: 'c1', name: 'f', namespace: 'mcp', arguments: '{}' }
   assert.equal(output, [{ ...item, status: 'completed' }])
 })
 
-test('searches, images and audio become items', () => {
+test('searches, images, and audio become items', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'AAAA' } as const
   const results = [{ url: 'https://a', title: 'A' }]
   const types = outputOf([
@@ -161,12 +161,12 @@ test('searches, images and audio become items', () => {
   ])
 })
 
-/** What a client is told of the end. */
+/** Finish reasons, with the expected status for a client. */
 const told: Record<FinishReason, [status: string, detail: string | null]> = {
   stop: ['completed', null],
   'stop-sequence': ['completed', null],
   'tool-calls': ['completed', null],
-  pause: ['completed', null],
+  pause: ['incomplete', 'max_output_tokens'],
   length: ['incomplete', 'max_output_tokens'],
   'context-window': ['incomplete', 'max_output_tokens'],
   'content-filter': ['incomplete', 'content_filter'],
@@ -174,7 +174,7 @@ const told: Record<FinishReason, [status: string, detail: string | null]> = {
 }
 
 for (const [reason, [status, detail]] of Object.entries(told))
-  test(`the end of a response is written: ${reason}`, () => {
+  test(`the response has the status for the finish reason ${reason}`, () => {
     const answer = write([{ type: 'text', text: 'a' }], { reason: reason as FinishReason })
     assert.is(answer.status, status)
     assert.equal(answer.incomplete_details, detail === null ? null : { reason: detail })

@@ -1,8 +1,8 @@
-import { sealState } from '../../../../src/formats/canonical/state.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { call, parse, result } from '../support/parse-request.ts'
 
-const test = suite('parsing the input of a response')
+const test = suite('parsing the input of a Responses request')
 
 const turnsOf = (...input: object[]) => parse({ input }).turns
 const text = (said: string) => ({ type: 'text', text: said })
@@ -13,14 +13,14 @@ const assistant = (content: unknown) => ({ role: 'assistant', content })
 const BARE = { format: 'openai-responses', account: '' }
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
 
-test('a text is one user turn, and instructions stand before it', () => {
+test('a string becomes one user turn, after the instructions', () => {
   assert.equal(parse({ input: 'hi', instructions: 'be brief' }).turns, [
     { role: 'system', as: 'instructions', content: [text('be brief')] },
     user([text('hi')]),
   ])
 })
 
-/** Items, and the turns that they are. */
+/** Items, with the expected turns. */
 const conversations: Record<string, [items: object[], turns: object[]]> = {
   'messages of each role, with and without a type': [
     [
@@ -36,7 +36,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       assistant([text('a')]),
     ],
   ],
-  'items of the model are one turn, results another': [
+  'items of the model become one turn, and results another': [
     [
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
       {
@@ -79,7 +79,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
     [call('c1'), { role: 'assistant', content: 'wait' }, result('c1')],
     [assistant([called('c1'), text('wait')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
   ],
-  'a result that does not say whose it is': [
+  'a result without a call ID': [
     [call('c1'), call('c2'), result('c1'), result(undefined)],
     [
       assistant([called('c1'), called('c2')]),
@@ -92,7 +92,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       },
     ],
   ],
-  'a call with an id of its item only': [
+  'a call with only an item ID': [
     [{ ...call(''), id: 'fc_1' }, result('fc_1')],
     [assistant([called('fc_1')]), { role: 'tool', results: [{ callId: 'fc_1', content: [text('r')] }] }],
   ],
@@ -106,11 +106,11 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       { role: 'tool', results: [{ callId: 'c1', content: [text('done')], isFreeForm: true }] },
     ],
   ],
-  'thoughts that are stored elsewhere are left out, and nothing with them': [
+  'reasoning stored elsewhere is dropped without side effects': [
     [{ type: 'reasoning', id: 'rs_2', summary: [] }, call('c1'), result('c1')],
     [assistant([called('c1')]), { role: 'tool', results: [{ callId: 'c1', content: [text('r')] }] }],
   ],
-  'thoughts that are not encrypted have to return as they are': [
+  'unencrypted reasoning goes back as text': [
     [
       {
         type: 'reasoning',
@@ -122,7 +122,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
     ],
     [assistant([{ type: 'reasoning', text: 't', state: { origin: BARE, kind: 'text', data: '' } }])],
   ],
-  'several summaries are one thought': [
+  'several summaries become one reasoning part': [
     [
       {
         type: 'reasoning',
@@ -134,7 +134,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
     ],
     [assistant([{ type: 'reasoning', text: 'a\n\nb', isSummary: true }])],
   ],
-  'a refusal, a search and a picture of the model': [
+  'a refusal, a search, and a generated image': [
     [
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
       {
@@ -159,7 +159,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       ]),
     ],
   ],
-  'images, files and sound': [
+  'images, files, and audio': [
     [
       user([
         { type: 'input_image', image_url: `data:image/jpeg;base64,${PNG}`, detail: 'auto' },
@@ -185,7 +185,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       ]),
     ],
   ],
-  'parts in the result of a tool': [
+  'parts in a tool result': [
     [
       call('c1'),
       result('c1', [
@@ -211,7 +211,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 for (const [name, [items, turns]] of Object.entries(conversations))
   test(name, () => assert.equal(turnsOf(...items), turns))
 
-test('reasoning of other formats returns whole, and the state of a part to its part', () => {
+test('reasoning of other formats comes back whole, and state goes back to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const
   const signature = { origin: { format: 'gemini', account: 'g/1' }, kind: 'thought-signature', data: 'z' } as const
   assert.equal(

@@ -1,13 +1,13 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { parse } from '../support/parse-request.ts'
 
-const test = suite("understanding what OpenAI's own tools did")
+const test = suite("items of OpenAI's own tools")
 
 const text = (said: string) => ({ type: 'text', text: said })
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
-/** Items about tools that ran at OpenAI, and what is told of them. */
+/** Items about tools that ran at OpenAI, with the expected text. */
 const hosted: [item: object, told: string | undefined][] = [
   [
     {

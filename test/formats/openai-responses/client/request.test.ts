@@ -1,10 +1,10 @@
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { call, parse, result } from '../support/parse-request.ts'
 import { ours } from '../support/streams.ts'
 
-const test = suite('parsing a request for a response')
+const test = suite('parsing a Responses request')
 
 const text = (said: string) => ({ type: 'text', text: said })
 
@@ -12,9 +12,9 @@ const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f',
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
-/** What is said besides the conversation, and what it means. */
+/** Fields other than the conversation, with the expected options. */
 const options: Record<string, [fields: object, options: object]> = {
-  'plain ones': [
+  'plain options': [
     {
       max_output_tokens: 100,
       temperature: 0.5,
@@ -40,33 +40,36 @@ const options: Record<string, [fields: object, options: object]> = {
       verbosity: 'low',
     },
   ],
-  'the old name of a user, and what goes without saying': [
+  'the old name of the user, and default values': [
     { user: 'u', store: false, truncation: 'disabled' },
     { endUser: 'u' },
   ],
-  'null is nothing': [{ temperature: null, reasoning: null, text: null, metadata: null, tools: null }, {}],
+  'null values': [{ temperature: null, reasoning: null, text: null, metadata: null, tools: null }, {}],
   'an effort': [{ reasoning: { effort: 'high', summary: null } }, { reasoning: { effort: 'high' } }],
-  'thoughts to be shown': [{ reasoning: { summary: 'auto' } }, { reasoning: { show: 'summary' } }],
-  'thoughts to be shown at length, by the old name': [
+  'reasoning summaries': [{ reasoning: { summary: 'auto' } }, { reasoning: { show: 'summary' } }],
+  'detailed reasoning summaries, under the old name': [
     { reasoning: { generate_summary: 'detailed' } },
     { reasoning: { show: 'full' } },
   ],
-  'tokens of the answer': [{ include: ['message.output_text.logprobs'], top_logprobs: 3 }, { logprobs: 3 }],
-  'only the tokens themselves': [{ include: ['message.output_text.logprobs'] }, { logprobs: 0 }],
-  'options of the cache': [
+  'log probabilities with alternatives': [
+    { include: ['message.output_text.logprobs'], top_logprobs: 3 },
+    { logprobs: 3 },
+  ],
+  'log probabilities without alternatives': [{ include: ['message.output_text.logprobs'] }, { logprobs: 0 }],
+  'cache options': [
     { prompt_cache_options: { mode: 'explicit', ttl: '30m' } },
     { cacheOptions: { mode: 'explicit', ttl: '30m' } },
   ],
 }
 
 for (const [name, [fields, expected]] of Object.entries(options))
-  test(`the options are parsed: ${name}`, () => {
+  test(`the parser reads the options: ${name}`, () => {
     const { options, warnings } = parse(fields)
     assert.equal(options, expected)
     assert.equal(warnings, [])
   })
 
-test('the output format is parsed', () => {
+test('the parser reads the output format', () => {
   const schema = { type: 'object', properties: {} }
   assert.is(parse({ text: { format: { type: 'text' } } }).output, undefined)
   assert.equal(parse({ text: { format: { type: 'json_object' } } }).output, { type: 'json' })
@@ -78,7 +81,7 @@ test('the output format is parsed', () => {
   })
 })
 
-test('tools are parsed, those of a namespace under one name', () => {
+test('the parser reads tools, and joins the namespace and name of a tool', () => {
   const parameters = { type: 'object', properties: {} }
   const { tools, warnings } = parse({
     tools: [
@@ -100,13 +103,13 @@ test('tools are parsed, those of a namespace under one name', () => {
   assert.equal(warnings, ['dropped:tools[3].description', 'dropped:tools[5]'])
 })
 
-test('calls of a tool in a namespace, and of a tool that was found, have the name of the tool', () => {
+test('calls of a tool in a namespace, and of a tool found by a search, have the name of the tool', () => {
   const tools = [{ type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f' }] }]
   const input = [call('c1', { namespace: 'mcp' }), call('c2', { namespace: 'f' })]
   assert.equal(parse({ tools, input }).turns, [assistant([called('c1', { name: 'mcp__f' }), called('c2')])])
 })
 
-test('tools that items of the input declare are tools of the request', () => {
+test('the request includes tools that input items declare', () => {
   const declared = [{ type: 'function', name: 'g', strict: false }]
   const { tools, turns } = parse({
     tools: [{ type: 'function', name: 'f' }],
@@ -124,7 +127,7 @@ test('tools that items of the input declare are tools of the request', () => {
   assert.equal(turns, [user([text('u')])])
 })
 
-test('tool_choice is parsed in each of its forms', () => {
+test('the parser reads every form of tool_choice', () => {
   for (const type of ['auto', 'none', 'required']) assert.equal(parse({ tool_choice: type }).toolChoice, { type })
   assert.equal(parse({ tool_choice: { type: 'function', name: 'f' } }).toolChoice, { type: 'tool', name: 'f' })
   assert.equal(parse({ tool_choice: { type: 'custom', name: 'c' } }).toolChoice, { type: 'tool', name: 'c' })
@@ -132,7 +135,7 @@ test('tool_choice is parsed in each of its forms', () => {
   assert.equal(parse({ tool_choice: allowed }).toolChoice, { type: 'allowed', mode: 'required', names: ['f'] })
 })
 
-test('reasoning that is stored at a provider is dropped by name', () => {
+test('reasoning stored at a provider is dropped with a warning that names it', () => {
   const input = [
     { role: 'user', content: 'q' },
     { type: 'item_reference', id: 'rs_1' },
@@ -144,23 +147,23 @@ test('reasoning that is stored at a provider is dropped by name', () => {
   assert.equal(warnings.list(), ['dropped:input[1]'])
 })
 
-/** What is refused, and the field that is named. */
+/** Rejected requests, with the field that the error names. */
 const refused: Record<string, [fields: object, param: string]> = {
   'an earlier response': [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
-  'a conversation by its id': [{ conversation: 'conv_1' }, 'conversation'],
+  'a conversation by its ID': [{ conversation: 'conv_1' }, 'conversation'],
   'a conversation': [{ conversation: { id: 'conv_1' } }, 'conversation'],
-  'to work in the background': [{ background: true }, 'background'],
+  'background mode': [{ background: true }, 'background'],
   'a stored prompt': [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
   'no input': [{ input: null }, 'input'],
-  'input of another type': [{ input: 1 }, 'input'],
+  'input of the wrong type': [{ input: 1 }, 'input'],
   'a reference to an item': [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
-  'what a tool of the vendor did to a screen': [{ input: [{ type: 'computer_call', id: 'cu_1' }] }, 'input[0].type'],
-  'a compaction of nothing': [{ input: [{ type: 'compaction' }] }, 'input[0].encrypted_content'],
-  'a tool of the vendor': [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
-  'searching tools at the client': [{ tools: [{ type: 'tool_search', execution: 'client' }] }, 'tools[0].type'],
-  'a choice of a tool of the vendor': [{ tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
-  'a role that there is not': [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].role'],
-  'a part that there is not': [{ input: [user([{ type: 'input_video' }])] }, 'input[0].content[0].type'],
+  'a computer call': [{ input: [{ type: 'computer_call', id: 'cu_1' }] }, 'input[0].type'],
+  'a compaction without content': [{ input: [{ type: 'compaction' }] }, 'input[0].encrypted_content'],
+  'a vendor tool': [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
+  'a tool search at the client': [{ tools: [{ type: 'tool_search', execution: 'client' }] }, 'tools[0].type'],
+  'a choice of a vendor tool': [{ tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
+  'an unknown role': [{ input: [{ role: 'tool', content: 'a' }] }, 'input[0].role'],
+  'an unknown part': [{ input: [user([{ type: 'input_video' }])] }, 'input[0].content[0].type'],
   'an image in instructions': [
     { input: [{ role: 'system', content: [{ type: 'input_image', image_url: 'https://a.example/i' }] }] },
     'input[0].content',
@@ -171,7 +174,7 @@ const refused: Record<string, [fields: object, param: string]> = {
 }
 
 for (const [name, [fields, param]] of Object.entries(refused))
-  test(`the parser refuses ${name} by its path`, () => {
+  test(`the parser rejects ${name} by its path`, () => {
     try {
       parse(fields)
     } catch (error) {
@@ -182,7 +185,7 @@ for (const [name, [fields, param]] of Object.entries(refused))
     assert.unreachable()
   })
 
-test('unknown fields are reported as dropped', () => {
+test('unknown fields are dropped with a warning', () => {
   const fields = { background: false, previous_response_id: null, max_tool_calls: 3, truncation: 'auto', foo: 1 }
   const reasoning = { effort: 'low', context: 'all_turns', mode: 'standard' }
   const stream_options = { include_obfuscation: true }

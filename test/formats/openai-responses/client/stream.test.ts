@@ -1,12 +1,12 @@
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import { sealState } from '../../../../src/formats/canonical/state.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { eventsOf, written } from '../support/events.ts'
 import { heardBy, payloads } from '../support/streams.ts'
 
-const test = suite('writing a stream of a response for a client')
+const test = suite('writing a Responses stream for a client')
 
 const text = (said: string, fields = {}): AssistantPart => ({ type: 'text', text: said, ...fields })
 const call = (id: string, args: string, fields = {}): AssistantPart => ({
@@ -17,13 +17,13 @@ const call = (id: string, args: string, fields = {}): AssistantPart => ({
   ...fields,
 })
 
-/** Names of the events between the first two and the last, without their common beginning. */
+/** Returns the names of the events between the first two and the last, without their common prefix. */
 const namesOf = (events: readonly string[]) =>
   payloads(events)
     .slice(2, -1)
     .map(({ type }) => String(type).replace('response.', ''))
 
-/** Parts, and the events that they are. */
+/** Parts, with the expected events. */
 const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
   'a text': [
     [text('abcdef')],
@@ -37,7 +37,7 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
       'output_item.done',
     ],
   ],
-  'a cited text and a refusal are one message': [
+  'a cited text and a refusal in one message': [
     [text('abc', { citations: [{ url: 'https://a' }, { document: 1 }] }), { type: 'refusal', text: 'no' }],
     [
       'output_item.added',
@@ -72,7 +72,7 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
     [call('c1', '***', { isFreeForm: true })],
     ['output_item.added', 'custom_tool_call_input.delta', 'custom_tool_call_input.done', 'output_item.done'],
   ],
-  'a thought': [
+  reasoning: [
     [{ type: 'reasoning', text: 'hm' }],
     [
       'output_item.added',
@@ -87,11 +87,11 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
     [{ type: 'server-tool', tool: 'web-search', id: 'x', query: 'q', results: [] }],
     ['output_item.added', 'web_search_call.in_progress', 'web_search_call.completed', 'output_item.done'],
   ],
-  'a picture': [
+  'an image': [
     [{ type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AAAA' } }],
     ['output_item.added', 'image_generation_call.in_progress', 'image_generation_call.completed', 'output_item.done'],
   ],
-  'what is empty is not told': [[text(''), { type: 'reasoning', text: '' }, { type: 'refusal', text: '' }], []],
+  'empty parts, which have no events': [[text(''), { type: 'reasoning', text: '' }, { type: 'refusal', text: '' }], []],
 }
 
 for (const [name, [content, names]] of Object.entries(orders))
@@ -101,7 +101,7 @@ for (const [name, [content, names]] of Object.entries(orders))
     await heardBy(events)
   })
 
-test('every event is whole, named and numbered, and the last one holds the whole response', () => {
+test('every event is whole, named, and numbered, and the last one contains the whole response', () => {
   const events = written(eventsOf([text('abc'), call('c1', '{}'), text('d')]))
   for (const event of events) assert.match(event, /^event: ([a-z_.]+)\ndata: \{"type":"\1",[^\n]*\}\n\n$/)
   const told = payloads(events)
@@ -142,7 +142,7 @@ test("OpenAI's own client reads the stream", async () => {
   assert.is(heard.usage?.total_tokens, 7)
 })
 
-test('calls that a provider interleaves are written one after the other', async () => {
+test('the writer sends interleaved calls one after another', async () => {
   const content = [call('c1', '{"a":1}'), call('c2', '{"b":2}')]
   const heard = await heardBy(written(eventsOf(content, { isMixed: true })))
   assert.equal(
@@ -151,7 +151,7 @@ test('calls that a provider interleaves are written one after the other', async 
   )
 })
 
-test('a call that was cut is incomplete', () => {
+test('a call that was cut off is incomplete', () => {
   const told = payloads(written(eventsOf([text('a'), call('c1', '{"pa')], { reason: 'length' })))
   const last = told.at(-1) as { type: string; response: { output: { status: string }[]; incomplete_details: unknown } }
   assert.is(last.type, 'response.incomplete')
@@ -162,7 +162,7 @@ test('a call that was cut is incomplete', () => {
   )
 })
 
-test('texts of different phases are different messages', () => {
+test('texts of different phases become different messages', () => {
   const told = payloads(written(eventsOf([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])))
   const { response } = told.at(-1) as { response: { output: { phase: string }[] } }
   assert.equal(
@@ -171,7 +171,7 @@ test('texts of different phases are different messages', () => {
   )
 })
 
-test('an error is written as an error event and as the end of the response', async () => {
+test('an error becomes an error event and the end of the response', async () => {
   const [start, ...parts] = eventsOf([text('abc')]).slice(0, -1)
   assert.ok(start)
   const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
@@ -194,7 +194,7 @@ test('an error is written as an error event and as the end of the response', asy
   assert.ok(heard instanceof Error && heard.message.includes('busy'))
 })
 
-test('an error may be the first event', () => {
+test('an error can be the first event', () => {
   const error = { kind: 'context-overflow', status: 400, message: 'too long' } as const
   const told = payloads(written([{ type: 'error', error }]))
   assert.equal(

@@ -1,5 +1,5 @@
-import type { FinishReason } from '../../../../src/formats/canonical/answer.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from '../support/streams.ts'
@@ -35,7 +35,7 @@ const call = (fields = {}) => ({
 })
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 
-test('id, model, usage and content of a response are parsed', () => {
+test('the parser reads the ID, model, usage, and content of a response', () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008, cache_write_tokens: 7 },
@@ -52,9 +52,9 @@ test('id, model, usage and content of a response are parsed', () => {
   })
 })
 
-/** Items, and what is made of them. */
+/** Items, with the expected parts. */
 const items: Record<string, [output: object[], content: object[], responseWarnings?: string[]]> = {
-  'a phase, citations and tokens': [
+  'a phase, citations, and log probabilities': [
     [
       {
         ...said('abc', {
@@ -83,7 +83,7 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
     ],
   ],
   'a refusal': [[{ ...said(''), content: [{ type: 'refusal', refusal: 'no' }] }], [{ type: 'refusal', text: 'no' }]],
-  'thoughts: encrypted, as summaries, as they are, and none': [
+  'reasoning: encrypted, summaries, text, and none': [
     [
       { type: 'reasoning', id: 'rs_1', summary: [], content: [], encrypted_content: 'g' },
       { type: 'reasoning', id: 'rs_2', summary: [{ type: 'summary_text', text: 's' }] },
@@ -102,7 +102,7 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
       { type: 'reasoning', text: 't', state: { origin, kind: 'text', data: '' } },
     ],
   ],
-  'calls: without an id of their own, with one twice, free ones, and one without a name': [
+  'calls: without an ID, with a duplicate ID, free-form, and without a name': [
     [
       { ...call({ call_id: undefined, id: undefined }), item_id: 'fc_9' },
       call(),
@@ -118,7 +118,7 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
     ],
     ['dropped:answer.function_call'],
   ],
-  'what the provider searched and drew, and what nobody asked for': [
+  'a search, an image, and an unrequested tool': [
     [
       {
         type: 'web_search_call',
@@ -145,12 +145,12 @@ for (const [name, [output, content, responseWarnings = []]] of Object.entries(it
     assert.equal(read.responseWarnings, responseWarnings)
   })
 
-/** How a response ends, there and back. */
+/** How responses end, with the expected finish reasons. */
 const endings: Record<string, [body: object, reason: FinishReason]> = {
   completed: [{ status: 'completed' }, 'stop'],
-  'completed, in the words of some': [{ status: 'complete' }, 'stop'],
+  'completed, as some vendors spell it': [{ status: 'complete' }, 'stop'],
   'with a call': [{ output: [call()] }, 'tool-calls'],
-  'a call that was cut': [
+  'a call that was cut off': [
     {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -159,13 +159,13 @@ const endings: Record<string, [body: object, reason: FinishReason]> = {
     'length',
   ],
   filtered: [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content-filter'],
-  'cut for no reason': [{ status: 'incomplete', incomplete_details: null }, 'length'],
+  'incomplete without a reason': [{ status: 'incomplete', incomplete_details: null }, 'length'],
 }
 
 for (const [name, [body, reason]] of Object.entries(endings))
-  test(`the finish of a response is parsed: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
+  test(`the parser reads the finish reason: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
 
-test('a failed response, and a body that is not a response, throws', () => {
+test('the parser throws for a failed response, and for a body that is not a response', () => {
   const error = { code: 'rate_limit_exceeded', message: 'slow down' }
   assert.throws(
     () => parse({ status: 'failed', error }),

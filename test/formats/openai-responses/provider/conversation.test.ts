@@ -1,15 +1,15 @@
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { write } from '../support/write-request.ts'
 
-const test = suite('writing the input of a response')
+const test = suite('writing the input of a Responses request')
 
 const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
 const text = (said: string) => ({ type: 'text', text: said }) as const
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 
-test('a turn of the model is written as its items in their order, without ids', () => {
+test('an assistant turn becomes items in order, without IDs', () => {
   const turn: Turn = {
     role: 'assistant',
     content: [
@@ -39,7 +39,7 @@ test('a turn of the model is written as its items in their order, without ids', 
   ])
 })
 
-test('audio of the model is written as its transcript', () => {
+test('audio of the model becomes its transcript', () => {
   const source = { type: 'base64', mediaType: 'audio/wav', data: 'AAAA' } as const
   const { body, warnings } = write({
     turns: [{ role: 'assistant', content: [{ type: 'audio', source, transcript: 'spoken' }] }],
@@ -48,7 +48,7 @@ test('audio of the model is written as its transcript', () => {
   assert.equal(warnings, [])
 })
 
-test('results of tools are text, parts, errors, and text alone for providers without parts', () => {
+test('tool results become text, parts, or errors, and only text for providers without parts', () => {
   const results = (...content: object[]) => [{ role: 'tool', results: [{ callId: 'c1', content }] }] as Turn[]
   const outputOf = (turns: Turn[], options = {}) => {
     const [item] = write({ turns }, options).body.input as { output: unknown }[]
@@ -69,7 +69,7 @@ test('results of tools are text, parts, errors, and text alone for providers wit
   assert.equal(itemsOf(...free), [{ type: 'custom_tool_call_output', call_id: 'c1', output: 'a' }])
 })
 
-test('files of each kind are written, and unsupported ones refused', () => {
+test('the writer supports each type of file, and rejects unsupported ones', () => {
   const user = (part: object) => [{ role: 'user', content: [part] }] as Turn[]
   const partOf = (part: object) => {
     const [item] = write({ turns: user(part) }).body.input as { content: unknown[] }[]

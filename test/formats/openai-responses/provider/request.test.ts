@@ -1,17 +1,17 @@
-import type { Tool } from '../../../../src/formats/canonical/tools.ts'
-import type { Turn } from '../../../../src/formats/canonical/turns.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { Tool } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
+import type { Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { write } from '../support/write-request.ts'
 
-const test = suite('writing a request for a response')
+const test = suite('writing a Responses request')
 
 const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
 const text = (said: string) => ({ type: 'text', text: said }) as const
 
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 
-test('a request has its path, stores nothing, and asks for encrypted reasoning', () => {
+test('a request has its path, stores nothing, and requests encrypted reasoning', () => {
   assert.equal(write({ turns: [{ role: 'user', content: [text('hi')] }] }), {
     path: '/responses',
     headers: {},
@@ -26,20 +26,20 @@ test('a request has its path, stores nothing, and asks for encrypted reasoning',
   assert.is(write({ stream: true }).body.stream, true)
 })
 
-test('a model that does not reason is not asked for encrypted reasoning', () => {
+test('a request to a model without reasoning does not request encrypted reasoning', () => {
   const { reasoning } = responsesTranslator.traits
   const traits = { reasoning: { ...reasoning, by: 'none' } }
   assert.is(write({}, { traits }).body.include, undefined)
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
 
-test('OpenAI is asked for the pages of a search, and vendors that follow it are not', () => {
+test('a request to OpenAI includes the sources of a search, but requests to compatible vendors do not', () => {
   const tools: Tool[] = [{ type: 'web-search' }]
   assert.match(`${write({ tools }).body.include}`, 'web_search_call.action.sources')
   assert.not.match(`${write({ tools }, { traits: { ownTools: false } }).body.include}`, 'web_search')
 })
 
-test('instructions stay in the input if the answer is to be JSON, which the input has to mention', () => {
+test('instructions stay in the input for JSON output, because the input must mention JSON', () => {
   const turns: Turn[] = [
     { role: 'system', as: 'instructions', content: [text('in JSON')] },
     { role: 'user', content: [text('u')] },
@@ -48,7 +48,7 @@ test('instructions stay in the input if the answer is to be JSON, which the inpu
   assert.equal([instructions, input], [undefined, [message('developer', 'in JSON'), message('user', 'u')]])
 })
 
-test('instructions return to their field, unless they have cache marks', () => {
+test('instructions go back to their field unless they have cache marks', () => {
   const system = (said: string, cache?: object): Turn => ({
     role: 'system',
     as: 'instructions',
@@ -68,7 +68,7 @@ test('instructions return to their field, unless they have cache marks', () => {
   ])
 })
 
-test('system and developer messages keep their roles and places', () => {
+test('system and developer messages keep their roles and positions', () => {
   assert.equal(
     itemsOf(
       { role: 'system', as: 'developer', content: [text('d')] },
@@ -79,7 +79,7 @@ test('system and developer messages keep their roles and places', () => {
   )
 })
 
-test('strict of a tool is always written', () => {
+test('a tool always has `strict`', () => {
   const tools = [{ type: 'function', name: 'f' } as const]
   const wire = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } }
   assert.equal(write({ tools }).body.tools, [{ ...wire, strict: false }])
@@ -89,7 +89,7 @@ test('strict of a tool is always written', () => {
   assert.equal(write({ tools }, { traits: { strictTools: false } }).body.tools, [{ ...wire, strict: false }])
 })
 
-test('free-form tools, a web search and tool choices are written', () => {
+test('the writer supports free-form tools, web search, and tool choices', () => {
   const grammar = { syntax: 'lark', definition: 'start: "a"' } as const
   const location = { city: 'Bern' }
   const { tools, tool_choice } = write({
@@ -115,10 +115,13 @@ test('free-form tools, a web search and tool choices are written', () => {
   assert.equal(tool_choice, { type: 'allowed_tools', mode: 'auto', tools: named })
   const blocked: Tool[] = [{ type: 'web-search', blockedDomains: ['a'] }]
   assert.equal(write({ tools: blocked }).body.tools, [{ type: 'web_search', filters: { blocked_domains: ['a'] } }])
-  assert.throws(() => write({ tools: blocked }, { traits: { ownTools: false } }), /away from certain domains/)
+  assert.throws(
+    () => write({ tools: blocked }, { traits: { ownTools: false } }),
+    /cannot exclude domains from a search/,
+  )
 })
 
-test('options, the output format and reasoning are written', () => {
+test('the writer supports options, output formats, and reasoning', () => {
   const schema = { type: 'object' }
   const { body, warnings } = write({
     output: { type: 'json-schema', schema },
@@ -160,7 +163,7 @@ test('options, the output format and reasoning are written', () => {
   assert.is(write({ options: { reasoning: { show: 'none' } } }).body.reasoning, undefined)
 })
 
-test('the name of a message is reported as dropped', () => {
+test('the name of a message is dropped with a warning', () => {
   assert.equal(write({ turns: [{ role: 'user', content: [text('u')], name: 'bob' }] }).warnings, [
     'dropped:messages.name',
   ])

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { completed, created, read } from '../support/read-stream.ts'
 
-const test = suite('errors in a stream of a response')
+const test = suite('errors in a Responses stream')
 
 const at = { output_index: 0, content_index: 0, item_id: 'i' }
 
@@ -17,25 +17,25 @@ test('a stream without its last event is an error', () => {
   assert.is(read(created, done(message(output('a')))).error?.code, 'UPSTREAM_CUT')
 })
 
-/** Errors in a stream, and what they are. */
+/** Errors in a stream, with the expected errors. */
 const errors: Record<string, [event: object, kind: string, status: number]> = {
-  'nested, as they are sent': [
+  'nested, as OpenAI sends it': [
     { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'x' } },
     'rate-limit',
     429,
   ],
-  'flat, as the types have them': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 500],
-  'of a response that failed': [
+  'flat, as in OpenAI’s types': [{ type: 'error', code: 'server_error', message: 'x', param: null }, 'server', 500],
+  'of a failed response': [
     { type: 'response.failed', response: { status: 'failed', error: { code: 'server_is_overloaded', message: 'x' } } },
     'overloaded',
     503,
   ],
-  'of a window that is full': [
+  'of a full context window': [
     { type: 'response.failed', response: { error: { code: 'context_length_exceeded', message: 'x' } } },
     'context-overflow',
     400,
   ],
-  'of an account without money': [
+  'of an account without credit': [
     { type: 'error', error: { code: 'insufficient_quota', message: 'x' } },
     'billing',
     429,

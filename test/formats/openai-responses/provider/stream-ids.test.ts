@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
 import { isObject } from '../../../../src/lib/json.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { eventsOf, written } from '../support/events.ts'
 import { completed, read } from '../support/read-stream.ts'
 import { answerOf, payloads, readStream } from '../support/streams.ts'
 
-const test = suite('ids of items that change from event to event, without a place')
+const test = suite('item IDs that change from event to event, without an index')
 
 const added = (item: object) => ({ type: 'response.output_item.added', item })
 const done = (item: object) => ({ type: 'response.output_item.done', item })
@@ -17,7 +17,7 @@ const message = (id: string, text?: string) => ({
 })
 const text = (said: string) => ({ type: 'text', text: said })
 
-/** What providers send, and what is to be made of it. */
+/** Streams of different providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
   'of a message': [
     [
@@ -30,10 +30,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [text('ab')],
   ],
-  'of a message that nothing announces': [
-    [delta('y', 'a'), delta('z', 'b'), completed(message('v', 'ab'))],
-    [text('ab')],
-  ],
+  'of an unannounced message': [[delta('y', 'a'), delta('z', 'b'), completed(message('v', 'ab'))], [text('ab')]],
   'of two messages': [
     [
       added(message('x')),
@@ -45,7 +42,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [text('a'), text('b')],
   ],
-  'of a message whose end lacks what came before': [
+  'of a message whose end lacks earlier content': [
     [added(message('x')), delta('y', 'a'), delta('z', 'b'), completed()],
     [text('ab')],
   ],
@@ -72,7 +69,7 @@ const part: fc.Arbitrary<AssistantPart> = fc.oneof(
 )
 const content = fc.uniqueArray(part, { selector: (each) => ('id' in each ? each.id : each), maxLength: 6 })
 
-/** Without places of items, and with another id each time that one is told. */
+/** Removes the indexes of items, and gives every event a new ID. */
 function rotating(events: readonly string[]): string {
   let next = 0
   const turned = (value: unknown): unknown => {
@@ -89,7 +86,7 @@ function rotating(events: readonly string[]): string {
     .join('')
 }
 
-test('changing ids are read like indexes and ids that stay', () => {
+test('a stream with changing IDs gives the same result as one with indexes and stable IDs', () => {
   fc.assert(
     fc.property(content, (parts) => {
       const events = written(eventsOf(parts))

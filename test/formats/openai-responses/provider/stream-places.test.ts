@@ -19,9 +19,9 @@ const call = (fields = {}) => ({ type: 'function_call', call_id: 'c1', name: 'f'
 const text = (said: string) => ({ type: 'text', text: said })
 const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
 
-/** What providers send, and what is to be made of it. */
+/** Streams of different providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
-  'ids that change on the way': [
+  'IDs that change within the stream': [
     [
       added(message(undefined, { id: 'x' }), 0),
       delta('a', { item_id: 'y', output_index: 0 }),
@@ -31,11 +31,11 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [text('ab')],
   ],
-  'places that do not begin with 0': [
+  'indexes that do not start at 0': [
     [delta('a', { content_index: 1, output_index: 3 }), done(message('a'), 3), completed(message('a'))],
     [text('a')],
   ],
-  'two items whose places begin with 1': [
+  'two items whose indexes start at 1': [
     [
       delta('a', { output_index: 1 }),
       delta('b', { output_index: 2 }),
@@ -43,11 +43,11 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [text('a'), text('b')],
   ],
-  'ids instead of places': [
+  'IDs instead of indexes': [
     [added(message(), 0), delta('a', { item_id: 'm' }), done(message('a')), completed(message('a'))],
     [text('a')],
   ],
-  'ids of calls instead of places': [
+  'call IDs instead of indexes': [
     [
       added(call(), 1),
       added(call({ call_id: 'c2' }), 2),
@@ -57,7 +57,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [called('{"a":1}'), called('{"a":2}', { id: 'c2' })],
   ],
-  'neither ids nor places': [
+  'neither IDs nor indexes': [
     [
       added({ type: 'reasoning' }),
       done({ type: 'reasoning', summary: [], encrypted_content: 'e' }),
@@ -76,7 +76,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
       called('{}'),
     ],
   ],
-  'arguments that only the whole response has, at another place': [
+  'arguments that only the whole response has, at another index': [
     [
       added(call({ name: undefined }), 1),
       added(call({ call_id: 'c2' }), 2),
@@ -88,7 +88,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     [delta('b', { output_index: 1 }), completed(message('a'), message('b'))],
     [text('b'), text('a')],
   ],
-  'a whole response that lacks what was told': [
+  'a whole response that lacks earlier content': [
     [
       added(message(), 0),
       delta('a', { output_index: 0 }),

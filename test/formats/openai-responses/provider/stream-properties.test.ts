@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses'
-import type { FinishReason } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { anyUrl } from '../../../support/any-text.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { eventsOf, usage, written } from '../support/events.ts'
 import { answerOf, heardBy, ours, payloads, readStream } from '../support/streams.ts'
 
-const test = suite('streams of responses of arbitrary content')
+const test = suite('response streams with arbitrary content')
 
 const said = fc.string({ minLength: 1, unit: 'grapheme' })
 const format = fc.constantFrom('openai-chat' as const, 'anthropic-messages' as const, 'openai-responses' as const)
@@ -57,13 +57,13 @@ const cutter = (sizes: readonly number[]) => {
   return () => sizes[at++ % sizes.length] ?? 1
 }
 
-/** Without ids, which are new each time, and without what the client adds. */
+/** Removes IDs, which change each time, and the fields that the client adds. */
 const bare = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (name, inner) => (/^(?:id|parsed|parsed_arguments)$/.test(name) ? undefined : inner)),
   )
 
-test("OpenAI's own client reads on the way the same as at the end, which is the whole answer", async () => {
+test("the events that OpenAI's client reads add up to the final response", async () => {
   await fc.assert(
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
       const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
@@ -83,7 +83,7 @@ test("OpenAI's own client reads on the way the same as at the end, which is the 
   )
 })
 
-test('a stream is read like the whole answer', () => {
+test('reading a stream gives the same result as reading the whole response', () => {
   fc.assert(
     fc.property(content, lengths, (parts, sizes) => {
       const { write, read } = contexts(responsesTranslator, ours)

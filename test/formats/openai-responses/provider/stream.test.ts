@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { completed, created, read } from '../support/read-stream.ts'
 
-const test = suite('reading a stream of a response')
+const test = suite('reading a Responses stream')
 
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 const at = { output_index: 0, content_index: 0, item_id: 'i' }
@@ -24,12 +24,12 @@ const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_ind
 const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
 const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
 
-/** What providers send, and what is to be made of it. */
+/** Streams of different providers, with the expected parts. */
 const table: Record<
   string,
   [events: (object | '[DONE]')[], content: object[], finish?: string, responseWarnings?: string[]]
 > = {
-  'a text with all of its events': [
+  'a text with all its events': [
     [
       created,
       added(message()),
@@ -43,19 +43,19 @@ const table: Record<
     ],
     [text('ab')],
   ],
-  'a text by its deltas only': [[delta('a'), delta('b'), completed()], [text('ab')]],
-  'a text by its end only': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
-  'a text whose deltas have a gap': [
+  'a text with only its deltas': [[delta('a'), delta('b'), completed()], [text('ab')]],
+  'a text with only its end': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
+  'a text with a gap in its deltas': [
     [delta('a'), { type: 'response.output_text.done', ...at, text: 'ab' }, done(message(output('abc'))), completed()],
     [text('abc')],
   ],
-  'a text that ends as another than its deltas': [
+  'a text whose end differs from its deltas': [
     [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, completed()],
     [text('a')],
   ],
-  'a text by its item only': [[done(message(output('ab'))), completed()], [text('ab')]],
-  'a text by the whole response only': [[completed(message(output('ab')))], [text('ab')]],
-  'an item that is left open, completed by the whole response': [
+  'a text with only its item': [[done(message(output('ab'))), completed()], [text('ab')]],
+  'a text with only the whole response': [[completed(message(output('ab')))], [text('ab')]],
+  'an open item that the whole response completes': [
     [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
     [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
   ],
@@ -76,7 +76,7 @@ const table: Record<
     ],
     [text('a', { phase: 'commentary' }), { type: 'refusal', text: 'no' }],
   ],
-  'citations on the way and again at the end': [
+  'citations in the stream and again at the end': [
     [
       delta('ab'),
       { type: 'response.output_text.annotation.added', ...at, annotation_index: 0, annotation: citation },
@@ -97,35 +97,35 @@ const table: Record<
     [called('{"a":1}')],
     'tool-calls',
   ],
-  'a call whose arguments come whole': [
+  'a call with whole arguments': [
     [added(call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' }, completed()],
     [called('{}')],
     'tool-calls',
   ],
-  'a placeholder in front of the arguments': [
+  'a placeholder before the arguments': [
     [added(call()), args('{}'), args('{"a":1}'), completed()],
     [called('{"a":1}')],
     'tool-calls',
   ],
-  'arguments that are an empty object': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
-  'arguments that are null': [[added(call()), args('null'), completed()], [called('{}')], 'tool-calls'],
-  'arguments that only begin like one': [
+  'empty arguments': [[added(call()), args('{}'), completed()], [called('{}')], 'tool-calls'],
+  'null arguments': [[added(call()), args('null'), completed()], [called('{}')], 'tool-calls'],
+  'arguments that only begin like a placeholder': [
     [added(call()), args('{}'), args(' '), completed()],
     [called('{} ')],
     'tool-calls',
   ],
-  'a call that is named only at the end': [
+  'a call whose name arrives at the end': [
     [added(call({ name: '', call_id: '' })), args('{}'), done(call({ arguments: '{}' })), completed()],
     [called('{}')],
     'tool-calls',
   ],
-  'a call that is never named': [
+  'a call without a name': [
     [added(call({ name: '' })), args('{}'), completed()],
     [],
     'stop',
     ['dropped:answer.function_call'],
   ],
-  'two calls at once, with one id': [
+  'two parallel calls with the same ID': [
     [added(call()), added(call(), 1), args('{"x":'), args('{}', { output_index: 1 }), args('1}'), completed()],
     [called('{"x":1}'), called('{}', { id: 'call_id1' })],
     'tool-calls',
@@ -140,7 +140,7 @@ const table: Record<
     [called('***', { name: 'patch', isFreeForm: true })],
     'tool-calls',
   ],
-  'summaries of a thought, and what it is encrypted to': [
+  'reasoning summaries with encrypted content': [
     [
       added(thought({ encrypted_content: 'early' })),
       { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'a' },
@@ -158,11 +158,11 @@ const table: Record<
       },
     ],
   ],
-  'a thought that nobody may read': [
+  'encrypted reasoning without a summary': [
     [added(thought()), done(thought({ encrypted_content: 'g' })), delta('a', { output_index: 1 }), completed()],
     [{ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data: 'g', id: 'i' } }, text('a')],
   ],
-  'thoughts as they are, by either name': [
+  'reasoning text, under either name': [
     [
       { type: 'response.reasoning_text.delta', ...at, delta: 'a' },
       { type: 'response.reasoning.delta', ...at, output_index: 1, delta: 'b' },
@@ -174,10 +174,7 @@ const table: Record<
       { type: 'reasoning', text: 'b' },
     ],
   ],
-  'a thought about nothing': [
-    [added(thought()), done(thought()), delta('a', { output_index: 1 }), completed()],
-    [text('a')],
-  ],
+  'empty reasoning': [[added(thought()), done(thought()), delta('a', { output_index: 1 }), completed()], [text('a')]],
   'a search': [
     [
       added({ type: 'web_search_call', id: 'ws_1', status: 'in_progress' }),
@@ -187,8 +184,8 @@ const table: Record<
     ],
     [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
   ],
-  'an end mark without the response': [[delta('a'), '[DONE]'], [text('a')]],
-  'an answer that was cut by the limit': [
+  '[DONE] without the response': [[delta('a'), '[DONE]'], [text('a')]],
+  'a response that the limit cut off': [
     [
       added(call()),
       args('{"pa'),
@@ -200,7 +197,7 @@ const table: Record<
     [called('{"pa')],
     'length',
   ],
-  'events that nobody knows, and what is no event': [
+  'unknown events, and data that is not an event': [
     [{ type: 'keepalive' }, { type: 'response.compaction.compacting' }, {}, delta('a'), completed()],
     [text('a')],
   ],
@@ -216,18 +213,18 @@ for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of 
     assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
   })
 
-test('id, model and usage of a stream are read', () => {
+test('the reader finds the ID, model, and usage of a stream', () => {
   const { events, usage: counted } = read(created, created, delta('a'), completed())
   assert.equal(events[0], { type: 'start', id: 'resp_1', model: 'm-1' })
   assert.is(events.filter(({ type }) => type === 'start').length, 1)
   assert.is(counted?.inputTokens, 3)
 })
 
-test('a response that begins anew after its first item ends with an error, and the call that was cut does not end', () => {
+test('a response that restarts after its first item ends with an error, and the unfinished call does not end', () => {
   const { events } = read(created, added(call()), args('{"pa'), created, added(call()), args('{}'), completed())
   assert.equal(
     events.map(({ type }) => type),
     ['start', 'part-start', 'part-delta', 'error'],
   )
-  assert.match(JSON.stringify(events.at(-1)), /"UPSTREAM_CUT".*began its answer anew/)
+  assert.match(JSON.stringify(events.at(-1)), /"UPSTREAM_CUT".*restarted its response/)
 })

@@ -1,8 +1,8 @@
-import type { FinishReason } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from './streams.ts'
 
@@ -14,7 +14,7 @@ interface Telling {
   isMixed?: boolean
 }
 
-/** The events of a whole answer. `cut` says how long the next delta is; parts are told side by side when `isMixed`. */
+/** Creates the events of a response. `cut` returns the length of the next delta; `isMixed` interleaves the parts. */
 export function eventsOf(
   content: readonly AssistantPart[],
   { reason = 'stop', cut = () => 3, isMixed = false }: Telling = {},
@@ -49,7 +49,7 @@ function started(part: AssistantPart): AssistantPart {
   return { ...rest, text: '' }
 }
 
-/** One event of each in turn; those of a part stay in their order. */
+/** Interleaves the events of all parts; the events of each part stay in order. */
 function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
   const starts = lanes.flatMap(([start]) => (start ? [start] : []))
   const longest = Math.max(0, ...lanes.map(({ length }) => length))
@@ -57,7 +57,7 @@ function interleaved(lanes: readonly StreamEvent[][]): StreamEvent[] {
   return [...starts, ...rest.flat()]
 }
 
-/** What a client gets of them. */
+/** Serializes the events as a client receives them. */
 export function written(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}): string[] {
   const { write } = contexts(responsesTranslator, ours)
   const out: string[] = []

@@ -1,6 +1,6 @@
 import { readStream } from './streams.ts'
 
-/** What is read of a stream of these events: see `readStream`. */
+/** Reads a stream of these events with `readStream`. */
 export const read = (...events: (object | '[DONE]')[]) =>
   readStream(events.map((event) => `data: ${event === '[DONE]' ? event : JSON.stringify(event)}\n\n`).join(''))
 

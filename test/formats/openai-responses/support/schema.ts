@@ -4,7 +4,7 @@ import { skip } from '../../../support/suite.ts'
 
 const file = new URL('../../../../../shared/recordings/specs/openresponses.openapi.json', import.meta.url)
 
-/** Tells what is wrong with a value by a schema of Open Responses; skips where the schemas are not at hand. */
+/** Returns how a value violates a schema of Open Responses; skips if the schemas are unavailable. */
 export function createValidator(): (name: string, value: unknown) => string[] {
   if (!existsSync(file)) skip('recordings: ../shared/recordings is not here')
   const { schemas }: { schemas: Record<string, JsonObject> } = JSON.parse(readFileSync(file, 'utf8')).components

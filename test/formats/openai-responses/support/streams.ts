@@ -1,18 +1,18 @@
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { Stream } from 'openai/streaming'
-import { type Finish, settleFinish } from '../../../../src/formats/canonical/answer.ts'
-import type { AssistantPart } from '../../../../src/formats/canonical/parts.ts'
-import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
-import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
-import { translateStream } from '../../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../../src/lib/sse.ts'
+import { type Finish, settleFinish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import { createSequence } from '../../../../src/protocols/formats/canonical/canonical-sequence.ts'
+import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
+import { translateStream } from '../../../../src/protocols/formats/translate-stream.ts'
 import { contexts } from '../../support/contexts.ts'
 
 export const ours = { format: 'openai-responses' } as const
 
-/** Cuts bytes into pieces; `size` says how long the next one is. */
+/** Cuts bytes into pieces; `size` returns the length of the next piece. */
 export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
   const cut: Uint8Array[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -23,7 +23,7 @@ export function pieces(bytes: Uint8Array, size: () => number): Uint8Array[] {
   return cut
 }
 
-/** The stream as a client of the same format gets it when it goes through the canonical form. */
+/** Translates a stream to the canonical format and back. */
 export function translated(sse: string, size = () => Number.POSITIVE_INFINITY): string[] {
   const { read, write } = contexts(responsesTranslator, ours)
   const events: string[] = []
@@ -34,13 +34,13 @@ export function translated(sse: string, size = () => Number.POSITIVE_INFINITY): 
   return events
 }
 
-/** What OpenAI's client makes of a stream. */
+/** Reads a stream with OpenAI's client. */
 export function heardBy(events: readonly string[]) {
   const stream = Stream.fromSSEResponse(new Response(events.join('')), new AbortController())
   return ResponseStream.fromReadableStream(stream.toReadableStream()).finalResponse()
 }
 
-/** What is read of a stream, as its events and put together. */
+/** Reads a stream, and returns its events and the joined parts. */
 export function readStream(sse: string) {
   const { read, responseWarnings } = contexts(responsesTranslator, ours)
   const events: StreamEvent[] = []
@@ -54,7 +54,7 @@ export function readStream(sse: string) {
   return { events, responseWarnings: responseWarnings.list(), ...answerOf(events) }
 }
 
-/** The answer that the events tell of. */
+/** Joins the events into a response. */
 export function answerOf(events: readonly StreamEvent[]) {
   const parts = new Map<number, AssistantPart>()
   const last = events.at(-1)
@@ -82,6 +82,6 @@ export function answerOf(events: readonly StreamEvent[]) {
   }
 }
 
-/** The payloads of written events. */
+/** Parses the payloads of written events. */
 export const payloads = (events: readonly string[]): Record<string, unknown>[] =>
   events.map((event) => JSON.parse(event.slice(event.indexOf('\ndata: ') + '\ndata: '.length)))

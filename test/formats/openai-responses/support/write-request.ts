@@ -1,9 +1,9 @@
-import type { CanonicalRequest } from '../../../../src/formats/canonical/request.ts'
-import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
+import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { contexts } from '../../support/contexts.ts'
 import { ours } from './streams.ts'
 
-/** What a provider of responses is sent for a request; with the warnings. */
+/** Writes a request for a Responses provider, and returns it with the warnings. */
 export function write(request: Partial<CanonicalRequest>, options = {}) {
   const { warnings, target } = contexts(responsesTranslator, { ...ours, ...options })
   const whole = { model: 'x', stream: false, streamUsage: false, turns: [], tools: [], options: {}, ...request }

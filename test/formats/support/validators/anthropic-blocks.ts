@@ -102,11 +102,11 @@ const found = v.strictObject({
   citations,
   cache_control,
 })
-const given = v.variant('type', [text, image, document, found])
+const original = v.variant('type', [text, image, document, found])
 const result = v.strictObject({
   type: v.literal('tool_result'),
   tool_use_id: id,
-  content: maybe(v.union([v.string(), v.array(given)])),
+  content: maybe(v.union([v.string(), v.array(original)])),
   is_error: maybe(v.boolean()),
   cache_control,
 })

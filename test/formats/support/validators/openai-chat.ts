@@ -192,8 +192,8 @@ export const chatProblems = createValidator(request, (body) => [
       body.parallel_tool_calls === undefined || !!body.tools,
     'stream_options is only allowed when stream is enabled': !body.stream_options || body.stream === true,
     'top_logprobs needs logprobs': body.top_logprobs === undefined || body.logprobs === true,
-    'a chosen tool is one of the tools': chosen(body).every((tool) => namesOf(body).includes(tool)),
-    'tools have one name each': new Set(namesOf(body)).size === namesOf(body).length,
+    'a chosen tool is one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'tools have one name each': new Set(getNames(body)).size === getNames(body).length,
     'response_format json_object needs the word json in the messages':
       body.response_format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.messages)),
     'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
@@ -201,7 +201,7 @@ export const chatProblems = createValidator(request, (body) => [
   ...unpaired(body.messages),
 ])
 
-const namesOf = ({ tools = [] }: Request) =>
+const getNames = ({ tools = [] }: Request) =>
   tools.map((tool) => (tool.type === 'function' ? tool.function.name : tool.custom.name))
 
 function chosen({ tool_choice: choice }: Request): string[] {

@@ -23,28 +23,28 @@ import {
 const maybe = v.exactOptional
 
 const text = v.strictObject({ type: v.literal('input_text'), text: v.string(), ...mark })
-const imageOf = <T extends v.ObjectEntries>(source: T) =>
+const getImage = <T extends v.ObjectEntries>(source: T) =>
   v.strictObject({
     type: v.literal('input_image'),
     detail: v.picklist(['auto', 'low', 'high', 'original']),
     ...source,
     ...mark,
   })
-const fileOf = <T extends v.ObjectEntries>(source: T) =>
+const getFile = <T extends v.ObjectEntries>(source: T) =>
   v.strictObject({ type: v.literal('input_file'), ...source, filename: maybe(v.string()), ...mark })
 const part = v.union([
   text,
-  imageOf({ image_url: v.union([dataUrl, webUrl]) }),
-  imageOf({ file_id: v.string() }),
-  fileOf({ file_data: dataUrl }),
-  fileOf({ file_url: webUrl }),
-  fileOf({ file_id: v.string() }),
+  getImage({ image_url: v.union([dataUrl, webUrl]) }),
+  getImage({ file_id: v.string() }),
+  getFile({ file_data: dataUrl }),
+  getFile({ file_url: webUrl }),
+  getFile({ file_id: v.string() }),
 ])
 const parts = v.union([v.string(), some(part)])
 
 const spoken = <R extends string>(role: R) =>
   v.strictObject({ type: v.literal('message'), role: v.literal(role), content: parts })
-const said = v.strictObject({
+const outputText = v.strictObject({
   type: v.literal('message'),
   role: v.literal('assistant'),
   content: v.union([
@@ -63,7 +63,7 @@ const item = v.union([
   spoken('user'),
   spoken('system'),
   spoken('developer'),
-  said,
+  outputText,
   v.strictObject({
     type: v.literal('reasoning'),
     id: maybe(v.string()),
@@ -185,8 +185,8 @@ export const responsesProblems = createValidator(request, (body) => [
     'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
     'parallel_tool_calls is only allowed when tools are specified':
       body.parallel_tool_calls === undefined || !!body.tools,
-    'a chosen tool is one of the tools': chosen(body).every((tool) => namesOf(body).includes(tool)),
-    'tools have one name each': new Set(namesOf(body)).size === namesOf(body).length,
+    'a chosen tool is one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'tools have one name each': new Set(getNames(body)).size === getNames(body).length,
     'text.format json_object needs the word json in the input':
       body.text?.format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.input)),
     'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
@@ -194,7 +194,7 @@ export const responsesProblems = createValidator(request, (body) => [
   ...unpaired(typeof body.input === 'string' ? [] : body.input),
 ])
 
-const namesOf = ({ tools = [] }: Request) => tools.flatMap((each) => ('name' in each ? [each.name] : []))
+const getNames = ({ tools = [] }: Request) => tools.flatMap((each) => ('name' in each ? [each.name] : []))
 
 function chosen({ tool_choice: choice }: Request): string[] {
   if (typeof choice !== 'object') return []

@@ -8,12 +8,12 @@ export type Validator = (body: JsonObject) => string[]
 export function createValidator<T>(shape: v.GenericSchema<unknown, T>, rules: (request: T) => string[]): Validator {
   return (body) => {
     const { success, output, issues } = v.safeParse(shape, body)
-    return success ? rules(output) : issues.flatMap(told)
+    return success ? rules(output) : issues.flatMap(describeIssue)
   }
 }
 
-function told(issue: v.BaseIssue<unknown>): string[] {
-  const inner = issue.issues?.flatMap((each) => told(each)) ?? []
+function describeIssue(issue: v.BaseIssue<unknown>): string[] {
+  const inner = issue.issues?.flatMap((each) => describeIssue(each)) ?? []
   const at = v.getDotPath(issue) ?? ''
   return inner.length > 0 ? inner.map((text) => `${at} > ${text}`) : [`${at}: ${issue.message}`]
 }

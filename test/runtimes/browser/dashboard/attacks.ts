@@ -68,7 +68,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
       await goTo(page, `#/usage?by=${by}`)
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'CSV' }).click(),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
       ])
       const text = await readFile(await download.path(), 'utf8')
       assert.match(text, /SUM/)

@@ -38,15 +38,15 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
         }),
     }) // launched before
     await settled(page)
-    const items = page.getByRole('region', { name: 'What needs attention' }).getByRole('link')
+    const items = page.getByRole('region', { name: 'Needs attention' }).getByRole('link')
     await items.first().waitFor()
     const found = await items.evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]))
     for (const [text, link] of [
-      ['"ci" has used 4 of 4 requests a month.', /#\/keys\?q=/],
-      ['"team" has used 4 of 5 requests in all.', /#\/keys\?group=/],
-      ['4 calls in 24 hours went to models whose price is not known.', /#\/models/],
-      ['1 records of the storage are damaged.', /#\/settings/],
-      ['The mirror at the cloud is behind: it <b>cannot</b> be reached', /#\/cloud/],
+      ['"ci" has used 4 of 4 requests per month.', /#\/keys\?q=/],
+      ['"team" has used 4 of 5 requests in total.', /#\/keys\?group=/],
+      ['4 calls in the last 24 hours went to models with an unknown price.', /#\/models/],
+      ['1 damaged record in storage.', /#\/settings/],
+      ['Cloud sync is failing: it <b>cannot</b> be reached', /#\/cloud/],
     ] as const) {
       const [, href = ''] = found.find(([said]) => said === text) ?? []
       assert.match(href ?? '', link, `${text} in ${JSON.stringify(found)}`)

@@ -61,33 +61,33 @@ const conflicts: Conflict[] = [
   {
     name: 'a key',
     link: '#/keys',
-    begin: edit('Edit: bob', 'Models', 'mine'),
+    begin: edit('Edit: bob', 'Allowed models', 'mine'),
     theirs: async (api) => api.keys.update((await keyOf(api))?.id ?? '', { models: ['theirs'] }),
-    says: 'models was ["fast"] and is ["theirs"], you have entered ["mine"]',
+    says: 'models changed from ["fast"] to ["theirs"] (yours: ["mine"])',
     button: 'Save',
-    typed: ['Models', 'mine'],
+    typed: ['Allowed models', 'mine'],
     mine: async (api) => (await keyOf(api))?.models,
     becomes: ['mine'],
   },
   {
     name: 'a group',
     link: '#/keys',
-    begin: edit('Edit: team', 'Requests at once', '7'),
+    begin: edit('Edit: team', 'Concurrent requests', '7'),
     theirs: async (api) => api.groups.update((await groupOf(api))?.id ?? '', { models: ['theirs'] }),
-    says: 'models was – and is ["theirs"], you have entered –',
+    says: 'models changed from – to ["theirs"] (yours: –)',
     button: 'Save',
-    typed: ['Requests at once', '7'],
+    typed: ['Concurrent requests', '7'],
     mine: async (api) => (await groupOf(api))?.limits?.parallel,
     becomes: 7,
   },
   {
     name: 'a combo',
     link: '#/combos',
-    begin: edit('Edit: fast', 'Attempts at most', '2'),
+    begin: edit('Edit: fast', 'Max attempts', '2'),
     theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
-    says: 'strategy was "fallback" and is "random", you have entered "fallback"',
+    says: 'strategy changed from "fallback" to "random" (yours: "fallback")',
     button: 'Save',
-    typed: ['Attempts at most', '2'],
+    typed: ['Max attempts', '2'],
     mine: async (api) => [(await comboOf(api))?.maxAttempts, (await comboOf(api))?.strategy],
     becomes: [2, 'fallback'],
   },
@@ -96,7 +96,7 @@ const conflicts: Conflict[] = [
     link: '#/targets',
     begin: edit('Edit: spare', 'Name', 'spare'),
     theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
-    says: 'priority was – and is 9, you have entered –',
+    says: 'priority changed from – to 9 (yours: –)',
     button: 'Save',
     typed: ['Name', 'spare'],
     mine: async (api) => (await connectionOf(api))?.priority,
@@ -105,11 +105,11 @@ const conflicts: Conflict[] = [
   {
     name: 'the settings',
     link: '#/settings',
-    begin: (page) => page.getByLabel('Attempts for one request').fill('4'),
+    begin: (page) => page.getByLabel('Max attempts per request').fill('4'),
     theirs: (api) => api.settings.update({ maxAttempts: 9 }),
-    says: 'maxAttempts was 3 and is 9, you have entered 4',
+    says: 'maxAttempts changed from 3 to 9 (yours: 4)',
     button: 'Save',
-    typed: ['Attempts for one request', '4'],
+    typed: ['Max attempts per request', '4'],
     mine: async (api) => (await api.settings.get()).maxAttempts,
     becomes: 4,
   },
@@ -118,12 +118,12 @@ const conflicts: Conflict[] = [
     link: '#/combos',
     async begin(page) {
       await page.getByLabel('Alias', { exact: true }).fill('cheap')
-      await page.getByLabel('Stands for').fill('groq/mine')
+      await page.getByLabel('Points to').fill('groq/mine')
     },
     theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/theirs' }),
-    says: 'model was "openai/gpt-5-mini" and is "groq/theirs", you have entered "groq/mine"',
-    button: 'Add an alias',
-    typed: ['Stands for', 'groq/mine'],
+    says: 'model changed from "openai/gpt-5-mini" to "groq/theirs" (yours: "groq/mine")',
+    button: 'Add alias',
+    typed: ['Points to', 'groq/mine'],
     mine: async (api) => (await api.aliases.list()).aliases.cheap,
     becomes: 'groq/mine',
   },
@@ -132,12 +132,12 @@ const conflicts: Conflict[] = [
     link: '#/combos',
     async begin(page) {
       await page.getByLabel('Alias', { exact: true }).fill('dear')
-      await page.getByLabel('Stands for').fill('groq/mine')
+      await page.getByLabel('Points to').fill('groq/mine')
     },
     theirs: (api) => api.aliases.set({ alias: 'dear', model: 'groq/theirs' }),
-    says: 'Somebody has made this alias meanwhile',
-    button: 'Add an alias',
-    typed: ['Stands for', 'groq/mine'],
+    says: 'Someone else just added this alias',
+    button: 'Add alias',
+    typed: ['Points to', 'groq/mine'],
     mine: async (api) => (await api.aliases.list()).aliases.dear,
     becomes: 'groq/mine',
   },
@@ -146,7 +146,7 @@ const conflicts: Conflict[] = [
     link: '#/combos',
     begin: async () => {},
     theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/more-of-theirs' }),
-    says: 'model was "groq/mine" and is "groq/more-of-theirs"',
+    says: 'model changed from "groq/mine" to "groq/more-of-theirs"',
     button: 'Delete: cheap',
     mine: async (api) => Object.keys((await api.aliases.list()).aliases),
     becomes: ['dear'],
@@ -156,7 +156,7 @@ const conflicts: Conflict[] = [
     link: '#/models',
     begin: async () => {},
     theirs: (api) => api.customModels.put({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 2 } }),
-    says: 'prices was {"input":1} and is {"input":2}',
+    says: 'prices changed from {"input":1} to {"input":2}',
     button: 'Delete: own',
     mine: async (api) => (await api.customModels.list()).models,
     becomes: [],
@@ -166,7 +166,7 @@ const conflicts: Conflict[] = [
     link: '#/combos',
     begin: open('Delete: fast'),
     theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
-    says: 'strategy was "fallback" and is "random"',
+    says: 'strategy changed from "fallback" to "random"',
     button: 'Delete',
     mine: comboOf,
     becomes: undefined,
@@ -176,7 +176,7 @@ const conflicts: Conflict[] = [
     link: '#/targets',
     begin: open('Delete: spare'),
     theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
-    says: 'priority was – and is 9',
+    says: 'priority changed from – to 9',
     button: 'Delete',
     mine: connectionOf,
     becomes: undefined,
@@ -192,7 +192,7 @@ const conflicts: Conflict[] = [
       )
       await api.keys.update(old?.id ?? '', { models: ['theirs'] })
     },
-    says: 'models was – and is ["theirs"]',
+    says: 'models changed from – to ["theirs"]',
     button: 'Delete',
     mine: (api) =>
       found(
@@ -246,7 +246,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
       const place = (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.locator('main')
       await place.getByRole('button', { name: button, exact: true }).click()
       if (name === 'a deleted key') {
-        await place.getByText('It was used today').waitFor()
+        await place.getByText('This key was used today').waitFor()
         await place.getByLabel('Name').fill('old')
         await place.getByRole('button', { name: button, exact: true }).click()
       }

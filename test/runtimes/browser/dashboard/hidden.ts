@@ -19,8 +19,9 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     const turn = (isAway: boolean) =>
       page.evaluate(`globalThis.isAway = ${isAway}; document.dispatchEvent(new Event('visibilitychange'))`)
     await goTo(page, '#/keys')
-    await page.getByRole('button', { name: 'Limits: ci' }).click() // asks every two seconds
-    await page.getByRole('meter').first().waitFor()
+    await page.getByRole('button', { name: 'Limits: ci' }).click()
+    const dialog = page.getByRole('dialog') // loads once it has opened, then every two seconds; the tables have meters too
+    await dialog.getByRole('meter').first().waitFor()
 
     const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/live'))
     await turn(true)

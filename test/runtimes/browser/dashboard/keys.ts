@@ -29,12 +29,12 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('row', { name: /^key-000050 / }).waitFor()
     assert.is(await rows(), 50)
-    await page.getByLabel('Name or id').fill(`key-${String(MANY - 1).padStart(6, '0')}`)
+    await page.getByLabel('Name or ID').fill(`key-${String(MANY - 1).padStart(6, '0')}`)
     await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
     assert.is(await rows(), 1, 'the search is of all keys, from the first page on')
-    await page.getByLabel('Name or id').fill('')
+    await page.getByLabel('Name or ID').fill('')
     await page.getByRole('row', { name: /^key-000000 / }).waitFor()
-    await page.getByRole('link', { name: 'its keys' }).click()
+    await page.getByRole('link', { name: 'View keys' }).click()
     await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
     const long: number[] = await page.evaluate('long')
     console.log(`  ${MANY} keys: the longest task of the page took ${Math.max(0, ...long)} ms`)
@@ -55,7 +55,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
       ['#/targets', 'Sign out'],
       ['#/combos', 'Sign out'],
       ['#/models', 'Sign out'],
-      ['#/settings', 'Add a limit', 'Sign out'],
+      ['#/settings', 'Add limit', 'Sign out'],
     ] as const) {
       await goTo(page, link)
       const working = await page
@@ -77,12 +77,12 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     await page.reload()
     await goTo(page, '#/keys')
-    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('plain')
-    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click()
     await dialog.getByRole('button', { name: 'Copy' }).first().click()
-    const shown = dialog.getByLabel(/may not copy/)
+    const shown = dialog.getByLabel(/blocked copying/)
     await shown.waitFor()
     assert.match(await page.evaluate('document.getSelection().toString()'), /^sbx_/)
     await dialog.getByRole('button', { name: 'Close' }).click()
@@ -90,7 +90,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('button', { name: 'Delete: ci' }).click()
     const remove = dialog.getByRole('button', { name: 'Delete' })
     await remove.click()
-    await dialog.getByText('It was used today.').waitFor()
+    await dialog.getByText('This key was used today.').waitFor()
     assert.ok(await remove.isDisabled())
     await dialog.getByLabel('Name').fill('c')
     assert.ok(await remove.isDisabled())

@@ -41,18 +41,18 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     await goTo(page, '#/requests')
     const answered = await first.ask({ model: 'fast' })
     const running = page.getByRole('row', {
-      name: /fast groq\/llama-3\.3-70b-versatile 503 server → openai\/gpt-5-mini .*running/,
+      name: /fast groq\/llama-3\.3-70b-versatile 503 server error → openai\/gpt-5-mini .*In progress/,
     })
     await running.waitFor()
-    await running.getByText(/First word after/).waitFor()
+    await running.getByText(/Time to first token/).waitFor()
     finish()
     await answered.text()
-    await page.getByRole('row', { name: /fast openai\/gpt-5-mini 200 complete/ }).waitFor()
+    await page.getByRole('row', { name: /fast openai\/gpt-5-mini 200 Completed/ }).waitFor()
     assert.is(await running.count(), 0)
 
     await goTo(page, '#/targets')
     await page
-      .getByText(/cooling|failing/)
+      .getByText(/Cooling down|Failing/)
       .first()
       .waitFor()
     await api.connections.create({ provider: 'mistral', apiKey: 'mistral-0123456789abcdef' })
@@ -64,9 +64,9 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     await goTo(page, '#/requests')
     assert.equal(faults, [])
     await first.close()
-    await page.getByText(/The gateway does not answer since/).waitFor()
+    await page.getByText(/The gateway hasn’t responded since/).waitFor()
     const second = await serveDashboard({ storage, port: Number(new URL(first.url).port) })
-    await page.getByText(/The gateway does not answer since/).waitFor({ state: 'detached' })
+    await page.getByText(/The gateway hasn’t responded since/).waitFor({ state: 'detached' })
     const refused = await second.ask({ model: 'nobody/nothing' })
     await refused.text()
     await page.getByRole('row', { name: /nobody\/nothing/ }).waitFor()

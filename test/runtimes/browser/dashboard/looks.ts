@@ -8,17 +8,17 @@ import { goTo, settled, visit } from './visit.ts'
 
 /** Where the dialogs are, and the button that opens each; then what is pressed in it, and the text that it shows once the gateway has answered. */
 const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
-  ['#/keys', /^New key$/, /^Add a limit$/],
-  ['#/keys', /^New group$/],
+  ['#/keys', /^Create key$/, /^Add limit$/],
+  ['#/keys', /^Create group$/],
   ['#/keys', /^Limits: ci$/],
   ['#/keys', /^Edit: ci$/],
   ['#/keys', /^Rotate: ci$/],
-  ['#/keys', /^Rotate: bob$/, /^Make a new value$/, 'Copy the value now.'],
-  ['#/keys', /^Delete: ci$/, /^Delete$/, 'It was used today.'],
-  ['#/targets', /^Add a connection$/],
+  ['#/keys', /^Rotate: bob$/, /^Rotate key$/, 'Copy this key now.'],
+  ['#/keys', /^Delete: ci$/, /^Delete$/, 'This key was used today.'],
+  ['#/targets', /^Add connection$/],
   ['#/targets', /^Edit: main$/],
   ['#/targets', /^Delete: main$/],
-  ['#/combos', /^New combo$/, /^Add a model$/],
+  ['#/combos', /^Create combo$/, /^Add model$/],
   ['#/combos', /^Edit: fast$/],
   ['#/combos', /^Delete: fast$/],
 ]

@@ -68,15 +68,15 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
     const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
     await goTo(page, '#/playground')
     const ask = async (format: string, model: string) => {
-      await page.getByLabel('Format').selectOption(format)
-      await page.getByLabel('Model, combo or alias').fill(model)
-      await page.getByRole('button', { name: 'Ask', exact: true }).click()
+      await page.getByLabel('API format').selectOption(format)
+      await page.getByLabel('Model, combo, or alias').fill(model)
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
     }
     await ask('images', 'openai/gpt-image-1')
-    const image = page.getByRole('img', { name: 'The image' })
+    const image = page.getByRole('img', { name: 'Output of the model' })
     await image.waitFor()
     await until(page, "document.querySelector('main img').naturalWidth === 1")
-    await page.getByText(/^Ended after/).waitFor()
+    await page.getByText(/^Finished in/).waitFor()
 
     await ask('speech', 'openai/gpt-4o-mini-tts')
     await until(page, "document.querySelector('audio')?.readyState > 0")
@@ -87,9 +87,9 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
     await page.getByText('Choose a file first.').waitFor()
     const file = silence()
     await page
-      .getByLabel('Sound to write down')
+      .getByLabel('Audio to transcribe')
       .setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: Buffer.from(file) })
-    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
     await until(page, "document.querySelector('textarea[readonly]')?.value === 'Hello <b>there</b>'")
     assert.is(heard, file.byteLength)
     assert.is(await page.locator('audio').count(), 0)

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { serveNode } from '../../../../adapters/mount/node.ts'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { demoCatalog, withDemoRecords } from '../../../../src/cli/demo/demo-providers.ts'
 import { writeHistory } from '../../../../src/cli/demo/history.ts'
-import { demoCatalog, withDemoRecords } from '../../../../src/cli/demo/providers.ts'
 import { withDemo } from '../../../../src/cli/demo/upstream.ts'
 import { createGateway } from '../../../../src/gateway.ts'
 import { builtDashboard } from '../../../dashboard/built.ts'
@@ -12,7 +12,7 @@ import { TOKEN } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
 /** Where the pictures are that the documentation shows. */
-export const PICTURES = new URL('../../../../src/dashboard/pictures/', import.meta.url)
+export const PICTURES = new URL('../../../../src/features/dashboard/pictures/', import.meta.url)
 
 /** The width of a text in pixels, by which fonts are told apart. */
 export const FONT = new URL('font.json', PICTURES)

@@ -102,9 +102,9 @@ async function works(browser: Browser, url: string, path: string): Promise<void>
 }
 
 async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promise<void> {
-  await page.getByRole('button', { name: 'New group' }).click()
+  await page.getByRole('button', { name: 'Create group' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('team')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('button', { name: 'Delete: team' }).waitFor()
 }
 

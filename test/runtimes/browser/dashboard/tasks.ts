@@ -28,7 +28,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
 
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
     await settled(page)
-    await page.getByText('No request meets this filter.').waitFor()
+    await page.getByText('No matching requests.').waitFor()
     const answered = await served.ask({ model: 'fast' }, { key })
     assert.match(await answered.text(), 'Hello')
     const row = page.getByRole('row', { name: /ci fast openai\/gpt-5-mini 200/ })
@@ -51,7 +51,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
       .getByRole('link')
       .click()
     await page
-      .locator('dl.facts')
+      .locator('.notice')
       .getByText(/usd|US dollars|\$0\.01/i)
       .waitFor()
 
@@ -67,7 +67,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('link', { name: 'Usage', exact: true }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
     ])
     assert.is(download.suggestedFilename(), 'usage.csv')
     assert.match(await readFile(await download.path(), 'utf8'), /requests.*\r?\n/)
@@ -82,32 +82,32 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
 /** Its value, which is shown once. */
 async function makeKey(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Keys', exact: true }).click()
-  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('ci')
-  await dialog.getByRole('button', { name: 'Add a limit' }).click()
-  await dialog.getByLabel('At most').fill('0.01')
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Add limit' }).click()
+  await dialog.getByLabel('Limit', { exact: true }).fill('0.01')
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   const value = dialog.getByText(/^sbx_[\w-]+$/)
   await value.waitFor()
   const key = (await value.textContent()) ?? ''
   await dialog.getByRole('button', { name: 'Close' }).click()
   await page.locator('dialog').waitFor({ state: 'detached' }) // it closes first
-  await page.getByRole('row', { name: /^ci .*\$0\.01 a month/ }).waitFor()
+  await page.getByRole('row', { name: /^ci .*\$0\.01 per month/ }).waitFor()
   assert.not.match(await page.content(), key)
   return key
 }
 
 async function makeCombo(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Combos', exact: true }).click()
-  await page.getByRole('button', { name: 'New combo' }).click()
+  await page.getByRole('button', { name: 'Create combo' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('fast')
-  await dialog.getByRole('button', { name: 'Add a model' }).click()
+  await dialog.getByRole('button', { name: 'Add model' }).click()
   const models = dialog.getByLabel('Model', { exact: true })
   await models.nth(0).fill('openai/gpt-5-mini')
   await models.nth(1).fill('groq/llama-3.3-70b-versatile')
   await dialog.getByRole('button', { name: /^Move groq/ }).press('Alt+ArrowUp') // by the keyboard alone
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('cell', { name: 'groq/llama-3.3-70b-versatile → openai/gpt-5-mini' }).waitFor()
 }

@@ -1,10 +1,20 @@
-import { baseTraits } from '../../../../../src/formats/canonical/base-traits.ts'
-import type { AssistantPart, ToolResultContent, UserPart } from '../../../../../src/formats/canonical/parts.ts'
-import { prepareRequest } from '../../../../../src/formats/canonical/prepare/prepare.ts'
-import type { CanonicalRequest } from '../../../../../src/formats/canonical/request.ts'
-import type { AssistantTurn, ToolResult, ToolTurn, Turn, UserTurn } from '../../../../../src/formats/canonical/turns.ts'
-import { createWarnings } from '../../../../../src/formats/canonical/warnings.ts'
-import { optionNames } from '../../../../../src/formats/openai-chat/fields.ts'
+import { baseTraits } from '../../../../../src/protocols/formats/canonical/base-traits.ts'
+import type {
+  AssistantPart,
+  ToolResultContent,
+  UserPart,
+} from '../../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type {
+  AssistantTurn,
+  ToolResult,
+  ToolTurn,
+  Turn,
+  UserTurn,
+} from '../../../../../src/protocols/formats/canonical/canonical-turns.ts'
+import { createWarnings } from '../../../../../src/protocols/formats/canonical/canonical-warnings.ts'
+import { prepareRequest } from '../../../../../src/protocols/formats/canonical/prepare/prepare.ts'
+import { optionNames } from '../../../../../src/protocols/formats/openai-chat/chat-fields.ts'
 import type { OptionName, Traits } from '../../../../../src/traits.ts'
 
 export const text = (words: string) => ({ type: 'text', text: words }) as const
@@ -32,20 +42,23 @@ export const ORIGIN = { format: 'anthropic-messages', account: 'anthropic/1' } a
 
 export interface Given {
   traits?: Partial<Traits>
-  carries?: OptionName[]
+  supportedOptions?: OptionName[]
   isStrict?: boolean
 }
 
 /** Prepares a request for a target of the given traits. */
-export function prepare(request: Partial<CanonicalRequest>, { traits = {}, carries, isStrict = false }: Given = {}) {
+export function prepare(
+  request: Partial<CanonicalRequest>,
+  { traits = {}, supportedOptions, isStrict = false }: Given = {},
+) {
   const warnings = createWarnings({ isStrict })
-  const asked: CanonicalRequest = { ...EMPTY, ...request }
-  const prepared = prepareRequest(asked, {
+  const fullRequest: CanonicalRequest = { ...EMPTY, ...request }
+  const prepared = prepareRequest(fullRequest, {
     model: 'm',
     traits: { ...baseTraits, ...traits },
     origin: ORIGIN,
     warnings,
-    carries: new Set(carries ?? (Object.keys(optionNames) as OptionName[])), // its keys are the names
+    supportedOptions: new Set(supportedOptions ?? (Object.keys(optionNames) as OptionName[])), // its keys are the names
   })
   return { ...prepared, warnings: warnings.list() }
 }

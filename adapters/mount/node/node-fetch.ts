@@ -1,0 +1,60 @@
+import type { PendingResponse, UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../../src/index.ts'
+import { checkOptions } from '../../lib/check-options.ts'
+import type { Engine, EngineOptions } from './node-engine.ts'
+
+/** The options of `createNodeFetch`; all are optional. */
+export type NodeFetchOptions = EngineOptions
+
+/** Node's `fetch` with `raw`, which builds no Fetch objects. */
+export interface NodeFetch extends UpstreamFetch {
+  raw(call: UpstreamCall): PendingResponse
+  /** Closes all own connections, idle or not; a given `dispatcher` stays open. */
+  close(): void
+}
+
+/**
+ * Makes a function that calls providers with undici. Called as a function it is Node's `fetch` over the same kind of connections. The
+ * gateway uses `raw`: no Fetch objects, no time-outs of its own, no redirects, decompressed bodies; reading a body that breaks off rejects.
+ */
+export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
+  checkOptions(options, { dispatcher: true, connect: true })
+  let engine: Engine | undefined
+  let loading: Promise<Engine> | undefined
+
+  async function open() {
+    const { createEngine } = await import('./node-engine.ts')
+    engine = await createEngine(options)
+    return engine
+  }
+
+  const load = () => {
+    loading ??= open()
+    return loading
+  }
+
+  const call = async (input: string, init?: RequestInit) => (await load()).fetch(input, init)
+  return Object.assign(call, {
+    raw: (upstreamCall: UpstreamCall) => (engine ? engine.start(upstreamCall) : startLater(load(), upstreamCall)),
+    close: () => engine?.close(),
+  })
+}
+
+/** A call that can be cancelled before the engine is loaded. */
+function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
+  let started: PendingResponse | undefined
+  let cancelled: { reason: unknown } | undefined
+  const start = async (): Promise<UpstreamResponse> => {
+    started = (await engine).start(call)
+    if (cancelled) started.cancel(cancelled.reason)
+    return started.response
+  }
+  const response = start()
+  response.catch(() => {}) // after a cancellation the caller may not handle the rejection
+  return {
+    response,
+    cancel(reason) {
+      cancelled ??= { reason }
+      started?.cancel(reason)
+    },
+  }
+}

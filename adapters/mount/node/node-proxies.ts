@@ -1,0 +1,119 @@
+import { BlockList, isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import type { Dispatcher } from 'undici'
+
+/**
+ * Makes a dispatcher that uses the proxies in `HTTPS_PROXY` and `HTTP_PROXY`, except for this machine and the hosts in `noProxy`. Rejects with a
+ * `NoProxyError` for an entry that it can't read, and with a `TypeError` for a proxy that is not an http or https URL.
+ */
+export async function createEnvironmentProxies(noProxy: string): Promise<Dispatcher> {
+  const isDirect = readNoProxy(noProxy)
+  const { Agent, Dispatcher: BaseDispatcher, EnvHttpProxyAgent } = await import('undici')
+  const proxied = new EnvHttpProxyAgent({ noProxy: '' }) // undici's own reading of NO_PROXY knows no networks
+  const direct = new Agent()
+
+  class EnvironmentProxies extends BaseDispatcher {
+    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      const isExcluded = options.origin !== undefined && isDirect(new URL(options.origin))
+      return (isExcluded ? direct : proxied).dispatch(options, handler)
+    }
+
+    override async close(): Promise<void> {
+      await Promise.all([proxied.close(), direct.close()])
+    }
+
+    override async destroy(): Promise<void> {
+      await Promise.all([proxied.destroy(), direct.destroy()])
+    }
+  }
+  return new EnvironmentProxies()
+}
+
+/** An unreadable entry of `NO_PROXY`, whose requests would go to the proxy. */
+export class NoProxyError extends Error {
+  override readonly name = 'NoProxyError'
+}
+
+/**
+ * Reads `NO_PROXY` with the forms of curl, Go, Python, and Node: names with their subdomains, `*` for any characters, addresses, networks, ranges, ports.
+ * Returns a function that tells whether a URL bypasses the proxy; this machine always does. Names aren't resolved. Throws a `NoProxyError`.
+ */
+export function readNoProxy(noProxy: string): (url: URL) => boolean {
+  const rules = `localhost,127.0.0.0/8,::1,${noProxy}`
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(readEntry)
+  return ({ protocol, hostname, port }) => {
+    const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+    const calledPort = Number(port || DEFAULT_PORTS[protocol])
+    return rules.some((rule) => (rule.port ?? calledPort) === calledPort && rule.matches(host))
+  }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+interface DirectRule {
+  matches: Matches
+  /** Default: every port. */
+  port?: number
+}
+
+type Matches = (host: string) => boolean
+
+function readEntry(entry: string): DirectRule {
+  const whole = readHosts(entry)
+  if (whole) return { matches: whole }
+  const [, hosts = '', port = ''] = /^(.+):(\d{1,5})$/.exec(entry) ?? []
+  const matches = Number(port) >= 1 && Number(port) <= 65_535 ? readHosts(hosts) : undefined
+  if (matches) return { matches, port: Number(port) }
+  throw new NoProxyError(
+    `NO_PROXY: cannot parse "${entry}". Use a host name (example.com, *.example.com), an IP address, or a network (10.0.0.0/8), each with an optional port, separated by commas.`,
+  )
+}
+
+/** Reads an entry without a port; `undefined` if it is none of the known forms. */
+function readHosts(hosts: string): Matches | undefined {
+  if (hosts === '*') return () => true
+  return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readAddressPattern(hosts) : readNamePattern(hosts))
+}
+
+/** Reads an address, a network such as `10.0.0.0/8`, or a range such as `10.0.0.1-10.0.0.9`. */
+function readNetwork(hosts: string): Matches | undefined {
+  const [, first = '', sign, end = ''] = /^\[?([^[\]/-]+)\]?(?:([/-])\[?([^[\]/-]+)\]?)?$/.exec(hosts) ?? []
+  const type = getAddressType(first)
+  if (type === undefined) return undefined
+  const listed = new BlockList()
+  try {
+    if (sign === undefined) listed.addAddress(first, type)
+    else if (sign === '-') listed.addRange(first, end, type)
+    else listed.addSubnet(first, /^\d+$/.test(end) ? Number(end) : Number.NaN, type)
+  } catch {
+    return undefined
+  }
+  return (host) => {
+    const called = getAddressType(host)
+    return called !== undefined && listed.check(host, called)
+  }
+}
+
+const getAddressType = (text: string) => ADDRESS_TYPES[isIP(text)]
+const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6: 'ipv6' }
+
+/** Reads an IPv4 address with `*` in it, such as `10.*`. It matches no names. */
+function readAddressPattern(pattern: string): Matches | undefined {
+  if (!pattern.includes('*')) return undefined // part of an address, since no name ends in a number
+  const glob = createGlob(pattern)
+  return (host) => isIP(host) === 4 && glob.test(host)
+}
+
+/** Reads a name, which includes its subdomains. A leading dot or `*.` changes nothing, as in curl and undici. */
+function readNamePattern(pattern: string): Matches | undefined {
+  const name = pattern.replace(/^(?:\*?\.)+/, '').replace(/\.$/, '')
+  if (!/^(?:[\w.*-]|\P{ASCII})+$/u.test(name)) return undefined
+  const ascii = name.includes('*') ? name.toLowerCase() : domainToASCII(name)
+  if (ascii === '' || /(?:^|\.)\d+$/.test(ascii)) return undefined
+  const glob = createGlob(`*.${ascii}`)
+  return (host) => glob.test(`.${host}`)
+}
+
+const createGlob = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/\*+/g, '.*')}$`)

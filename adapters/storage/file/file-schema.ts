@@ -1,0 +1,72 @@
+import { storageError } from '../lib/storage-error.ts'
+import { type LocalDatabase, prepareNumbered, readPragma, runOnce } from '../sqlite/local-database.ts'
+
+/*
+ * `records` holds lasting data: values without an expiry whose writes weren't relaxed. `meta` has their count and the sum of their checksums, so a
+ * start detects missing or changed records without reading `entries`, of which there may be millions. `changes` tells other processes which
+ * keys a commit has changed.
+ *
+ * The tables have rowids. Without them, rows are cells of the index, and each search for a key reads the large values on its path, such as usage
+ * records, in full: https://sqlite.org/withoutrowid.html#when_to_use_without_rowid
+ */
+
+/** The schema version, which later releases may raise: https://sqlite.org/pragma.html#pragma_user_version */
+const FORMAT = 2
+/** Marks a database as one of Signalbox: https://sqlite.org/pragma.html#pragma_application_id */
+const APPLICATION = 0x53424f58
+
+const SCHEMA: Record<string, string> = {
+  records:
+    'CREATE TABLE records (key TEXT PRIMARY KEY NOT NULL, version TEXT NOT NULL, sum INTEGER NOT NULL, value TEXT NOT NULL)',
+  entries:
+    'CREATE TABLE entries (key TEXT PRIMARY KEY NOT NULL, expires_at REAL, version TEXT NOT NULL, sum INTEGER NOT NULL, value TEXT NOT NULL)',
+  expiring: 'CREATE INDEX expiring ON entries (expires_at) WHERE expires_at IS NOT NULL',
+  changes: 'CREATE TABLE changes (seq INTEGER PRIMARY KEY, writer TEXT NOT NULL, keys TEXT NOT NULL)',
+  meta: 'CREATE TABLE meta (id INTEGER PRIMARY KEY, count INTEGER NOT NULL, total INTEGER NOT NULL, secret_mark TEXT)',
+}
+
+/** Creates the tables in an empty database. */
+export function createTables(database: LocalDatabase, secretMark: string | undefined): void {
+  runOnce(database, `PRAGMA application_id = ${APPLICATION}`)
+  runOnce(database, `PRAGMA user_version = ${FORMAT}`)
+  for (const sql of Object.values(SCHEMA)) runOnce(database, sql)
+  prepareNumbered(database, 'INSERT INTO meta (id, count, total, secret_mark) VALUES (1, 0, 0, ?1)').all(
+    secretMark ?? null,
+  )
+}
+
+/** Throws `STORAGE_NEWER_VERSION` or `STORAGE_CORRUPT` unless the database has the tables of this release. */
+export function verifySchema(database: LocalDatabase, path: string): void {
+  const read = (name: string) => Number(readPragma(database, name))
+  const format = read('user_version')
+  if (read('application_id') !== APPLICATION || format < FORMAT)
+    throw corruptError(path, 'it is not a Signalbox database')
+  if (format > FORMAT)
+    throw storageError(
+      'STORAGE_NEWER_VERSION',
+      `${path} was written by a newer Signalbox (schema version ${format}; this one supports ${FORMAT}). Update Signalbox. The file is unchanged.`,
+    )
+  const found = runOnce(database, 'SELECT name, sql FROM sqlite_schema') as Array<{ name: string; sql: unknown }>
+  const isOurs = Object.entries(SCHEMA).every(([name, sql]) =>
+    found.some((one) => one.name === name && one.sql === sql),
+  )
+  if (!isOurs) throw corruptError(path, 'its tables were not created by Signalbox')
+}
+
+/** All pages of a database up to this size are checked, which takes a few milliseconds. */
+const CHECKED_PAGES = 2_000
+
+/** Throws `STORAGE_CORRUPT` if the pages of a small database are inconsistent. The pages of larger ones are checked when they are read. */
+export function verifyPages(database: LocalDatabase, path: string): void {
+  if (Number(readPragma(database, 'page_count')) > CHECKED_PAGES) return
+  const found = readPragma(database, 'quick_check(1)')
+  if (found !== 'ok') throw corruptError(path, String(found).replaceAll(/\s+/g, ' '))
+}
+
+/** The `STORAGE_CORRUPT` error for a damaged database, with how to go on. */
+export const corruptError = (path: string, reason: string, cause?: unknown): Error =>
+  storageError(
+    'STORAGE_CORRUPT',
+    `The store file ${path} cannot be read: ${reason}. Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.`,
+    cause,
+  )

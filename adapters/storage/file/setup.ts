@@ -1,0 +1,174 @@
+import { open, rename } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import type { Logger } from '../../../src/index.ts'
+import type { Row } from '../lib/row-operations.ts'
+import { storageError } from '../lib/storage-error.ts'
+import { runOnce } from '../sqlite/local-database.ts'
+import { corruptError, createTables } from './file-schema.ts'
+import {
+  type Folder,
+  fileExists,
+  hasCode,
+  isNewFolder,
+  linkOrCopy,
+  syncFolder,
+  timeForName,
+  writeDurably,
+} from './folder.ts'
+import { type FormerFile, movedFile, readFormerFile } from './former-format.ts'
+import type { Lock } from './lock.ts'
+import { move } from './move.ts'
+import { openDatabase } from './own-database.ts'
+import { Tables } from './tables.ts'
+
+/** The initial contents of a new database. */
+interface Contents {
+  revision: number
+  secretMark: string | undefined
+  rows: ReadonlyMap<string, Row>
+}
+
+/** Whether the folder holds a database that is ready to use. Otherwise, `setUp` has to create one. */
+export async function isSetUp(folder: Folder): Promise<boolean> {
+  const [former, isThere] = [await readFormerFile(folder.store), await fileExists(folder.database)]
+  return former.kind === 'moved' && isThere
+}
+
+/**
+ * Creates the database while holding the lock: an empty one in a new folder, or one with the data of an earlier release, whose file is kept.
+ * Replacing `store` is the step that commits: it fails if the lock was lost, and from then on, processes of the earlier release reject the folder.
+ * A process that is killed before or after it leaves everything the next start needs. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`, or
+ * `STORAGE_NEWER_VERSION` without changing anything.
+ */
+export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise<void> {
+  const former = refuseNewer(folder.store, await readFormerFile(folder.store))
+  const isThere = await fileExists(folder.database)
+  if (former.kind === 'moved') {
+    if (isThere) return
+    if (!(await fileExists(folder.staged))) throw missingError(folder)
+    await moveToPlace(folder)
+    return
+  }
+  if (isThere && former.kind === 'missing') {
+    await markAsMoved(folder, lock, 0) // only the database was restored from a backup
+    return
+  }
+  if (isThere) throw bothError(folder, former)
+
+  const contents = await readContents(folder, former, logger)
+  const built = lock.inside('database')
+  await build(built, contents)
+  await move(built, folder.staged)
+  const kept = contents.revision === 0 ? undefined : await keepFormer(folder)
+  await markAsMoved(folder, lock, contents.revision + 1)
+  await moveToPlace(folder)
+  if (kept !== undefined)
+    logger.info?.(`Imported ${contents.rows.size} records of an earlier release into ${folder.database}.`, {
+      path: folder.path,
+      keptAs: kept,
+    })
+}
+
+/** The data of the earlier release, from its previous version if the last one can't be read; nothing in a new folder. */
+async function readContents(folder: Folder, former: FormerFile, logger: Logger): Promise<Contents> {
+  if (former.kind === 'data') return former
+  if (former.kind === 'missing' && (await isNewFolder(folder)))
+    return { revision: 0, secretMark: undefined, rows: new Map() }
+  const previous = refuseNewer(folder.previous, await readFormerFile(folder.previous))
+  if (previous.kind !== 'data') throw lossError(folder, former, previous)
+  logger.error(
+    `The store file ${folder.store} ${describe(former)}. Its previous version (revision ${previous.revision}) was imported, and the last commit is lost.`,
+    { path: folder.path },
+  )
+  return previous
+}
+
+/** The number of rows written before other work can run. */
+const BUILT_AT_ONCE = 500
+
+/** Builds a complete database in its own file, and flushes it to the disk. */
+async function build(path: string, { secretMark, rows }: Contents): Promise<void> {
+  await writeDurably(path, new Uint8Array()) // with mode 0600, which SQLite also gives to `-wal` and `-shm`
+  const database = openDatabase(path)
+  try {
+    runOnce(database, 'PRAGMA journal_mode = MEMORY')
+    runOnce(database, 'PRAGMA synchronous = OFF')
+    createTables(database, secretMark)
+    const tables = new Tables(database, path)
+    const waiting = [...rows]
+    while (waiting.length > 0) {
+      database.exec('BEGIN')
+      tables.begin()
+      const some = waiting.splice(0, BUILT_AT_ONCE)
+      for (const [key, row] of some) tables.put(key, row, false)
+      tables.finish(some.map(([key]) => key))
+      database.exec('COMMIT')
+      await setImmediate()
+    }
+    database.exec('DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes)')
+    runOnce(database, 'PRAGMA journal_mode = WAL') // stored in the file
+  } finally {
+    database.close()
+  }
+  const file = await open(path, 'r+')
+  await file.sync().finally(() => file.close())
+}
+
+/** Renames the files of the earlier release; resolves to the new name of the last one. */
+async function keepFormer(folder: Folder): Promise<string> {
+  const kept = folder.imported(timeForName())
+  await linkOrCopy(folder.store, kept).catch(ignoreMissing)
+  await rename(folder.previous, `${kept}.previous`).catch(ignoreMissing)
+  return kept
+}
+
+async function markAsMoved(folder: Folder, lock: Lock, revision: number): Promise<void> {
+  const marker = lock.inside('moved')
+  await writeDurably(marker, movedFile(revision))
+  await move(marker, folder.store) // fails with ENOENT if the lock was lost
+  await syncFolder(folder)
+}
+
+async function moveToPlace(folder: Folder): Promise<void> {
+  await move(folder.staged, folder.database).catch(ignoreMissing) // another process may have moved it already
+  await syncFolder(folder)
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!hasCode(error, 'ENOENT')) throw error
+}
+
+function refuseNewer(path: string, file: FormerFile): Exclude<FormerFile, { kind: 'newer' }> {
+  if (file.kind !== 'newer') return file
+  throw storageError(
+    'STORAGE_NEWER_VERSION',
+    `${path} was written by a newer Signalbox (schema version ${file.schema}, which this one does not support). Update Signalbox. The file is unchanged.`,
+  )
+}
+
+function describe(file: FormerFile): string {
+  if (file.kind === 'missing') return 'is missing'
+  return file.kind === 'corrupt' ? `cannot be read: ${file.reason}` : 'contains no data'
+}
+
+const ADVICE =
+  'Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.'
+
+function lossError(folder: Folder, current: FormerFile, previous: FormerFile): Error {
+  const isMissing = current.kind === 'missing' && previous.kind === 'missing'
+  return storageError(
+    isMissing ? 'STORAGE_MISSING' : 'STORAGE_CORRUPT',
+    isMissing
+      ? `The database ${folder.database} is missing, but the folder contains traces of a store. ${ADVICE}`
+      : `The store file ${folder.store} ${describe(current)}, and its previous version ${folder.previous} ${describe(previous)}. ${ADVICE}`,
+  )
+}
+
+const missingError = ({ database }: Folder) =>
+  storageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
+
+/** Only the operator knows which of the two is the store. */
+function bothError({ store, database }: Folder, former: FormerFile): Error {
+  const what = former.kind === 'corrupt' ? former.reason : 'it is from an earlier release'
+  return corruptError(store, `${what}, and the database ${database} is next to it; move the outdated one elsewhere`)
+}

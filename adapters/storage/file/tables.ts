@@ -1,0 +1,224 @@
+import { crc32 } from 'node:zlib'
+import type { Stored } from '../../../src/index.ts'
+import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
+import type { Row } from '../lib/row-operations.ts'
+import { type LocalDatabase, prepareNumbered } from '../sqlite/local-database.ts'
+import type { ForeignChanges, KeyRange, LocalTable } from '../sqlite/local-table.ts'
+import { isRelaxedVersion } from '../sqlite/sqlite-engine.ts'
+import { ChangeLog } from './change-log.ts'
+import { corruptError } from './file-schema.ts'
+
+const SWEPT_AT_ONCE = 100
+const VERIFIED_AT_ONCE = 1_000
+
+interface FoundRecord {
+  key: string
+  /** 1 if it is in `records`, 0 if in `entries`. */
+  lasts: 0 | 1
+  expires_at: number | null
+  version: string
+  sum: number
+  value: string
+}
+
+/** The progress of a check of all records. */
+export interface Verification {
+  after: string
+  count: number
+  total: number
+}
+
+/** The tables of the file store. Each method throws `STORAGE_CORRUPT` for a row that differs from what was written. */
+export class Tables implements LocalTable {
+  readonly #path: string
+  readonly #statements: ReturnType<typeof prepareStatements>
+  readonly #log: ChangeLog
+  /** The changes to `count` and `total` of `meta` in this transaction. */
+  #added = 0
+  #total = 0
+  /** The row that an operation has looked up and is about to write. */
+  #looked: { at: string; found: FoundRecord | undefined } | undefined
+
+  constructor(database: LocalDatabase, path: string) {
+    this.#path = path
+    this.#statements = prepareStatements(database)
+    this.#log = new ChangeLog(database)
+  }
+
+  begin(): void {
+    this.#looked = undefined
+  }
+
+  get(key: string, now: number): Row | undefined {
+    const at = toOrdered(key)
+    const found = this.#find(at)
+    if (!found || (found.expires_at !== null && found.expires_at <= now)) return undefined
+    return this.#toRow(at, found)
+  }
+
+  page({ prefix, after }: KeyRange, limit: number, now: number): Array<Stored & { key: string }> {
+    const { pageFrom, pageAfter } = this.#statements
+    const start = toOrdered(prefix)
+    const rows = (
+      after !== undefined && after >= prefix
+        ? pageAfter.all(toOrdered(after), getUpperBound(start), now, limit)
+        : pageFrom.all(start, getUpperBound(start), now, limit)
+    ) as FoundRecord[]
+    return rows.map((found) => {
+      const { value, version } = this.#toRow(found.key, found)
+      return { key: fromOrdered(found.key), value, version }
+    })
+  }
+
+  put(key: string, { value, version, expiresAt }: Row, isRelaxed: boolean): void {
+    const { putRecord, putEntry } = this.#statements
+    const at = toOrdered(key)
+    const before = this.#findAgain(at)
+    const lasts = expiresAt === undefined && !isRelaxed
+    const row = { expires_at: expiresAt ?? null, version, value }
+    const sum = checksum(at, row)
+    if (before && before.lasts !== Number(lasts)) this.#drop(at, before)
+    if (lasts) {
+      putRecord.all(at, version, sum, value)
+      if (!before?.lasts) this.#added++
+      this.#total += sum - (before?.lasts ? before.sum : 0)
+    } else putEntry.all(at, row.expires_at, version, sum, value)
+    this.#looked = undefined
+  }
+
+  remove(key: string): { isRelaxed: boolean } {
+    const at = toOrdered(key)
+    const before = this.#findAgain(at)
+    if (before) this.#drop(at, before)
+    this.#looked = undefined
+    return { isRelaxed: before !== undefined && isRelaxedVersion(before.version) }
+  }
+
+  finish(keys: readonly string[]): void {
+    this.#log.add(keys)
+    if (this.#added !== 0 || this.#total !== 0) this.#statements.addToMeta.all(this.#added, this.#total)
+    this.#added = 0
+    this.#total = 0
+  }
+
+  undo(): void {
+    this.#log.undo()
+    this.#added = 0
+    this.#total = 0
+  }
+
+  skipChanges(): void {
+    this.#log.skip()
+  }
+
+  changes(): ForeignChanges {
+    return this.#log.read()
+  }
+
+  /** Whether another connection has changed anything since the tables were opened. */
+  hasOthers(): boolean {
+    return this.#log.hasOthers()
+  }
+
+  sweep(now: number): boolean {
+    return this.#statements.sweep.all(now).length === SWEPT_AT_ONCE
+  }
+
+  /** The mark of the secret that belongs to the store, if it has one. */
+  getSecretMark(): string | undefined {
+    return this.#readMeta()?.secret_mark ?? undefined
+  }
+
+  /** Sets the mark, inside the caller's transaction. */
+  setSecretMark(mark: string): void {
+    this.#statements.setSecretMark.all(mark)
+  }
+
+  /** Checks the next part of `records` and, after the last one, their count and total. Returns whether there is more to check. */
+  verify(state: Verification): boolean {
+    const rows = this.#statements.verify.all(state.after) as FoundRecord[]
+    for (const row of rows) {
+      this.#toRow(row.key, row)
+      state.after = row.key
+      state.count++
+      state.total += row.sum
+    }
+    if (rows.length === VERIFIED_AT_ONCE) return true
+    const known = this.#readMeta()
+    if (known?.count !== state.count || known.total !== state.total)
+      throw corruptError(
+        this.#path,
+        `it contains ${state.count} records, which do not match the ${known?.count} that were written`,
+      )
+    return false
+  }
+
+  #find(at: string): FoundRecord | undefined {
+    const [found] = this.#statements.find.all(at, at) as FoundRecord[]
+    this.#looked = { at, found }
+    return found
+  }
+
+  #findAgain(at: string): FoundRecord | undefined {
+    return this.#looked?.at === at ? this.#looked.found : this.#find(at)
+  }
+
+  #drop(at: string, found: FoundRecord): void {
+    const { removeRecord, removeEntry } = this.#statements
+    if (found.lasts) {
+      removeRecord.all(at)
+      this.#added--
+      this.#total -= found.sum
+    } else removeEntry.all(at)
+  }
+
+  #toRow(at: string, found: FoundRecord): Row {
+    const { version, expires_at, sum, value } = found
+    if (typeof value !== 'string' || checksum(at, found) !== sum)
+      throw corruptError(this.#path, `"${fromOrdered(at).slice(0, 100)}" does not match what was written`)
+    return expires_at === null ? { value, version } : { value, version, expiresAt: expires_at }
+  }
+
+  #readMeta() {
+    const rows = this.#statements.meta.all() as Array<{ count: number; total: number; secret_mark: string | null }>
+    return rows[0]
+  }
+}
+
+function prepareStatements(database: LocalDatabase) {
+  const prepare = (sql: string) => prepareNumbered(database, sql)
+  const columns = '1 AS lasts, NULL AS expires_at, version, sum, value FROM records'
+  const entryColumns = '0 AS lasts, expires_at, version, sum, value FROM entries'
+  const page = (comparison: string) =>
+    prepare(
+      `SELECT key, ${entryColumns} WHERE key ${comparison} ?1 AND key < ?2 AND (expires_at IS NULL OR expires_at > ?3) UNION ALL SELECT key, ${columns} WHERE key ${comparison} ?1 AND key < ?2 ORDER BY key LIMIT ?4`,
+    )
+  return {
+    find: prepare(`SELECT ${entryColumns} WHERE key = ?1 UNION ALL SELECT ${columns} WHERE key = ?2`),
+    pageFrom: page('>='),
+    pageAfter: page('>'),
+    putRecord: prepare(
+      'INSERT INTO records (key, version, sum, value) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO UPDATE SET version = excluded.version, sum = excluded.sum, value = excluded.value',
+    ),
+    putEntry: prepare(
+      'INSERT INTO entries (key, expires_at, version, sum, value) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at, version = excluded.version, sum = excluded.sum, value = excluded.value',
+    ),
+    removeRecord: prepare('DELETE FROM records WHERE key = ?1'),
+    removeEntry: prepare('DELETE FROM entries WHERE key = ?1'),
+    meta: prepare('SELECT count, total, secret_mark FROM meta'),
+    addToMeta: prepare('UPDATE meta SET count = count + ?1, total = total + ?2'),
+    setSecretMark: prepare('UPDATE meta SET secret_mark = ?1'),
+    sweep: prepare(
+      `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ?1 LIMIT ${SWEPT_AT_ONCE}) RETURNING 1`,
+    ),
+    verify: prepare(`SELECT key, ${columns} WHERE key > ?1 ORDER BY key LIMIT ${VERIFIED_AT_ONCE}`),
+  }
+}
+
+/** The checksum of a row. `at`: its key, as the database orders it. */
+function checksum(
+  at: string,
+  { expires_at, version, value }: Pick<FoundRecord, 'expires_at' | 'version' | 'value'>,
+): number {
+  return crc32(value, crc32(`${at}\n${version}\n${expires_at ?? ''}\n`))
+}

@@ -1,0 +1,147 @@
+import { promisifyRequest } from 'idb-keyval'
+import type { Storage } from '../../../src/index.ts'
+import type { Database } from './database.ts'
+
+/** The changes that other contexts of the site have made. */
+export interface Feed {
+  watch: NonNullable<Storage['watch']>
+  /** Must be called in the transaction of each read: watchers that begin later report the changes after it. */
+  onRead(changes: IDBObjectStore): Promise<void>
+  /** Adds a change to the log, in the transaction that makes it. */
+  add(changes: IDBObjectStore, key: string): void
+  /** Notifies the other contexts that the log has new entries. */
+  announce(): void
+  /** Reports to every watcher that any key may have changed. */
+  reportGap(): void
+  close(): void
+}
+
+/** The time between two checks for changes without a notification, in ms: a writer that was killed has sent none. */
+const POLL_MS = 2_000
+/** How many entries of the log are kept. */
+const KEPT = 10_000
+
+/**
+ * Reads the log of changes, as soon as another context of the site announces one over a `BroadcastChannel`, when a page that was frozen goes
+ * on, and every two seconds.
+ */
+export function createFeed(name: string, database: Database): Feed {
+  const writer = crypto.randomUUID()
+  const watchers = new Set<{ onChange(key: string): void; onGap?(): void }>()
+  /** The number of the last change that is known here. */
+  let position: number | undefined
+  let channel: BroadcastChannel | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isLooking = false
+  let mustLookAgain = false
+
+  function reportGap(): void {
+    for (const watcher of watchers) watcher.onGap?.()
+  }
+
+  function openChannel(): BroadcastChannel | undefined {
+    if (channel || typeof BroadcastChannel === 'undefined') return channel // without a channel, the checks every two seconds remain
+    channel = new BroadcastChannel(`signalbox/${name}`)
+    channel.onmessage = look
+    channel.onmessageerror = look
+    return channel
+  }
+
+  /** Checks the log. Messages that arrive during a check lead to one more. */
+  function look(): void {
+    mustLookAgain = true
+    if (isLooking || watchers.size === 0) return
+    isLooking = true
+    clearTimeout(timer)
+    void follow().finally(() => {
+      isLooking = false
+      if (watchers.size > 0) timer = setTimeout(look, POLL_MS)
+    })
+  }
+
+  async function follow(): Promise<void> {
+    while (mustLookAgain && watchers.size > 0) {
+      mustLookAgain = false
+      await database.read(({ changes }) => reportChanges(changes)).catch(() => {}) // a later check finds the changes that this one misses
+    }
+  }
+
+  async function reportChanges(changes: IDBObjectStore): Promise<void> {
+    if (position === undefined) return onRead(changes)
+    const range = IDBKeyRange.lowerBound(position)
+    const [numbers, entries] = await Promise.all([
+      promisifyRequest<IDBValidKey[]>(changes.getAllKeys(range)),
+      promisifyRequest<FeedChange[]>(changes.getAll(range)),
+    ])
+    const isWhole = position === 0 ? (numbers[0] ?? 1) === 1 : numbers[0] === position
+    if (!isWhole) reportGap()
+    const from = position
+    const keys = entries.filter((entry, at) => entry.writer !== writer && Number(numbers[at]) > from)
+    for (const key of new Set(keys.map((entry) => entry.key))) for (const watcher of watchers) watcher.onChange(key)
+    position = Number(numbers.at(-1) ?? position)
+  }
+
+  async function onRead(changes: IDBObjectStore): Promise<void> {
+    if (watchers.size > 0 && position !== undefined) return
+    const last = await readLastNumber(changes)
+    position = watchers.size > 0 && position !== undefined ? Math.min(position, last) : last
+  }
+
+  /** A frozen page has received no messages, and must not serve stale data when it goes on. */
+  function onWake(): void {
+    reportGap()
+    look()
+  }
+
+  const isPage = 'document' in globalThis
+
+  return {
+    watch(onChange, onGap) {
+      const watcher = { onChange, ...(onGap && { onGap }) }
+      watchers.add(watcher)
+      openChannel()
+      if (isPage) for (const type of WAKING) addEventListener(type, onWake, true)
+      look()
+      return () => {
+        watchers.delete(watcher)
+        if (watchers.size === 0) rest()
+      }
+    },
+
+    onRead,
+    reportGap,
+    announce: () => openChannel()?.postMessage(''),
+
+    add(changes, key) {
+      const request = changes.add({ key, writer } satisfies FeedChange)
+      request.onsuccess = () => {
+        const number = Number(request.result)
+        if (number % 100 === 0) changes.delete(IDBKeyRange.upperBound(number - KEPT))
+      }
+    },
+
+    close() {
+      watchers.clear()
+      rest()
+      channel?.close()
+    },
+  }
+
+  function rest(): void {
+    clearTimeout(timer)
+    if (isPage) for (const type of WAKING) removeEventListener(type, onWake, true)
+  }
+}
+
+interface FeedChange {
+  key: string
+  writer: string
+}
+
+/** The events of a page that was frozen, or that was kept for the back button. */
+const WAKING = ['resume', 'pageshow']
+
+async function readLastNumber(changes: IDBObjectStore): Promise<number> {
+  const cursor = await promisifyRequest<IDBCursor | null>(changes.openKeyCursor(null, 'prev'))
+  return Number(cursor?.key ?? 0)
+}

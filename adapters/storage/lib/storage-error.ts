@@ -1,0 +1,26 @@
+/** The codes of storage errors: `error.code` of everything that a storage adapter throws on purpose. */
+export type StorageErrorCode =
+  | 'STORAGE_CLOSED'
+  | 'STORAGE_CORRUPT'
+  | 'STORAGE_LOCKED'
+  | 'STORAGE_MISSING'
+  | 'STORAGE_NEWER_VERSION'
+  | 'STORAGE_NOT_A_NUMBER'
+  | 'STORAGE_NOT_TEXT'
+  | 'STORAGE_SECRET_INVALID'
+  | 'STORAGE_SECRET_MISSING'
+  | 'STORAGE_TOO_LARGE'
+  | 'STORAGE_UNREACHABLE'
+  | 'STORAGE_UNREADABLE'
+  | 'STORAGE_UNSUPPORTED'
+  | 'STORAGE_UNWRITABLE'
+
+/** An error of a storage adapter. Its message says which store failed, why, and what to do about it; it never contains a value. */
+export interface StorageError extends Error {
+  readonly code: StorageErrorCode
+}
+
+/** Makes a storage error. */
+export function storageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name: 'StorageError', code })
+}

@@ -1,0 +1,41 @@
+import { storageError } from './storage-error.ts'
+
+/** The sizes that a storage can hold, in bytes of UTF-8. */
+export interface Sizes {
+  /** The name of the store at the start of messages. */
+  store: string
+  largestValueBytes: number
+  longestKeyBytes: number
+  /** Are texts with NUL refused? */
+  lacksNul?: boolean
+}
+
+/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for a key or value that the storage cannot hold exactly, and a RangeError as `checkTtl` does. */
+export function checkWrite(
+  key: string,
+  value: string,
+  ttlMs: number | undefined,
+  { store, largestValueBytes, longestKeyBytes, lacksNul }: Sizes,
+): void {
+  const name = key.slice(0, 100)
+  const check = (part: string, text: string, limit: number) => {
+    const isNear = text.length * 3 > limit // a code unit has three bytes at most
+    if (isNear && new TextEncoder().encode(text).length > limit)
+      throw storageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
+    if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))
+      throw storageError(
+        'STORAGE_NOT_TEXT',
+        `${store} may not support NUL or unpaired surrogates. Escape them in "${name}".`,
+      )
+  }
+  check('key', key, longestKeyBytes)
+  check('value', value, largestValueBytes)
+  checkTtl(ttlMs)
+}
+
+/** Throws a RangeError for a `ttlMs` that the contract of `Storage` does not allow. */
+export function checkTtl(ttlMs: number | undefined): void {
+  if (ttlMs !== undefined && !(ttlMs >= 1 && ttlMs <= 1e12)) throw new RangeError('ttlMs must be from 1 to 1e12.')
+}
+
+const HALF_PAIR = /\p{Surrogate}/u

@@ -1,0 +1,53 @@
+/** A value of a statement. */
+export type SqlValue = string | number | null
+
+/** A compiled statement. */
+export interface LocalStatement {
+  all(...values: SqlValue[]): unknown[]
+}
+
+/** A database in this process, from `node:sqlite` or `bun:sqlite`, whose calls are synchronous. */
+export interface LocalDatabase {
+  prepare(sql: string): LocalStatement
+}
+
+/** Compiles and runs a statement; returns its rows. */
+export function runOnce(database: LocalDatabase, sql: string): unknown[] {
+  return database.prepare(sql).all()
+}
+
+/** The value of a pragma. */
+export const readPragma = (database: LocalDatabase, name: string): unknown =>
+  Object.values(Object(runOnce(database, `PRAGMA ${name}`)[0]))[0]
+
+/**
+ * Compiles a statement with numbered parameters, which are replaced by unnumbered ones: Node before 22.15 treats a number as a name.
+ */
+export function prepareNumbered(database: LocalDatabase, sql: string): LocalStatement {
+  const places: number[] = []
+  const text = sql.replaceAll(/\?(\d+)/g, (_, number: string) => {
+    places.push(Number(number) - 1)
+    return '?'
+  })
+  const statement = database.prepare(text)
+  if (places.every((place, at) => place === at)) return statement
+  return { all: (...values) => statement.all(...places.map((place) => values[place] ?? null)) }
+}
+
+/** How long SQLite itself waits for a lock, in ms, which blocks the process. After that, the caller waits without blocking. */
+const BUSY_TIMEOUT_MS = 2
+
+/**
+ * Sets `journal_mode` to WAL, `synchronous` to NORMAL, and `busy_timeout`, except for those that the app has changed from SQLite's defaults.
+ * Returns whether commits now reach the disk only with `synchronous = FULL`.
+ */
+export function setPragmas(database: LocalDatabase): { isRelaxed: boolean } {
+  const read = (name: string) => readPragma(database, name)
+  if (read('busy_timeout') === 0) runOnce(database, `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  if (read('journal_mode') === 'delete') runOnce(database, 'PRAGMA journal_mode = WAL')
+  const isOurs = read('journal_mode') === 'wal' && read('synchronous') === FULL
+  if (isOurs) runOnce(database, 'PRAGMA synchronous = NORMAL')
+  return { isRelaxed: isOurs }
+}
+
+const FULL = 2

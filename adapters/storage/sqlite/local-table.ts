@@ -1,0 +1,39 @@
+import type { Stored } from '../../../src/index.ts'
+import type { Row } from '../lib/row-operations.ts'
+
+/** The keys that a listing reads, in the order of the table. */
+export interface KeyRange {
+  prefix: string
+  /** Only greater keys. */
+  after?: string | undefined
+}
+
+/** The changes of other connections. */
+export interface ForeignChanges {
+  keys: string[]
+  /** Whether there were more changes than `keys` can name. */
+  isGap: boolean
+}
+
+/** The rows of a store in a local database. `put`, `remove`, `finish`, and `sweep` run inside the caller's transaction. */
+export interface LocalTable {
+  /** The row, unless it has expired. */
+  get(key: string, now: number): Row | undefined
+  /** The first `limit` live rows of a range, ordered by key. */
+  page(range: KeyRange, limit: number, now: number): Array<Stored & { key: string }>
+  /** Called when the caller's transaction begins. */
+  begin(): void
+  put(key: string, row: Row, isRelaxed: boolean): void
+  /** Removes a row; returns whether a relaxed write had made it. */
+  remove(key: string): { isRelaxed: boolean }
+  /** Called before a transaction that has changed these keys is committed. */
+  finish(keys: readonly string[]): void
+  /** Forgets the effects of `put`, `remove`, and `finish` after the transaction was rolled back. */
+  undo(): void
+  /** Makes `changes` skip everything up to now. */
+  skipChanges(): void
+  /** The changes of other connections since the last call. */
+  changes(): ForeignChanges
+  /** Removes some of the expired rows; returns whether there are more. */
+  sweep(now: number): boolean
+}

@@ -1,0 +1,130 @@
+import type { Clock, Storage } from '../../../src/index.ts'
+import { fromOrdered, getUpperBound, toOrdered } from '../lib/ordered-text.ts'
+import { storageError } from '../lib/storage-error.ts'
+import type { SqlValue } from './local-database.ts'
+import { createNumberedTable, isLive, KEPT_CHANGES, nextNumber } from './numbered-table.ts'
+import { retryWhileBusy } from './sqlite-errors.ts'
+
+/** Cloudflare D1. */
+export interface D1Database {
+  prepare(sql: string): { bind(...values: unknown[]): { all(): Promise<{ results: unknown[] }> } }
+  batch(statements: never[]): Promise<unknown>
+}
+
+/** A client of `@libsql/client`. */
+export interface LibsqlClient {
+  execute(statement: { sql: string; args: SqlValue[] }): Promise<{ rows: unknown[] }>
+}
+
+/** The largest safe integer. */
+const MAX = '9007199254740991'
+const BUSY_MS = 5_000
+/** The number of writes between two removals of rows that were deleted or expired long ago. */
+const SWEEP_EVERY = 1_000
+
+/** What `remoteStorage` works with. */
+export interface RemoteDatabaseOptions {
+  all(sql: string, values: SqlValue[]): Promise<unknown[]>
+  table: string
+  clock: Pick<Clock, 'now'>
+  checkWrite(key: string, value: string, ttlMs: number | undefined): void
+  failure(cause: unknown): Error
+}
+
+/** The operations of `Storage` on a database across the network, one statement each. It isn't watched, because each poll would be a call. */
+export function remoteStorage({ all, table, clock, checkWrite, failure }: RemoteDatabaseOptions): Storage {
+  const running = new Set<Promise<unknown>>()
+  let preparing: Promise<unknown> | undefined
+  let isClosed = false
+
+  async function run<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
+    const wait = { name: `the database of ${table}`, timeoutMs: BUSY_MS, failure }
+    return (await retryWhileBusy(() => all(sql, values), wait)) as Row[] // the statement selects these columns
+  }
+
+  async function query<Row>(sql: string, values: SqlValue[]): Promise<Row[]> {
+    if (isClosed) throw storageError('STORAGE_CLOSED', `The store in ${table} was closed.`)
+    preparing ??= prepare().catch((cause: unknown) => {
+      preparing = undefined
+      throw cause
+    })
+    const work = preparing.then(() => run<Row>(sql, values))
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled))
+    running.add(settled)
+    return work
+  }
+
+  async function prepare(): Promise<void> {
+    for (const sql of createNumberedTable(table)) await run(sql, [])
+  }
+
+  const NEXT = nextNumber(table)
+  const OVERWRITTEN =
+    'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq'
+  const SET = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}`
+  const CREATE = `${SET} WHERE NOT (${isLive('?5')}) RETURNING version`
+  const REPLACE = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT} WHERE key = ?1 AND version = ?6 AND ${isLive('?5')} RETURNING version`
+  const DELETE = `UPDATE ${table} SET value = NULL, expires_at = NULL, seq = ${NEXT} WHERE key = ?1 AND (?2 IS NULL OR version = ?2) AND ${isLive('?3')} RETURNING key`
+  const WHOLE = `(value GLOB '[0-9]*' OR value GLOB '-[0-9]*') AND substr(value, 2) NOT GLOB '*[^0-9]*' AND length(value) <= 17`
+  const SUM = '(CAST(value AS INTEGER) + ?2)'
+  const INCREMENT = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, CAST(CAST(?2 AS INTEGER) AS TEXT), ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${isLive('?5')} THEN CAST(CAST(${SUM} AS INTEGER) AS TEXT) ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${isLive('?5')} THEN expires_at ELSE excluded.expires_at END, seq = excluded.seq WHERE NOT (${isLive('?5')}) OR (${WHOLE} AND abs(CAST(value AS INTEGER)) <= ${MAX} AND abs${SUM} <= ${MAX}) RETURNING value`
+  const GET = `SELECT value, version FROM ${table} WHERE key = ?1 AND ${isLive('?2')}`
+  const list = (comparison: string) =>
+    `SELECT key, value, version FROM ${table} WHERE key ${comparison} ?1 AND key < ?2 AND ${isLive('?3')} ORDER BY key LIMIT ?4`
+  const SWEEP = `DELETE FROM ${table} WHERE NOT (${isLive('?1')}) AND seq < (SELECT max(seq) FROM ${table}) - ${KEPT_CHANGES}`
+
+  let writes = 0
+  const sweepSometimes = async () => {
+    if (++writes % SWEEP_EVERY === 0) await query(SWEEP, [clock.now()])
+  }
+
+  return {
+    atomic: true,
+
+    async get(key) {
+      const [found] = await query<{ value: string; version: string }>(GET, [toOrdered(key), clock.now()])
+      return found && { value: found.value, version: found.version }
+    },
+
+    async set(key, value, { ifVersion, ttlMs } = {}) {
+      checkWrite(key, value, ttlMs)
+      const version = crypto.randomUUID()
+      const now = clock.now()
+      const values = [toOrdered(key), value, version, ttlMs === undefined ? null : now + ttlMs]
+      let done: unknown[]
+      if (ifVersion === undefined) done = await query(`${SET} RETURNING version`, values)
+      else if (ifVersion === null) done = await query(CREATE, [...values, now])
+      else done = await query(REPLACE, [...values, now, ifVersion])
+      await sweepSometimes()
+      return done.length > 0 && version
+    },
+
+    delete: async (key, { ifVersion } = {}) =>
+      (await query(DELETE, [toOrdered(key), ifVersion ?? null, clock.now()])).length > 0,
+
+    async list(prefix, { after, limit } = {}) {
+      const start = toOrdered(prefix)
+      const isBehind = after !== undefined && after >= prefix
+      const values = [isBehind ? toOrdered(after) : start, getUpperBound(start), clock.now(), limit ?? -1]
+      const rows = await query<{ key: string; value: string; version: string }>(list(isBehind ? '>' : '>='), values)
+      return rows.map(({ key, value, version }) => ({ key: fromOrdered(key), value, version }))
+    },
+
+    async increment(key, by, { ttlMs } = {}) {
+      checkWrite(key, '', ttlMs)
+      const now = clock.now()
+      const values = [toOrdered(key), by, crypto.randomUUID(), ttlMs === undefined ? null : now + ttlMs, now]
+      const [sum] = Number.isSafeInteger(by) ? await query<{ value: string }>(INCREMENT, values) : []
+      if (sum) return Number(sum.value)
+      throw storageError(
+        'STORAGE_NOT_A_NUMBER',
+        `"${key}" cannot be incremented because its value, the step, or the sum is not a safe integer.`,
+      )
+    },
+
+    async close() {
+      await Promise.all(running)
+      isClosed = true
+    },
+  }
+}

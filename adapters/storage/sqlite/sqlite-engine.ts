@@ -1,0 +1,323 @@
+import type { Rows, Stamp } from '../lib/row-operations.ts'
+import { sleep } from '../lib/wait.ts'
+import { type LocalDatabase, type LocalStatement, runOnce } from './local-database.ts'
+import type { LocalTable } from './local-table.ts'
+import { isBusy, LONGEST_PAUSE_MS, lockedError, retryWhileBusy } from './sqlite-errors.ts'
+
+/** The work of a write. It changes at most one row, as its last step, and runs again if its transaction fails. */
+export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
+
+/** The dependencies of a `LocalEngine`. */
+export interface LocalEngineOptions {
+  database: LocalDatabase
+  table: LocalTable
+  /** Epoch ms, for `ttlMs`. */
+  now(): number
+  /** The store in messages. */
+  name: string
+  /** How long an operation waits for another process's lock, in ms. */
+  busyMs: number
+  /** Turns an error of SQLite into one with a code. */
+  failure(cause: unknown): Error
+  /** Each throws if the database is no longer the one that was opened. */
+  check?: { beforeWrite(): void; beforeRead(): void }
+  /** Writes everything committed before this call to the disk. Throws if the database is no longer the one that was opened. */
+  flush?(): Promise<void>
+  /** Sets whether commits reach the disk before they return. */
+  setFlushing?(isFlushing: boolean): void
+}
+
+interface Job {
+  operation: RowWork<unknown>
+  isRelaxed: boolean
+  /** Set if it has to be flushed even though it changes no row. */
+  isFlushed?: true
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  /** When it stops waiting for the lock. */
+  until: number
+}
+
+/** The result of a job whose transaction is committed. */
+interface JobOutcome {
+  job: Job
+  settle(): void
+  /** Whether its change has to reach the disk before it settles. */
+  needsFlush: boolean
+}
+
+/** The longest transaction, in ms: it blocks the event loop. */
+const LONGEST_TURN_MS = 4
+/** The number of commits between two removals of expired rows. */
+const SWEEP_EVERY = 100
+/** Begins the versions of relaxed writes. */
+const RELAXED = '~'
+
+/** Whether a relaxed write made this version. */
+export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED)
+
+const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
+/** Runs `work` after the input that has arrived is handled: Node, Bun, and Deno have `setImmediate`. */
+const defer: (work: () => void) => void =
+  typeof immediate === 'function' ? (work) => void immediate(work) : queueMicrotask
+
+/** Reads and writes the rows of one local database. Writes that arrive in the same turn of the event loop share a transaction. */
+export class LocalEngine {
+  readonly #options: LocalEngineOptions
+  readonly #begin: LocalStatement
+  readonly #commit: LocalStatement
+  readonly #flush: (() => Promise<void>) | undefined
+  readonly #tag = `${crypto.getRandomValues(new BigUint64Array(1))[0]?.toString(36)}-`
+  readonly #running = new Set<Promise<unknown>>()
+  #waiting: Job[] = []
+  #isScheduled = false
+  #versions = 0
+  #commits = 0
+
+  constructor(options: LocalEngineOptions) {
+    this.#options = options
+    this.#begin = options.database.prepare('BEGIN IMMEDIATE')
+    this.#commit = options.database.prepare('COMMIT')
+    this.#flush = options.flush && shareRuns(() => options.flush?.() ?? Promise.resolve())
+  }
+
+  read<T>(work: (now: number) => T): Promise<T> {
+    const { check, now, name, busyMs, failure } = this.#options
+    const read = () => work(now())
+    try {
+      check?.beforeRead()
+      return Promise.resolve(read())
+    } catch (cause) {
+      if (!isBusy(cause)) return Promise.reject(failure(cause))
+      return this.#track(retryWhileBusy(read, { name, timeoutMs: busyMs, failure }))
+    }
+  }
+
+  /**
+   * Resolves to the result of `operation` once it is committed and, unless it is relaxed, flushed to the disk. A relaxed write survives the
+   * end of this process, but perhaps not a power failure shortly after it.
+   */
+  write<T>(operation: RowWork<T>, isRelaxed = false): Promise<T> {
+    return new Promise<T>(
+      (resolve, reject) => this.#enqueue({ operation, isRelaxed, resolve: (value) => resolve(value as T), reject }), // the result of this operation
+    )
+  }
+
+  /** Changes something other than a row, inside a transaction; resolves once the change is flushed to the disk. */
+  change(operation: () => void): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.#enqueue({ operation, isRelaxed: false, isFlushed: true, resolve: () => resolve(), reject }),
+    )
+  }
+
+  /** Settles when no operation is in flight. */
+  async idle(): Promise<void> {
+    while (this.#waiting.length > 0) await sleep(1)
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  #enqueue(job: Omit<Job, 'until'>): void {
+    this.#waiting.push({ ...job, until: performance.now() + this.#options.busyMs })
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    defer(() => this.#runWaiting())
+  }
+
+  #runWaiting(): void {
+    this.#isScheduled = false
+    const group = this.#waiting
+    this.#waiting = []
+    this.#runGroup(group)
+    if (this.#commits >= SWEEP_EVERY && this.#waiting.length === 0) this.#sweep()
+  }
+
+  #runGroup(group: Job[]): void {
+    const { check, setFlushing } = this.#options
+    const needsFlush = group.some(({ isRelaxed }) => !isRelaxed)
+    let isFlushing = false
+    try {
+      check?.beforeWrite()
+      if (needsFlush) setFlushing?.(true)
+      isFlushing = needsFlush
+      this.#begin.all()
+    } catch (cause) {
+      if (isFlushing) this.#stopFlushing()
+      this.#fail(group, cause)
+      return
+    }
+    const failed = this.#tryToCommit(group)
+    if (isFlushing) this.#stopFlushing()
+    if (!failed) return
+    if (group.length > 1 && !isBusy(failed.cause)) for (const job of group) this.#runGroup([job])
+    else this.#fail(group, failed.cause)
+  }
+
+  #tryToCommit(group: Job[]): { cause: unknown } | undefined {
+    try {
+      const outcomes = this.#commitGroup(group)
+      this.#settle(outcomes)
+      const rest = group.slice(outcomes.length)
+      if (rest.length === 0) return undefined
+      this.#waiting = [...rest, ...this.#waiting]
+      this.#schedule()
+      return undefined
+    } catch (cause) {
+      this.#rollBack()
+      return { cause }
+    }
+  }
+
+  /** Runs jobs inside the transaction that has begun, as many as one turn has time for, and commits. */
+  #commitGroup(group: Job[]): JobOutcome[] {
+    const { table, now } = this.#options
+    table.begin()
+    const time = now()
+    const until = performance.now() + LONGEST_TURN_MS
+    const outcomes: JobOutcome[] = []
+    const changed: string[] = []
+    let isRelaxed = false
+    let needsFlush = false
+    const rows: Rows = {
+      get: (key) => table.get(key, time),
+      put(key, row) {
+        table.put(key, row, isRelaxed)
+        changed.push(key)
+        needsFlush = !isRelaxed
+      },
+      remove(key) {
+        const removed = table.remove(key)
+        changed.push(key)
+        needsFlush = !removed.isRelaxed
+      },
+    }
+    for (const job of group) {
+      if (outcomes.length > 0 && performance.now() > until) break
+      isRelaxed = job.isRelaxed
+      needsFlush = job.isFlushed === true
+      const version = `${isRelaxed ? RELAXED : ''}${this.#tag}${(this.#versions++).toString(36)}`
+      try {
+        const result = job.operation(rows, { now: time, version })
+        outcomes.push({ job, settle: () => job.resolve(result), needsFlush })
+      } catch (error) {
+        if (!isErrorOfOperation(error)) throw error
+        outcomes.push({ job, settle: () => job.reject(error), needsFlush: false })
+      }
+    }
+    if (changed.length > 0) {
+      table.finish(changed)
+      this.#commits++
+    }
+    this.#commit.all()
+    return outcomes
+  }
+
+  #rollBack(): void {
+    this.#options.table.undo()
+    try {
+      runOnce(this.#options.database, 'ROLLBACK')
+    } catch {
+      // SQLite has rolled back already, or the commit was made
+    }
+  }
+
+  #stopFlushing(): void {
+    try {
+      this.#options.setFlushing?.(false)
+    } catch {
+      // commits stay flushed, which is only slower
+    }
+  }
+
+  #fail(group: Job[], cause: unknown): void {
+    if (isBusy(cause)) this.#postpone(group, cause)
+    else for (const { reject } of group) reject(this.#options.failure(cause))
+  }
+
+  /** Waits without blocking the event loop, since the holder of the lock may have been stopped. */
+  #postpone(group: Job[], cause: unknown): void {
+    const { name, busyMs } = this.#options
+    const isOver = ({ until }: Job) => performance.now() > until
+    const rest: Job[] = []
+    for (const job of group) {
+      if (isOver(job)) job.reject(lockedError(name, busyMs, cause))
+      else rest.push(job)
+    }
+    this.#waiting = [...rest, ...this.#waiting]
+    if (this.#waiting.length === 0 || this.#isScheduled) return
+    this.#isScheduled = true
+    setTimeout(() => this.#runWaiting(), Math.random() * LONGEST_PAUSE_MS)
+  }
+
+  /** Settles the promises of committed jobs: immediately, or after one flush for all that need it. */
+  #settle(outcomes: readonly JobOutcome[]): void {
+    const { failure } = this.#options
+    const flush = this.#flush
+    const unflushed: JobOutcome[] = []
+    for (const outcome of outcomes) {
+      if (flush && outcome.needsFlush) unflushed.push(outcome)
+      else outcome.settle()
+    }
+    if (!flush || unflushed.length === 0) return
+    void this.#track(flush()).then(
+      () => {
+        for (const { settle } of unflushed) settle()
+      },
+      (cause) => {
+        for (const { job } of unflushed) job.reject(failure(cause))
+      },
+    )
+  }
+
+  /** Removes some of the expired rows. If that fails, the next sweep removes them. */
+  #sweep(): void {
+    const { table, now } = this.#options
+    this.#commits = 0
+    try {
+      this.#begin.all()
+    } catch {
+      return // another transaction is open, perhaps the app's own
+    }
+    try {
+      if (table.sweep(now())) this.#commits = SWEEP_EVERY
+      this.#commit.all()
+    } catch {
+      this.#rollBack()
+    }
+  }
+
+  /** Makes `idle` wait for the work. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    const settled: Promise<unknown> = work.then(noop, noop).then(() => this.#running.delete(settled))
+    this.#running.add(settled)
+    return work
+  }
+}
+
+/** Makes a function that starts `run`, or, during a run, the next one for all callers that arrive in the meantime. */
+function shareRuns(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  return function start(): Promise<void> {
+    if (!current) {
+      current = run().finally(() => {
+        current = undefined
+      })
+      return current
+    }
+    next ??= current.then(noop, noop).then(() => {
+      next = undefined
+      return start()
+    })
+    return next
+  }
+}
+
+const noop = () => {}
+
+/** Whether one operation failed, as opposed to SQLite. */
+const isErrorOfOperation = (error: unknown) =>
+  error instanceof RangeError || (error instanceof Error && error.name === 'StorageError')

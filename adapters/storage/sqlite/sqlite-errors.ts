@@ -1,0 +1,95 @@
+import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
+import { sleep } from '../lib/wait.ts'
+
+/** The primary result codes that lead to different errors: https://sqlite.org/rescode.html */
+const CODES = {
+  error: 1,
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  protocol: 15,
+  notADatabase: 26,
+} as const
+
+/** Extended result codes: a read returned too few bytes; the database file was moved. */
+const SHORT_READ = 522
+const MOVED = 1032
+/** Extended result codes of failed reads. */
+const READS: readonly number[] = [266, SHORT_READ, 6922, 7178, 7434]
+
+/** SQLite's result code: `errcode` in Node and Deno, `errno` in Bun. */
+function resultCode(cause: unknown): number | undefined {
+  const { errcode, errno } = Object(cause)
+  if (typeof errcode === 'number') return errcode
+  return typeof errno === 'number' && cause instanceof Error && cause.name === 'SQLiteError' ? errno : undefined
+}
+
+/** Whether the error comes from SQLite itself. */
+export const isSqliteError = (cause: unknown): boolean => resultCode(cause) !== undefined
+
+/** Whether a statement can't run until another connection gives up a lock, or until the app ends a transaction on this connection. */
+export function isBusy(cause: unknown): boolean {
+  const code = resultCode(cause)
+  if (code !== undefined && [CODES.busy, CODES.locked, CODES.protocol].some((one) => one === (code & 0xff))) return true
+  if (!(cause instanceof Error)) return false
+  return /SQLITE_BUSY|database (?:table )?is locked|(?:within|inside) a transaction/i.test(
+    `${cause.message} ${Reflect.get(cause, 'code')}`,
+  )
+}
+
+/** Whether SQLite can't make sense of a statement or the file. Since our statements are valid, the file is damaged. */
+export const isRefused = (cause: unknown): boolean => resultCode(cause) === CODES.error && !isBusy(cause)
+
+/** The storage code for an error of SQLite, with a short reason. */
+export function explainSqliteError(cause: unknown): { code: StorageErrorCode; reason: string } {
+  const code = resultCode(cause)
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const primary = code === undefined ? undefined : code & 0xff
+  if (code === MOVED) return { code: 'STORAGE_MISSING', reason: 'it was moved' }
+  if (primary === CODES.corrupt || primary === CODES.notADatabase || code === SHORT_READ)
+    return { code: 'STORAGE_CORRUPT', reason: text }
+  if (primary === CODES.full) return { code: 'STORAGE_UNWRITABLE', reason: 'the disk is full' }
+  if (primary === CODES.readOnly) return { code: 'STORAGE_UNWRITABLE', reason: text }
+  if (primary === CODES.ioError)
+    return { code: READS.some((one) => one === code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNWRITABLE', reason: text }
+  return { code: 'STORAGE_UNREADABLE', reason: text }
+}
+
+/** The longest pause between two tries to get a lock, in ms. */
+export const LONGEST_PAUSE_MS = 5
+
+/** How long an operation waits for another process's lock. */
+export interface LockWait {
+  /** The store in messages. */
+  name: string
+  timeoutMs: number
+  /** Turns an error of SQLite into the one to throw; default: the same error. */
+  failure?(cause: unknown): unknown
+}
+
+/** Runs `work` again while another connection holds a lock that it needs. Throws `STORAGE_LOCKED` after `timeoutMs`. */
+export async function retryWhileBusy<T>(
+  work: () => T | Promise<T>,
+  { name, timeoutMs, failure = (cause) => cause }: LockWait,
+): Promise<T> {
+  for (const until = performance.now() + timeoutMs; ; await sleep(Math.random() * LONGEST_PAUSE_MS)) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (!isBusy(cause)) throw failure(cause)
+      if (performance.now() > until) throw lockedError(name, timeoutMs, cause)
+    }
+  }
+}
+
+/** The `STORAGE_LOCKED` error for a lock that another process held for too long. */
+export const lockedError = (store: string, ms: number, cause?: unknown): Error =>
+  storageError(
+    'STORAGE_LOCKED',
+    `Another process held the lock of ${store} for ${ms / 1_000} s. Nothing was written. Try again.`,
+    cause,
+  )

@@ -1,0 +1,44 @@
+/** The event of a function URL, payload version 2.0. Only what the adapter needs. */
+export interface LambdaUrlEvent {
+  readonly rawPath: string
+  readonly rawQueryString?: string
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly cookies?: readonly string[]
+  readonly body?: string
+  readonly isBase64Encoded?: boolean
+  readonly requestContext: { readonly domainName?: string; readonly http: { readonly method: string } }
+}
+
+/** The context of an invocation. Only what the adapter needs. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number
+}
+
+/** Node's writable stream for the response. Only what the adapter needs. */
+export interface LambdaResponseStream {
+  write(chunk: Uint8Array | string): boolean
+  end(): void
+  destroy(error?: Error): void
+  on(event: 'close' | 'error', listener: () => void): void
+  once(event: 'drain', listener: () => void): void
+}
+
+/** A handler that writes its response to a stream. */
+export type LambdaHandler = (
+  event: LambdaUrlEvent,
+  stream: LambdaResponseStream,
+  context: LambdaContext,
+) => Promise<void>
+
+/** The status and headers of a response. */
+export interface LambdaHead {
+  statusCode: number
+  headers: Record<string, string>
+  cookies: string[]
+}
+
+/** The global `awslambda` of Lambda's runtimes for Node. Only what the adapter needs. */
+export interface LambdaRuntime {
+  streamifyResponse(handler: LambdaHandler): LambdaHandler
+  HttpResponseStream: { from(stream: LambdaResponseStream, head: LambdaHead): LambdaResponseStream }
+}

@@ -1,0 +1,138 @@
+import * as v from 'valibot'
+import { isObject } from '../lib/json.ts'
+import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
+import type { ComboModel, Condition, Pattern } from '../types.ts'
+import { closed, fields, noList, oneShapeOf } from './input.ts'
+
+const PATTERN = 'must be a string, an array of strings, true, or false'
+const TEXTS = 'must be a string or an array of strings'
+const PATTERNS = 'must be an object whose values are patterns'
+const SIZE = 'must be a whole number of bytes'
+const MAX_PATTERNS = 100
+
+const texts = v.pipe(
+  v.array(fields.patternText, TEXTS),
+  v.nonEmpty('must contain at least one string'),
+  v.maxLength(MAX_PATTERNS, `must not contain more than ${MAX_PATTERNS} strings`),
+)
+const text = fields.patternTextOr(TEXTS)
+const textOrTexts = oneShapeOf([text, texts], (input) => (Array.isArray(input) ? texts : text))
+const textOfPattern = fields.patternTextOr(PATTERN)
+const pattern = oneShapeOf([textOfPattern, texts, fields.flag], (input) =>
+  typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : textOfPattern,
+)
+const patterns = (name: v.GenericSchema<string>) =>
+  v.pipe(
+    noList(PATTERNS),
+    v.record(name, pattern, PATTERNS),
+    v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must contain at least one'),
+    v.metadata({ minProperties: 1 }),
+  )
+const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a header name'))
+const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
+const bytes = v.pipe(
+  noList(),
+  closed({ min: v.exactOptional(size), max: v.exactOptional(size) }),
+  v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max", or both'),
+  v.metadata({ minProperties: 1 }),
+  v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" no greater than its "max"'),
+)
+
+/** What a request must be like to go to an entry of a combo. */
+export const condition = v.pipe(
+  noList(),
+  closed({
+    model: v.exactOptional(textOrTexts),
+    bytes: v.exactOptional(bytes),
+    stream: v.exactOptional(fields.flag),
+    tools: v.exactOptional(fields.flag),
+    images: v.exactOptional(fields.flag),
+    headers: v.exactOptional(patterns(headerName)),
+    metadata: v.exactOptional(patterns(v.string())),
+  }),
+  v.check<Condition, string>(
+    (given) => Object.keys(given).length > 0,
+    'must contain a condition; omit it for an entry that applies to all requests',
+  ),
+  v.metadata({ minProperties: 1 }),
+)
+
+const WEIGHT = 'must be a number from 0 to 1000'
+
+const VOICE = 'must be a voice name of 1 to 200 characters'
+const voice = v.pipe(v.string(VOICE), v.minLength(1, VOICE), v.maxLength(200, VOICE))
+const voices = v.pipe(
+  noList('must be an object that maps voice names to voice names'),
+  v.record(voice, voice, 'must be an object that maps voice names to voice names'),
+  v.check<Record<string, string>, string>(
+    (named) => Object.keys(named).length <= 200,
+    'must not contain more than 200',
+  ),
+)
+
+const within = (least: number, most: number) => {
+  const message = `must be a number from ${least} to ${most}`
+  return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
+}
+const wholeWithin = (least: number, most: number) => {
+  const message = `must be a whole number from ${least} to ${most}`
+  return v.exactOptional(
+    v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message)),
+  )
+}
+/** How hard a model reasons. */
+export const effort = v.picklist(EFFORTS, `must be one of ${EFFORTS.map((one) => `"${one}"`).join(', ')}`)
+
+const STOP = 'must be a string of 1 to 200 characters'
+const STOPS = 'must be an array of 1 to 16 strings'
+
+/** What an entry sets for requests: `EntryParams`. */
+export const entryParams = v.pipe(
+  noList(),
+  closed({
+    maxTokens: wholeWithin(1, 10_000_000),
+    temperature: within(0, 2),
+    topP: within(0, 1),
+    topK: wholeWithin(1, 10_000_000),
+    stopSequences: v.exactOptional(
+      v.pipe(
+        v.array(v.pipe(v.string(STOP), v.minLength(1, STOP), v.maxLength(200, STOP)), STOPS),
+        v.minLength(1, STOPS),
+        v.maxLength(16, STOPS),
+      ),
+    ),
+    seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    presencePenalty: within(-2, 2),
+    frequencyPenalty: within(-2, 2),
+    reasoning: v.exactOptional(effort),
+  }),
+)
+
+const detailedModel = v.pipe(
+  closed({
+    model: fields.model,
+    weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
+    when: v.optional(condition),
+    voices: v.optional(voices),
+    params: v.optional(entryParams),
+  }),
+  v.transform(
+    ({ model, weight, when, voices, params }): ComboModel => ({
+      model,
+      ...(weight !== undefined && { weight }),
+      ...(when !== undefined && { when }),
+      ...(voices !== undefined && { voices }),
+      ...(params !== undefined && { params }),
+    }),
+  ),
+)
+export const comboModel = Object.assign(
+  oneShapeOf([fields.modelOrObject, detailedModel], (input) =>
+    isObject(input) ? detailedModel : fields.modelOrObject,
+  ),
+  { schemaName: 'ComboModel' }, // in OpenAPI documents
+)
+
+/** The place of the first entry that sets parameters, which are for chat; -1 without one. */
+export const placeOfParams = (entries: readonly ComboModel[]): number =>
+  entries.findIndex((entry) => typeof entry === 'object' && entry.params)

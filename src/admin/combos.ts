@@ -1,0 +1,225 @@
+import { gatewayError, isGatewayError } from '../errors.ts'
+import type { Mutex } from '../lib/promises.ts'
+import { createComboRecords } from '../records/combo-records.ts'
+import { readRules } from '../records/readings.ts'
+import { retryLostRace } from '../records/storage-access.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import { describeMixedVectors, findTwoModels, leadsTo, type NamedModels } from '../request/routing/one-model.ts'
+import type { RoundRobin } from '../request/routing/round-robin.ts'
+import { getComboLabel, type RouteTable } from '../request/routing/route-table.ts'
+import { comboFields } from '../types/records/combo-fields.ts'
+import type { InputOf } from '../types/records/record-fields.ts'
+import type { Clock, Combo } from '../types.ts'
+import { placeOfParams } from './combo-entry.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
+import { isSameJson, present, shownFields, timestamp, withChange } from './record-operations.ts'
+import { inputSchema, membersByField } from './schemas.ts'
+import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
+
+/**
+ * Combos (src/rules.md, Rotation of combos). `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP
+ * bodies.
+ */
+export interface ComboOperations<Input = never> {
+  list(): Promise<{ combos: Combo[] }>
+  get(id: string): Promise<Combo>
+  /**
+   * Rejects with `NAME_TAKEN`, `NAME_INVALID`, or `INVALID_REQUEST`. `strategy` defaults to `fallback`. Like the other changes, it returns
+   * `warnings` about models that don't resolve to a connection yet; absent if all do.
+   */
+  create(input: NewCombo | Input): Promise<Combo & Warned>
+  /** Changes the given fields; an empty `name` counts as omitted. Resets the rotation even if nothing changes. */
+  update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
+  /**
+   * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes
+   * and resets nothing if nothing would change, so you can call it at every start. A field that is `undefined` is an `INVALID_REQUEST`.
+   */
+  put(input: OrUnset<ComboPut> | Input): Promise<Combo & Warned>
+  delete(id: string): Promise<{ success: true }>
+}
+
+/** A combo to create; see `Combo` for its members and defaults. */
+export interface NewCombo extends InputOf<typeof comboFields, 'create'> {}
+
+/** A change of a combo: absent members stay, `null` removes. */
+export interface ComboChange extends InputOf<typeof comboFields, 'update'> {}
+
+/** A combo to create or change by `put`; `models` is required for one that does not exist. */
+export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
+
+export const comboInputs = {
+  create: inputSchema(comboFields, 'create'),
+  update: inputSchema(comboFields, 'update', { ignores: ['warnings'] }),
+  put: inputSchema(comboFields, 'put'),
+}
+
+const innerFields = membersByField(comboFields)
+
+/** The longest name of a combo, so that it fits into the key of every storage. */
+const MAX_NAME = 512
+
+interface Dependencies {
+  store: WritableStore
+  clock: Clock
+  rotation: Pick<RoundRobin, 'reset'>
+  /** Where model names lead now. */
+  routes(): Promise<RouteTable>
+  /** Shared with the aliases: both decide where a name leads. */
+  inTurn: Mutex
+}
+
+export function createComboOperations({
+  store,
+  clock,
+  rotation,
+  routes,
+  inTurn,
+}: Dependencies): ComboOperations<unknown> {
+  const records = createComboRecords(store.combos)
+
+  const warned = async (combo: Combo): Promise<Combo & Warned> =>
+    withWarnings(combo, comboWarnings(combo.models.map(modelOf), combo.kind, await routes()))
+
+  async function find(id: string): Promise<Combo> {
+    const has = (combo: Combo) => combo.id === id
+    const known = (await store.combos.all()).find(has)
+    if (known) return known
+    await store.combos.entries({ fresh: true }) // another process may have made it a moment ago
+    return present((await store.combos.all()).find(has), 'Combo')
+  }
+
+  async function add(id: string, input: NewCombo): Promise<Combo> {
+    const { name, models, strategy = 'fallback', ...more } = input
+    const aliases = await store.aliases.all()
+    const now = timestamp(clock)
+    const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
+    await records.add(combo, (others) => {
+      requireFreeName(combo, others)
+      requireChat(combo)
+      const names = { combos: [...others, combo], aliases }
+      requireNoCycle(combo, names)
+      requireNoMixing(combo, names)
+    })
+    await rotation.reset(getComboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
+    return shown(combo)
+  }
+
+  async function change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
+    const aliases = await store.aliases.all()
+    const { before, after } = await records.change(id, {
+      check: (all) => name && requireFreeName({ id, name }, all),
+      edit(combo, all) {
+        const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
+        requireChat(changed)
+        const combos = all.map((other) => (other.id === id ? changed : other))
+        if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
+        requireNoMixing(changed, { combos, aliases })
+        return changed
+      },
+    })
+    await rotation.reset(getComboLabel(before.name))
+    if (after.name !== before.name) await rotation.reset(getComboLabel(after.name))
+    return shown(after)
+  }
+
+  return {
+    list: async () => ({ combos: (await store.combos.all()).map(shown) }),
+
+    get: async (id) => shown(await find(id)),
+
+    async create(input) {
+      const combo = parseInput(comboInputs.create, input, innerFields)
+      requireName(combo.name)
+      return warned(await inTurn(() => add(crypto.randomUUID(), combo)))
+    },
+
+    async update(id, input) {
+      const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
+      if (name) requireName(name)
+      if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
+      return warned(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
+    },
+
+    async put(input) {
+      const { id, ...given } = parsePut(comboInputs.put, input, innerFields)
+      const { name } = given
+      requireName(name)
+      const combo = await inTurn(() =>
+        retryLostRace<Combo>(async () => {
+          await store.combos.entries({ fresh: true })
+          const found = (await store.combos.all()).find((combo) =>
+            id === undefined ? combo.name === name : combo.id === id,
+          )
+          if (found) {
+            const isSame = isSameJson(shown(found), shown(withChange(found, given)))
+            return isSame ? shown(found) : change(found.id, given)
+          }
+          const combo = parseInput(comboInputs.create, withChange({}, given))
+          return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
+            if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just made it
+            throw error
+          })
+        }),
+      )
+      return warned(combo)
+    },
+
+    delete: (id) =>
+      inTurn(async () => {
+        const { name } = present(await records.remove(id), 'Combo')
+        await rotation.reset(getComboLabel(name))
+        return { success: true }
+      }),
+  }
+}
+
+function requireName(name: string): void {
+  if (name === '') throw invalidInput('"name" is required and must not be blank')
+  if (!/^[a-zA-Z0-9_.-]+$/.test(name)) throw gatewayError('NAME_INVALID')
+  if (name.length > MAX_NAME) throw invalidInput(`"name" must not be longer than ${MAX_NAME} characters`)
+}
+
+function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[]): void {
+  if (all.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
+}
+
+function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
+  const at = kind === 'llm' ? -1 : placeOfParams(models)
+  if (at >= 0) throw invalidInput(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
+}
+
+function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
+  const cycle = findCycle(name, names)
+  if (!cycle) return
+  const at = models.findIndex((entry) => modelOf(entry) === cycle[1])
+  const path = shownCycle(cycle)
+  throw invalidInput(`"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`)
+}
+
+/** Refuses a change by which this combo, or one that leads to it, would mix the vectors of two models. */
+function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
+  const byName = new Map(combos.map((combo) => [combo.name, combo]))
+  const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
+  const names: NamedModels = {
+    findCombo(name) {
+      const combo = byName.get(name)
+      return combo && { models: combo.models.map(modelOf), sameVectors: combo.sameVectors }
+    },
+    findAliasTarget: (name) => meanings.get(name),
+  }
+  for (const { id, name, kind, models, sameVectors } of combos) {
+    const entries = models.map(modelOf)
+    if (kind !== 'embedding' || sameVectors || !(id === changed.id || leadsTo(entries, changed.name, names))) continue
+    const two = findTwoModels(entries, names)
+    if (!two) continue
+    const whose = id === changed.id ? '' : ` in the combo "${name}", which includes this one`
+    throw invalidInput(`"models" must all be the same embedding model${whose}: ${describeMixedVectors(two)}`)
+  }
+}
+
+/** The combo as the API shows it, with only the valid parts of its stored rules. */
+function shown(combo: Combo): Combo {
+  const { health, maxAttempts, timeouts, ...rest } = combo
+  return shownFields(comboFields, { ...rest, ...readRules(combo) })
+}

@@ -1,0 +1,150 @@
+import type { AccountName } from '../features/limits/ledger/ledger.ts'
+import { createMutex } from '../lib/promises.ts'
+import { CONFIRM_GROUP } from '../records/known-groups.ts'
+import type { GroupRecord } from '../records/record-collections.ts'
+import { retryLostRace } from '../records/storage-access.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import {
+  type GroupChange,
+  type GroupPut,
+  groupFields,
+  type KeyGroup,
+  type NewGroup,
+} from '../types/records/group-fields.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
+import { isSameJson, present, shownFields, timestamp, withChange } from './record-operations.ts'
+import { inputSchema } from './schemas.ts'
+import { type Warned, withWarnings } from './warnings.ts'
+
+/**
+ * Groups of keys: customers, teams, plans. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
+ */
+export interface GroupOperations<Input = never> {
+  list(): Promise<{ groups: ShownGroup[] }>
+  get(id: string): Promise<ShownGroup>
+  /** `name` must not be blank. `warnings` of this and the other changes: what keeps its limits from being exact. */
+  create(input: NewGroup | Input): Promise<ShownGroup & Warned>
+  /** Takes effect with the next request of each of its keys. Absent members stay, `null` removes. */
+  update(id: string, input: GroupChange | Input): Promise<ShownGroup & Warned>
+  /**
+   * Creates the group of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
+   * nothing when nothing would change, so that a host may call it at every start. A member that is `undefined` is an `INVALID_REQUEST`.
+   */
+  put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & Warned>
+  /** Rejects with `INVALID_REQUEST`, which says how many, while the group has keys. */
+  delete(id: string): Promise<{ success: true }>
+}
+
+/** A group as the management API shows it. */
+export interface ShownGroup extends KeyGroup {
+  /** What is wrong with it: its record was changed elsewhere, so that its keys are refused. Absent when nothing is. */
+  error?: string
+}
+
+export const groupInputs = {
+  create: inputSchema(groupFields, 'create'),
+  update: inputSchema(groupFields, 'update', { ignores: ['warnings', 'error'] }),
+  put: inputSchema(groupFields, 'put'),
+}
+
+/** The turn in which groups are deleted, and keys are given a group: none is deleted meanwhile. */
+export const GROUPS_TURN = 'groups'
+
+export function createGroupOperations(
+  deps: KeyWarningSources & {
+    store: WritableStore
+    /** Removes the counters of what was deleted. Never rejects. */
+    forgetLimits(scope: AccountName): Promise<void>
+  },
+): GroupOperations<unknown> {
+  const { store, clock, forgetLimits } = deps
+  const { groups } = store
+  const inTurn = createMutex() // two calls at once for one name make one group
+
+  /** A group that was changed elsewhere must not hide the others. */
+  async function shown(record: GroupRecord): Promise<ShownGroup> {
+    const isProven = await store.isSignedGroup(record.id, record)
+    const group = shownFields(groupFields, { ...record, isActive: record.isActive !== false })
+    return { ...group, ...(!isProven && { error: UNPROVEN_GROUP }) }
+  }
+
+  const warned = async (record: GroupRecord): Promise<ShownGroup & Warned> =>
+    withWarnings(await shown(record), await keyWarnings(record, deps))
+
+  async function find(id: string): Promise<GroupRecord> {
+    const isMeant = (record: GroupRecord) => record.id === id
+    return present((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
+  }
+
+  /** Resolves to `false` when another process has just made the group. */
+  async function add(id: string, { isActive = true, ...given }: NewGroup): Promise<GroupRecord | false> {
+    const record = withChange({ id, name: given.name, isActive, createdAt: timestamp(clock) }, given)
+    return (await groups.insert(id, record)) && record
+  }
+
+  async function change(id: string, given: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
+    const changed = await groups.update(id, async (current) => {
+      if (given.isActive === undefined && !(await store.isSignedGroup(id, current))) throw invalidInput(UNPROVEN_GROUP)
+      return withChange(current, given)
+    })
+    return present(changed, 'Group')
+  }
+
+  return {
+    async list() {
+      const records = await groups.all()
+      return { groups: await Promise.all(records.map(shown)) }
+    },
+
+    get: async (id) => shown(await find(id)),
+
+    async create(input) {
+      const group = parseInput(groupInputs.create, input)
+      const made = await retryLostRace(() => add(crypto.randomUUID(), group))
+      return warned(present(await groups.get(made.id), 'Group'))
+    },
+
+    async update(id, input) {
+      const { id: sentId = id, ...given } = parseInput(groupInputs.update, input)
+      if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
+      if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "name", or another field to change.')
+      await find(id)
+      return warned(await change(id, given))
+    },
+
+    async put(input) {
+      const { id, ...given } = parsePut(groupInputs.put, input)
+      const isMeant = (record: GroupRecord) => (id === undefined ? record.name === given.name : record.id === id)
+      const record = await inTurn(() =>
+        retryLostRace<GroupRecord>(async () => {
+          const entries = await groups.entries({ fresh: true })
+          const found = entries.find((entry) => isMeant(entry.record))?.record
+          if (!found) return add(id ?? crypto.randomUUID(), withChange(given, {}))
+          const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGroup(found.id, found))
+          return isSame ? found : change(found.id, given)
+        }),
+      )
+      return warned(present(await groups.get(record.id), 'Group'))
+    },
+
+    delete: (id) =>
+      store.runExclusive(GROUPS_TURN, async (ready) => {
+        await find(id)
+        const keys = await store.keys.entries({ fresh: true })
+        const count = keys.filter(({ record }) => record.group === id).length
+        if (count > 0) throw invalidInput(hasKeys(count))
+        ready()
+        present(await groups.remove(id), 'Group')
+        await forgetLimits({ scope: 'group', id })
+        return { success: true }
+      }),
+  }
+}
+
+const UNPROVEN_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
+
+function hasKeys(count: number): string {
+  const [some, them] = count === 1 ? ['1 key', 'it'] : [`${count} keys`, 'them']
+  return `The group still has ${some}. First delete ${them}, or set ${them} to another group or null: PUT /api/keys/{id} with "group".`
+}

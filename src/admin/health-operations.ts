@@ -1,0 +1,101 @@
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { GROUPS, KEYS } from '../records/record-collections.ts'
+import type { DamagedRecord } from '../records/stored-records.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import {
+  type HealthEntry,
+  listHealthEntries,
+  listTargetStates,
+  type TargetState,
+} from '../request/routing/health-entry.ts'
+import type { Health } from '../request/routing/target-health.ts'
+import { anyObject, closed, parseInput } from './input.ts'
+import { findRecord, present } from './record-operations.ts'
+
+/** The health of providers, connections, and models. */
+export interface HealthOperations {
+  /**
+   * `health`: everything that failed recently, without entries for healthy ones; `targets`: the state of each target; `damaged`: damaged
+   * records in the storage.
+   */
+  list(): Promise<{ health: HealthEntry[]; targets: TargetState[]; damaged: DamagedRecord[] }>
+  /** Resets all health, or that of one connection with its models and its provider. Rejects with `NOT_FOUND` for an unknown id. */
+  reset(connectionId?: string): Promise<{ success: true }>
+}
+
+export function createHealthOperations({ store, health }: { store: WritableStore; health: Health }): HealthOperations {
+  return {
+    async list() {
+      const damaged = await store.repair.inspect()
+      const connections = await store.connections.all()
+      return {
+        health: listHealthEntries(connections, health.facts),
+        targets: listTargetStates(connections, health.facts),
+        damaged,
+      }
+    },
+    async reset(connectionId) {
+      if (connectionId !== undefined) await findRecord(store.connections, 'Connection', ({ id }) => id === connectionId)
+      health.reset(connectionId)
+      return { success: true }
+    },
+  }
+}
+
+/** Stored records that can't be read as they are. `key` is the storage key, as listed by `GET /api/health`. */
+export interface DamagedRecordOperations<Input = never> {
+  /** Rejects with `NOT_FOUND` if the record is missing or not damaged. */
+  get(key: string): Promise<ShownDamage>
+  /** Replaces it with a whole record. Rejects with an `INVALID_REQUEST` that says what is wrong with the new one. */
+  put(key: string, input: { record: object } | Input): Promise<{ success: true }>
+  delete(key: string): Promise<{ success: true }>
+}
+
+/** A damaged record, as the management API returns it. */
+export interface ShownDamage extends DamagedRecord {
+  /** The text as it is stored. */
+  stored: string
+  /** Its members, where it has any: `PUT` takes them mended. */
+  record?: JsonObject
+}
+
+export const damagedRecordInputs = { put: closed({ record: anyObject('must be an object') }) }
+
+export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
+  const { repair, keyLookup, groupCache } = store
+
+  const find = async (key: string) =>
+    present(
+      (await repair.inspect()).find((damaged) => damaged.key === key),
+      'Damaged record',
+    )
+
+  /** Has the next request read the record, if it is that of a client key or of a group of keys. */
+  function forget(key: string) {
+    if (key.startsWith(KEYS)) keyLookup.forget(key.slice(KEYS.length))
+    else if (key.startsWith(GROUPS)) groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
+  }
+
+  return {
+    async get(key) {
+      const damaged = await find(key)
+      const stored = present(await repair.read(key), 'Damaged record')
+      const envelope = tryParseJson(stored)
+      const record = isObject(envelope) ? envelope.record : undefined
+      return { ...damaged, stored, ...(isObject(record) && { record }) }
+    },
+
+    async put(key, input) {
+      const { record } = parseInput(damagedRecordInputs.put, input)
+      await find(key)
+      await repair.replace(key, record).finally(() => forget(key))
+      return { success: true }
+    },
+
+    async delete(key) {
+      await find(key)
+      await repair.remove(key).finally(() => forget(key))
+      return { success: true }
+    },
+  }
+}

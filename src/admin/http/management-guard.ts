@@ -1,0 +1,203 @@
+import { gatewayError } from '../../errors.ts'
+import { encodeUtf8, isEqualInConstantTime } from '../../lib/bytes.ts'
+import type { Exchange } from '../../lib/exchange.ts'
+import { bearerToken, requireJson } from '../../lib/http-headers.ts'
+import { isClientKey } from '../../records/key-format.ts'
+import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
+import type { PageGuards } from '../../request/door/pages.ts'
+
+/** What a request may do: everything, or look without seeing secrets. */
+type Permission = 'manage' | 'look'
+
+/** Throws unless the request may manage the gateway, or look at it. */
+type ManagementGuard = (exchange: Exchange) => Promise<Permission>
+
+/**
+ * The guard of `/api`: closed until the host has set the option `management`. A client key never opens it. Throws `MANAGEMENT_CLOSED`,
+ * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`.
+ */
+export function createManagementGuard(
+  options: ManagementOptions | undefined,
+  deps: { onError(error: unknown): void },
+): ManagementGuard {
+  if (options === undefined) return closed
+  if ('authorize' in options) return authorizeGuard(options, deps.onError)
+  return 'token' in options ? tokenGuard(options) : openGuard(options.allowedHosts ?? [])
+}
+
+async function closed(): Promise<never> {
+  throw gatewayError('MANAGEMENT_CLOSED', {
+    message: `The management API is disabled. To enable it, set the "management" option of createGateway: ${MODES}.`,
+  })
+}
+
+/** What pages beside the APIs guard themselves with. */
+export function createPageGuards(
+  options: ManagementOptions | undefined,
+  deps: { onError(error: unknown): void },
+): PageGuards {
+  const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
+  const byToken = new Map<string, ManagementGuard>()
+  const management = createManagementGuard(options, deps)
+  return {
+    management: async (exchange) => void (await management(exchange)),
+    async host(exchange) {
+      if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
+    },
+    async token(exchange, token) {
+      const guard = byToken.get(token) ?? tokenGuard({ token }, wrongPageToken)
+      byToken.set(token, guard)
+      await guard(exchange)
+    },
+  }
+}
+
+/**
+ * A guard by tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` makes the error for any other
+ * credential.
+ */
+function tokenGuard(
+  { token, readToken }: { token: string; readToken?: string },
+  refused = unauthorized,
+): ManagementGuard {
+  let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
+  let expectedToLook: Promise<Uint8Array> | undefined
+  return async (exchange) => {
+    const presented = bearerToken(exchange.header('authorization')) ?? ''
+    expected ??= digest(token)
+    const given = await digest(presented)
+    if (isEqualInConstantTime(given, await expected)) return 'manage'
+    if (readToken === undefined) throw refused(presented)
+    expectedToLook ??= digest(readToken)
+    if (!isEqualInConstantTime(given, await expectedToLook)) throw refused(presented)
+    if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'look'
+    throw gatewayError('FORBIDDEN', {
+      message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,
+    })
+  }
+}
+
+/** The error of a page that has a token of its own. */
+const wrongPageToken = () =>
+  gatewayError('MANAGEMENT_UNAUTHORIZED', {
+    message: 'Send this page\'s token as "Authorization: Bearer <token>".',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
+function unauthorized(presented: string) {
+  const hint = isClientKey(presented)
+    ? 'This is an API key for /v1. For the management API, send the admin token'
+    : `${presented ? 'This is not the admin token. ' : ''}Send the admin token`
+  return gatewayError('MANAGEMENT_UNAUTHORIZED', {
+    message: `${hint} as "Authorization: Bearer <token>".`,
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+function authorizeGuard(
+  host: { authorize(request: Request): unknown },
+  onError: (error: unknown) => void,
+): ManagementGuard {
+  return async (exchange) => {
+    let answer: unknown
+    try {
+      answer = await host.authorize(exchange.toRequest())
+    } catch (error) {
+      onError(error)
+    }
+    if (answer !== true) {
+      const message = typeof answer === 'string' ? answer : 'This request is not authorized to use the management API.'
+      throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
+    }
+    refuseForeignChange(exchange)
+    return 'manage'
+  }
+}
+
+const openGuard =
+  (allowedHosts: readonly string[]): ManagementGuard =>
+  async (exchange) => {
+    refuseUnknownHost(exchange, allowedHosts)
+    refuseForeignChange(exchange)
+    return 'manage'
+  }
+
+const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))
+
+const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/**
+ * Refuses changes that pages of other sites request through the browser of a visitor (CSRF). Throws `FORBIDDEN` for a foreign origin, and
+ * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
+ */
+function refuseForeignChange(exchange: Exchange): void {
+  if (!CHANGES.has(exchange.method)) return
+  if (isForeign(exchange)) {
+    throw gatewayError('FORBIDDEN', {
+      message: 'This request comes from another site. Changes are only accepted from the same origin.',
+    })
+  }
+  if (exchange.method !== 'DELETE') requireJson(exchange)
+}
+
+/**
+ * Refuses pages whose host name resolves to this machine (DNS rebinding) and which would otherwise count as local: a browser must name the
+ * host as localhost, by its IP address, or as one of `allowedHosts`. Throws `FORBIDDEN`.
+ */
+function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
+  if (!isBrowser(exchange)) return
+  const host = hostOf(exchange)
+  const name = hostName(host)
+  const isOurs =
+    name !== undefined &&
+    (isLocalName(name) || isIpAddress(name) || allowedHosts.some((allowed) => hostName(allowed) === name))
+  if (isOurs) return
+  throw gatewayError('FORBIDDEN', {
+    message: `Without authentication, browsers can only use the management API on this machine, not at "${host.slice(0, 100)}". If that host is yours, add it to management.allowedHosts.`,
+  })
+}
+
+/**
+ * Does the request come from a page of another site? Decided by `Sec-Fetch-Site`, which only browsers set, otherwise by comparing `Origin`
+ * with `Host`, which a proxy may have rewritten.
+ */
+function isForeign(exchange: Exchange): boolean {
+  const site = exchange.header('sec-fetch-site')
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  const origin = exchange.header('origin')
+  if (origin === undefined) return false
+  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${hostOf(exchange)}`)
+}
+
+function isBrowser(exchange: Exchange): boolean {
+  const marks = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest']
+  return (
+    marks.some((name) => exchange.header(name) !== undefined) || /^Mozilla\//.test(exchange.header('user-agent') ?? '')
+  )
+}
+
+/** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
+const hostOf = (exchange: Exchange) => (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
+
+/** The host without its port, normalised; `undefined` when it is malformed. */
+function hostName(host: string): string | undefined {
+  if (/[^\w.:[\]-]/.test(host)) return undefined
+  try {
+    return new URL(`http://${host}`).hostname.replace(/\.$/, '')
+  } catch {
+    return undefined
+  }
+}
+
+/** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */
+function hostOfUrl(url: string): string | symbol {
+  try {
+    return new URL(url).host
+  } catch {
+    return Symbol(url)
+  }
+}
+
+const isLocalName = (name: string) => name === 'localhost' || name.endsWith('.localhost')
+
+const isIpAddress = (name: string) => name.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(name)

@@ -1,0 +1,121 @@
+import { type ErrorCode, gatewayError } from '../../../errors.ts'
+
+/** Why each error occurs, and what helps. `src/features/limits/ERRORS.md` has the same table; a test compares them. */
+export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix: string]>> = {
+  INVALID_REQUEST: [
+    'A field is missing, unknown, invalid, or not supported.',
+    'Change the field that the message names.',
+  ],
+  INVALID_JSON: ['The request body is empty or is not valid JSON.', 'Send a JSON object.'],
+  CONTEXT_OVERFLOW: [
+    'The prompt exceeds the context window of every target.',
+    'Shorten the prompt, or use a model with a larger context window.',
+  ],
+  FORMAT_MISMATCH: [
+    'The target cannot serve this kind of request.',
+    'Use another model, or the endpoint that the message names.',
+  ],
+  NAME_INVALID: ['A combo name contains a character that is not allowed.', 'Use letters, numbers, `-`, `_`, and `.`.'],
+  NAME_TAKEN: ['Another combo has this name.', 'Choose another name.'],
+  BUDGET_EXCEEDED: [
+    'A daily, weekly, monthly, or total limit on tokens or dollars is used up.',
+    'Wait until the limit resets, or ask the operator for a higher one.',
+  ],
+  REQUEST_TOO_EXPENSIVE: [
+    'The request could cost more than a limit has left, or its price is unknown.',
+    'Shorten the prompt, lower the output limit, or use a cheaper model.',
+  ],
+  MANAGEMENT_CLOSED: [
+    'The `management` option of `createGateway` is not set.',
+    'Set it to allow access to the management API.',
+  ],
+  MANAGEMENT_UNAUTHORIZED: [
+    'The admin token is missing or wrong, or `authorize` denied access.',
+    'Send the admin token as `Authorization: Bearer <token>`.',
+  ],
+  KEY_MISSING: ['The gateway requires an API key.', 'Send the key as `Authorization: Bearer <key>`.'],
+  KEY_UNKNOWN: [
+    'The API key does not exist, was deleted, or was not copied completely.',
+    'Check the key, or ask the operator for a new one.',
+  ],
+  KEY_EXPIRED: ['The API key is past its `expiresAt`.', 'Use another key, or ask the operator to extend it.'],
+  KEY_PAUSED: ['The API key or its group is paused.', 'Ask the operator to resume it.'],
+  MODEL_NOT_ALLOWED: [
+    'The API key or its group does not allow this model or kind.',
+    'Choose a model from `GET /v1/models`, or ask the operator for access.',
+  ],
+  FORBIDDEN: ['The request is not allowed, such as a change with a read-only token.', 'Follow the message.'],
+  NOT_FOUND: ['The path or the record does not exist.', 'Check the base URL, the path, and the ID.'],
+  MODEL_NOT_FOUND: [
+    'The model name is unknown or has no active connection.',
+    'Choose a model from `GET /v1/models`, or add a connection.',
+  ],
+  METHOD_NOT_ALLOWED: [
+    'The path exists but does not support this HTTP method.',
+    'Use a method from the `allow` header.',
+  ],
+  USAGE_NOT_KEPT: ['The gateway does not record usage.', 'Set the `usage` option of `createGateway` to `true`.'],
+  CLOUD_CONFLICT: ['The current state of cloud sync does not allow the action.', 'Follow the message, then repeat it.'],
+  REQUEST_TIMEOUT: ['The request body did not arrive in time.', 'Send the request again.'],
+  PAYLOAD_TOO_LARGE: [
+    'The request body or its files exceed a size limit.',
+    'Send less, or ask the operator to raise the limit.',
+  ],
+  UNSUPPORTED_MEDIA_TYPE: [
+    'The request body is not uncompressed JSON in UTF-8.',
+    'Send `content-type: application/json`.',
+  ],
+  WEBSOCKETS_NOT_SERVED: ['The client tried to open a WebSocket.', 'Send the request over HTTP.'],
+  RATE_LIMIT_EXCEEDED: [
+    'A limit on requests, concurrency, or usage per minute or hour was reached.',
+    'Wait as long as `retry-after` says, then retry.',
+  ],
+  CLIENT_CLOSED_REQUEST: ['The client disconnected before the response was complete.', 'Nothing to fix.'],
+  INTERNAL: ['The gateway or a hook has a bug.', 'Operators: `onError` receives the original error.'],
+  BODY_ALREADY_READ: [
+    'A body parser read the request body before the gateway.',
+    'Mount the gateway before any body parser.',
+  ],
+  RECORD_DAMAGED: ['A stored record cannot be read.', 'Repair or remove the record that `GET /api/health` lists.'],
+  STORAGE_FAILED: [
+    'The storage returned an error, or its data cannot be read.',
+    'Operators: `onError` receives the original error.',
+  ],
+  SECRET_MISMATCH: ['The storage was encrypted with another secret.', 'Start the gateway with that secret.'],
+  UPSTREAM_FAILED: [
+    'All targets failed. The message has the error of each.',
+    'Retry later, or add another target to the combo.',
+  ],
+  UPSTREAM_CREDENTIALS: [
+    "The provider rejected the connection's API key or account.",
+    'Operators: check the key, its credit, and its permissions.',
+  ],
+  UPSTREAM_INVALID: [
+    'The provider returned an empty or invalid response.',
+    "Retry. If it persists, check the connection's base URL.",
+  ],
+  UPSTREAM_UNREACHABLE: [
+    'The gateway could not connect to the provider.',
+    'Operators: check the base URL, DNS, proxy, and firewall.',
+  ],
+  UPSTREAM_CUT: ['The provider closed the response before it was complete.', 'Retry.'],
+  CLOUD_FAILED: ['The cloud proxy failed or rejected the request.', 'Follow the message.'],
+  STORAGE_UNAVAILABLE: ['The storage is unreachable or too slow.', 'Retry in a moment. Operators: check the storage.'],
+  DRAINING: [
+    'All connections of the model are draining and accept no new requests.',
+    'Retry later. Operators: add a connection.',
+  ],
+  TOO_BUSY: [
+    'The gateway has reached `limits.maxParallelRequests`.',
+    'Wait as long as `retry-after` says, then retry.',
+  ],
+  CLOSED: ['The gateway is shutting down.', 'Retry; another instance may respond.'],
+  UPSTREAM_TIMEOUT: ['No target responded in time.', 'Retry, use a faster model, or raise the timeout.'],
+  CLOUD_TIMEOUT: ['The cloud proxy did not respond in time.', 'Try again.'],
+}
+
+/** The codes as rows of a Markdown table: code, HTTP status, cause, fix. */
+export const errorRows = (): string[] =>
+  Object.entries(errorCodes).map(
+    ([code, [cause, fix]]) => `| \`${code}\` | ${gatewayError(code as ErrorCode).status} | ${cause} | ${fix} |`,
+  )

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import {
+  aliasApiWords,
+  comboApiWords,
+  connectionApiWords,
+  customModelApiWords,
+  groupApiWords,
+  keyApiWords,
+  providerApiWords,
+  settingsApiWords,
+  topLevelApiWords,
+} from '../../../types/records/api-words.ts'
+
+/** Without fields whose names say it all. */
+const said = (words: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
+
+/** Descriptions of fields whose names don't say enough, by schema name, or by the resource whose inputs have them. */
+export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ApiKey: { ...said(keyApiWords), error: 'The problem with the key, if any.' },
+  KeyGroup: { ...said(groupApiWords), error: 'The problem with the group, if any.' },
+  Settings: said(settingsApiWords),
+  Combo: said(comboApiWords),
+  Connection: {
+    ...said(connectionApiWords),
+    ...said(topLevelApiWords),
+    warnings: 'Problems to fix before this works, if any.',
+    error: 'Why the credential cannot be decrypted. Absent otherwise.',
+    health: 'Up to twenty recent failures, the most severe first.',
+  },
+  CustomModel: said(customModelApiWords),
+  Alias: said(aliasApiWords),
+  Provider: said(providerApiWords),
+  Explain: {
+    model: 'A listed model, an alias, or a combo.',
+    body: 'The request body. Default: no messages.',
+    headers: 'Headers by name.',
+    path: 'Default: `/v1/chat/completions`.',
+    keyId: 'The id of the API key to explain the request for, with its permissions and limits.',
+  },
+  KeptRequest: {
+    id: 'The same as in the `x-signalbox-request-id` header.',
+    time: 'When the request arrived.',
+    groupId: 'The group of the key at that time.',
+    metadata: 'The metadata of the key at that time.',
+    user: 'The end user, as named by the client.',
+    model: 'The requested model name.',
+    target: 'The target whose response the client received, or else the last one called.',
+    tokens: 'The sum of all attempts. `input` includes cache reads and writes, `output` includes reasoning.',
+    costUsd: 'The sum of all attempts whose price is known.',
+    firstByteMs: 'Time until the response or, in a stream, the first token.',
+    end: '`cut`: the stream broke off. `aborted`: the client disconnected. `refused`: rejected before any provider was called.',
+    error: "The gateway's error code.",
+    reason: 'Why the request was rejected or failed.',
+    servedBy: 'Default: a provider, or the gateway.',
+  },
+  UsageTotals: {
+    failed: 'Requests that failed, were cut, or were rejected.',
+    refused: 'How many of the `failed` requests never reached a provider.',
+    unpriced: 'Calls with an unknown price, which `costUsd` does not include.',
+    firstByteMs:
+      'Time until the response or, in a stream, the first token, in ms, within 7.3%. Absent if nothing was measured.',
+    durationMs: 'Duration of requests that were not rejected, in ms, within 7.3%. Absent if nothing was measured.',
+  },
+  Overview: {
+    usage: 'This hour and the 23 before it. Absent if usage is not stored.',
+    failures: 'Failed requests, newest first.',
+    damaged: 'The number of damaged records in the storage.',
+    nearLimits: 'The 20 most used limits that are at least 80% used.',
+    mirrorError: 'Why the last cloud sync failed.',
+  },
+  HealthEntry: {
+    combo: 'The combo whose own health rules apply. Absent: all other requests.',
+    state:
+      '`counting`: still in use. `cooling`: in cooldown until `retryAt`. `half-open`: the next request is a probe. `probing`: a probe is in flight.',
+    failures: 'Consecutive failures.',
+  },
+  TargetState: {
+    combo: 'The combo whose own health rules apply. Absent: all other requests.',
+    state:
+      '`draining`: takes no new requests. `cooling`: tried after all others until `until`. `probing`: one request checks whether it has recovered.',
+    calls: 'The number of recent calls considered.',
+    failureShare: 'The share of these calls that failed.',
+  },
+  DamagedRecord: {
+    key: 'Its storage key.',
+    problem: 'The problem, and how the record is read or whether it is skipped.',
+  },
+  CloudState: {
+    lastSuccessAt: 'Time of the last successful sync.',
+    lagMs: 'How long the oldest unsynced change has been waiting, in ms.',
+    lastError: 'Why the last sync failed; `null` if it succeeded.',
+    conflicts: 'The last 100 conflicts, oldest first.',
+  },
+  CloudConflict: { kept: 'The side whose change won.' },
+}
+
+/** Describes the fields of the named schemas. */
+export function describeFields(definitions: Readonly<Record<string, JsonObject>>): void {
+  for (const [name, { properties }] of Object.entries(definitions)) {
+    for (const [field, description] of Object.entries(wordsFor(name))) {
+      const property = Object(properties)[field]
+      if (property) property.description = description
+    }
+  }
+}
+
+/** The descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers `GroupsCreateInput`. */
+function wordsFor(name: string): Readonly<Record<string, string>> {
+  const resource = name
+    .replace(/(?:Create|Update|Set|Put)?Input$/, '')
+    .replace(/^Keys$/, 'ApiKeys')
+    .replace(/^Groups$/, 'KeyGroups')
+  return fieldWords[resource] ?? fieldWords[resource.replace(/e?s$/, '')] ?? {}
+}

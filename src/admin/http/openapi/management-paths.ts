@@ -1,0 +1,187 @@
+import * as v from 'valibot'
+import { LIVE, liveInput } from '../../../features/live/live.ts'
+import { LIVE_USAGE } from '../../../features/live/usage-live.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import { type NamedOperation, takesBody, takesQuery } from '../../operation-table.ts'
+import { TRY, tryInput } from '../try.ts'
+import {
+  anyOf,
+  type Builder,
+  capitalize,
+  jsonContent,
+  type Paths,
+  parameter,
+  pathParameters,
+  toTemplate,
+} from './document-parts.ts'
+import { formatWords, ifMatchWords, liveWords, routeWords } from './operation-words.ts'
+
+/** The operations of a route of the management API: one, or several with different values of the body field `action`. */
+export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
+
+/** The body of an error. */
+const managementError = v.object({ error: v.string() })
+
+/** The body of the error of a change that was based on an older revision of the record. */
+const changedMeanwhile = v.object({ error: v.string(), current: v.exactOptional(v.record(v.string(), v.unknown())) })
+
+/** The names of the schemas of errors, and of the inputs of these operations. */
+export function managementSchemaNames(operations: readonly NamedOperation[]): Map<object, string> {
+  const schemaNames = new Map<object, string>([
+    [managementError, 'Error'],
+    [changedMeanwhile, 'ChangedMeanwhile'],
+  ])
+  for (const operation of operations) {
+    const { input, action, names } = operation
+    if (input && action === undefined && !takesQuery(operation))
+      schemaNames.set(input, `${capitalize(joinNames(names))}Input`)
+  }
+  return schemaNames
+}
+
+/** The paths under `/api`. `security`: the required credentials. */
+export function managementPaths(
+  routes: readonly ManagementRoute[],
+  { convert, errors: errorResponses }: Builder,
+  security: JsonObject[],
+): Paths {
+  const paths: Paths = {}
+  const taken = new Set<string>()
+
+  for (const route of routes) {
+    const [{ method, path, status = 200, names, exports: exported, errors = [] }] = route
+    const hasBody = takesBody(route[0])
+    const inPath = pathParameters(path)
+    const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
+    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
+    const template = toTemplate(path)
+    const outcomes = route.map(({ output }) => convert(output))
+    paths[template] = {
+      ...paths[template],
+      [method.toLowerCase()]: {
+        operationId: createOperationId(route, taken),
+        tags: names.slice(0, 1),
+        ...describeRoute(route),
+        security,
+        ...(parameters.length > 0 && { parameters }),
+        ...(hasBody && {
+          requestBody: { required: !route[0].isBodyOptional, content: jsonContent(anyOf(route.map(describeInput))) },
+        }),
+        responses: {
+          [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
+          ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),
+          ...(route[0].ifMatch && errorResponses([409], 'Conflict', convert(changedMeanwhile))),
+        },
+      },
+    }
+  }
+
+  function queryParameters(operation: NamedOperation): JsonObject[] {
+    const { input, parameters = {}, exports: exported } = operation
+    const { properties } = input && takesQuery(operation) ? convert(input) : {}
+    const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
+    return [
+      ...members.map(([name, schema]) => parameter('query', name, parameters[name], schema)),
+      ...(exported ? [parameter('query', 'format', formatWords, FORMAT)] : []),
+    ]
+  }
+
+  /** The schema of the request body. */
+  function describeInput({ input, action, names }: NamedOperation): JsonObject {
+    const schema = input ? convert(input) : { type: 'object', additionalProperties: false }
+    if (action === undefined) return schema
+    const { properties = {}, required = [] } = schema
+    return {
+      ...schema,
+      title: capitalize(joinNames(names)),
+      properties: { action: { const: action }, ...Object(properties) },
+      required: ['action', ...(Array.isArray(required) ? required : [])],
+    }
+  }
+
+  const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
+  const liveParameters = [
+    ...liveMembers.map(([name, schema]) => parameter('query', name, liveWords[name], schema)),
+    parameter('header', 'last-event-id', liveWords['last-event-id'], { type: 'string' }),
+  ]
+  return {
+    ...paths,
+    [LIVE]: { get: describeEventStream('live', { tag: 'live', parameters: liveParameters }) },
+    [LIVE_USAGE]: { get: describeEventStream('usageLive', { tag: 'usage' }) },
+    [TRY]: { post: describeTry() },
+  }
+
+  function describeTry(): JsonObject {
+    const { errors = [], ...said } = routeWords.try
+    const answers = { 'application/json': { schema: {} }, 'text/event-stream': { schema: { type: 'string' } } }
+    return {
+      operationId: 'try',
+      tags: ['try'],
+      ...said,
+      security,
+      requestBody: { required: true, content: jsonContent(convert(tryInput)) },
+      responses: {
+        200: { description: 'The response to the request.', content: answers },
+        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+      },
+    }
+  }
+
+  function describeEventStream(
+    operationId: 'live' | 'usageLive',
+    { tag, parameters }: { tag: string; parameters?: JsonObject[] },
+  ): JsonObject {
+    const { errors = [], ...said } = routeWords[operationId]
+    return {
+      operationId,
+      tags: [tag],
+      ...said,
+      security,
+      ...(parameters && { parameters }),
+      responses: {
+        200: { description: 'Done.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+      },
+    }
+  }
+}
+
+const describeIfMatch = () => parameter('header', 'If-Match', ifMatchWords, { type: 'string' })
+
+const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
+
+/** The content types that can be requested in place of JSON. */
+const EXPORTS = {
+  'text/csv': { schema: { type: 'string' } },
+  'application/jsonl': { schema: { type: 'string' } },
+}
+
+/** The statuses of errors: of every operation, of operations with a body, and of operations with a parameter in the path. */
+const ALWAYS = [400, 401, 403, 500, 503]
+const WITH_BODY = [408, 413, 415]
+const WITH_PARAMETER = [404]
+
+/** The summary and description of a route; if it has several actions, the description lists them. */
+function describeRoute(route: ManagementRoute) {
+  const [{ action, routeSummary, summary, description }] = route
+  if (action === undefined) return { summary, ...(description !== undefined && { description }) }
+  const actions = route.map(
+    (one) => `- \`${one.action}\`: ${[one.summary, one.description].filter(Boolean).join('. ')}`,
+  )
+  return { summary: routeSummary ?? summary, description: actions.join('\n') }
+}
+
+/** The id of an operation, such as `keysList`. */
+const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
+
+/**
+ * A unique id: `keysUpdatePatch` if another method has `keysUpdate`, `healthResetById` if the path without that parameter has `healthReset`.
+ */
+function createOperationId([{ method, path, names, action }]: ManagementRoute, taken: Set<string>): string {
+  const plain = joinNames(action === undefined ? names : [...names.slice(0, -1), 'act'])
+  const parameter = /:(\w+)\+?$/.exec(path)?.[1] ?? ''
+  const other = method === 'PATCH' ? 'Patch' : `By${capitalize(parameter)}`
+  const id = taken.has(plain) ? plain + other : plain
+  taken.add(id)
+  return id
+}

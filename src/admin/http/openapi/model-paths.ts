@@ -1,0 +1,296 @@
+import type { Feature } from '../../../feature.ts'
+import { accountPaths } from '../../../features/limits/account-routes.ts'
+import type { ListingPath } from '../../../features/listing/listing-routes.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import { getEntry } from '../../../lib/maps.ts'
+import type { Endpoint } from '../../../protocols/formats/format.ts'
+import type { OperationName } from '../../../protocols/formats/model-operations.ts'
+import type { ClientFormat } from '../../../types.ts'
+import { accounts } from './account-schemas.ts'
+import {
+  anyOf,
+  type Builder,
+  capitalize,
+  jsonContent,
+  type Paths,
+  parameter,
+  pathParameters,
+  toTemplate,
+} from './document-parts.ts'
+import { formatSchemas } from './model-schemas.ts'
+
+/** The formats as their vendors call them, and where their vendors describe them. */
+const vendors: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
+  'openai-chat': { title: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/chat' },
+  'openai-responses': {
+    title: 'OpenAI Responses',
+    reference: 'https://platform.openai.com/docs/api-reference/responses',
+  },
+  'anthropic-messages': { title: 'Anthropic', reference: 'https://docs.claude.com/en/api/messages' },
+  gemini: { title: 'Gemini', reference: 'https://ai.google.dev/api/generate-content' },
+  'ai-sdk': { title: 'AI SDK', reference: 'https://ai-sdk.dev/providers/ai-sdk-providers/ai-gateway' },
+}
+
+const summaries: Readonly<Record<OperationName, string>> = {
+  generate: 'Generate a response',
+  'count-tokens': 'Count the tokens of a request',
+  compact: 'Compact a conversation',
+  complete: 'Complete a prompt',
+}
+
+/** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
+const LISTING_ERRORS = [400, 401, 403, 500, 503]
+const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
+
+/** The credentials of clients. One of them is enough, and none is needed while the setting `requireApiKey` is off. */
+const clientSecurity: JsonObject[] = [
+  { apiKey: [] },
+  { apiKeyInXApiKey: [] },
+  { apiKeyInXGoogApiKey: [] },
+  { apiKeyInApiKey: [] },
+  {},
+]
+
+export const clientSecuritySchemes: Record<string, JsonObject> = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the gateway.' },
+  apiKeyInXApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  apiKeyInXGoogApiKey: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+  apiKeyInApiKey: { type: 'apiKey', in: 'header', name: 'api-key' },
+}
+
+/** The headers that clients may send with a model request. */
+export const clientParameters: Record<string, JsonObject> = {
+  timeout: parameter('header', 'x-signalbox-timeout-ms', "The client's timeout in ms.", {
+    type: 'integer',
+    minimum: 1,
+    maximum: 86_400_000,
+  }),
+  strict: parameter(
+    'header',
+    'x-signalbox-strict',
+    "Reject the request if the target's format can't represent all of it.",
+    {
+      type: 'string',
+      enum: ['true', '1'],
+    },
+  ),
+  models: parameter('header', 'x-signalbox-models', 'An ad-hoc combo for this request: JSON or comma-separated names.'),
+  session: parameter('header', 'x-signalbox-session', 'Requests of one session go to the same target if possible.'),
+}
+
+/** The headers that the gateway adds to responses. */
+export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
+  Object.entries({
+    'x-signalbox-request-id': 'The request ID, also on errors.',
+    'x-signalbox-target': 'The provider and model that responded, usable as a model name.',
+    'x-signalbox-attempts': 'The attempts in order, each with its status.',
+    'x-signalbox-warning': 'The parts of the request that were dropped or changed.',
+  }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+)
+
+/** The endpoints and listings that are served under `/v1` and `/v1beta`. */
+export interface ModelSurface {
+  endpoints: readonly Endpoint[]
+  listingPaths: readonly ListingPath[]
+  /** The formats of all clients that may call a path, the default first. */
+  listCallerFormats(path: string): ClientFormat[]
+  /** The features whose areas have routes. */
+  features: readonly Feature[]
+}
+
+/** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
+export function modelPaths(
+  { endpoints, listingPaths, listCallerFormats, features }: ModelSurface,
+  builder: Builder,
+): Paths {
+  const paths: Paths = {}
+  const add = (path: string, method: string, operation: JsonObject) => {
+    paths[path] = { ...paths[path], [method]: operation }
+  }
+
+  for (const { path, kinds, isPublic } of listingPaths) {
+    const callers = distinct(listCallerFormats(path))
+    const id = `${idOf(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
+    const shared = { tags: ['models'], security: clientSecurity }
+    const query = kinds ? callers.flatMap(pagingOf) : []
+    const parameters = [...pathParameters(path), ...query]
+    add(toTemplate(path), 'get', {
+      operationId: id,
+      summary: kinds ? `List the models of kind ${kinds.join(' and ')}` : 'Get a model',
+      ...(callers.length > 1 && { description: BY_HEADERS }),
+      ...shared,
+      ...(parameters.length > 0 && { parameters }),
+      responses: {
+        200: {
+          description: kinds ? 'The models.' : 'The model.',
+          content: jsonContent(
+            anyOf(callers.map((caller) => builder.convert(formatSchemas[caller][kinds ? 'list' : 'model'][1]))),
+          ),
+        },
+        ...errorsOf(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
+      },
+    })
+    if (isPublic)
+      add(toTemplate(path), 'options', {
+        operationId: `${id}Options`,
+        summary: 'Handle a CORS preflight request',
+        ...shared,
+        security: [],
+        responses: { 204: { description: 'The CORS headers.' } },
+      })
+  }
+
+  for (const [path, reader] of Object.entries(accountPaths)) {
+    const { summary, schema } = accounts[reader]
+    add(path, 'get', {
+      operationId: idOf(path),
+      tags: ['account'],
+      summary,
+      security: clientSecurity,
+      responses: {
+        200: { description: "The caller's account.", content: jsonContent(builder.convert(schema)) },
+        ...errorsOf(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
+      },
+    })
+  }
+  for (const endpoint of endpoints) add(endpoint.path, 'post', callOf(endpoint, builder))
+  for (const { name, areas = [] } of features)
+    for (const { method, path, summary = name } of areas.flatMap(({ routes }) => routes)) {
+      const verb = method.toLowerCase()
+      const parameters = pathParameters(path)
+      add(toTemplate(path), verb, {
+        operationId: `${verb}${capitalize(idOf(path.replaceAll(/[:+]/g, '')))}`,
+        tags: [name],
+        summary,
+        security: clientSecurity,
+        ...(parameters.length > 0 && { parameters }),
+        responses: {
+          200: { description: 'The response of the feature.' },
+          ...errorsOf(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
+        },
+      })
+    }
+  return paths
+}
+
+/** The description of an endpoint for model requests. */
+function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
+  const { path, format, operation, reads, streams, streamBy, answerTypes, words, headers, stateful = [] } = endpoint
+  const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
+  const summary = words?.summary ?? getEntry(summaries, operation.name) ?? operation.name
+  const inPath = path.includes('{model}')
+  const isInBody = !inPath && !headers
+  const whole = answerTypes ? contentOf(answerTypes) : jsonContent(OPEN_OBJECT)
+  const stream = {
+    'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
+  }
+  const body = {
+    ...OPEN_OBJECT,
+    properties: {
+      ...(isInBody && { model: { type: 'string', description: MODEL } }),
+      ...(streams === 'requested' &&
+        !headers && {
+          ...(streamBy
+            ? {
+                [streamBy.member]: {
+                  type: 'string',
+                  description: `With \`${streamBy.value}\`, the response is an event stream.`,
+                },
+              }
+            : { stream: { type: ['boolean', 'null'], description: 'Whether to stream the response as events.' } }),
+        }),
+      ...Object.fromEntries(
+        stateful.map((name) => [name, { description: 'Rejected, because the gateway does not store responses.' }]),
+      ),
+    },
+    ...(isInBody && { required: ['model'] }),
+  }
+  return {
+    operationId: idOf(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
+    tags: ['inference'],
+    summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
+    description: inPath && format === 'gemini' ? `${BODIES} Names with a slash don't need \`models/\`.` : BODIES,
+    externalDocs: { url: reference },
+    security: clientSecurity,
+    parameters: [
+      ...(inPath ? [parameter('path', 'model', `${MODEL} Can contain slashes, percent-encoded or not.`)] : []),
+      ...(headers ? headerParameters(headers) : []),
+      ...(streams === 'always'
+        ? [parameter('query', 'alt', 'With `sse`, the stream consists of events; otherwise, it is a JSON array.')]
+        : []),
+      ...Object.keys(clientParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    requestBody: {
+      required: true,
+      content: { ...(reads === 'form' && { 'multipart/form-data': { schema: body } }), ...jsonContent(body) },
+    },
+    responses: {
+      200: {
+        description: 'The response.',
+        headers: Object.fromEntries(
+          Object.keys(answerHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+        ),
+        content:
+          streams === 'always'
+            ? { ...stream, ...jsonContent({ type: 'array', items: OPEN_OBJECT }) }
+            : { ...whole, ...(streams === 'requested' && stream) },
+      },
+      ...errorsOf([format], CALL_ERRORS, builder),
+      default: {
+        description: "The provider's error.",
+        content: jsonContent(builder.convert(formatSchemas[format].error[1])),
+      },
+    },
+  }
+}
+
+/** The headers by which clients say what others say in their bodies. */
+const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
+  parameter('header', model, `${MODEL} Default: the body's \`model\`.`),
+  ...(stream === undefined
+    ? []
+    : [parameter('header', stream, 'Whether to stream the response as events. `true` or `false`.')]),
+]
+
+/** Answers of these types, of which only JSON has a schema. */
+const contentOf = (types: readonly string[]): JsonObject =>
+  Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
+
+const BY_HEADERS = "With the header `anthropic-version`, the response is in Anthropic's format, otherwise in OpenAI's."
+
+const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
+
+const BODIES = "Bodies are in the vendor's format; unknown fields are passed through."
+
+const MODEL = 'A listed model, an alias, or a combo.'
+
+/** The formats, without those that have the same schemas as one before. */
+const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
+  ...new Map(names.map((name) => [formatSchemas[name], name])).values(),
+]
+
+const pagingOf = (format: ClientFormat): JsonObject[] =>
+  Object.entries(formatSchemas[format].paging).map(([name, { description, isNumber }]) =>
+    parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
+  )
+
+/** The errors as the clients of these formats read them. */
+function errorsOf(
+  callers: readonly ClientFormat[],
+  statuses: readonly number[],
+  { convert, errors }: Builder,
+): JsonObject {
+  const [first, ...others] = callers.map((caller) => formatSchemas[caller].error)
+  const name = first && others.length === 0 ? first[0] : 'ListingError'
+  return errors(statuses, name, anyOf(callers.map((caller) => convert(formatSchemas[caller].error[1]))))
+}
+
+/** The operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */
+function idOf(path: string): string {
+  const words = path
+    .replace('/v1beta/', '/beta/')
+    .replace('/v1/', '/')
+    .split(/[^A-Za-z\d]+/)
+    .filter(Boolean)
+  return words.map((word, at) => (at === 0 ? word : capitalize(word))).join('')
+}

@@ -1,0 +1,188 @@
+import { gatewayError, toGatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream, Exchange, Reply } from '../../lib/exchange.ts'
+import { requireJson, requirePlainUtf8 } from '../../lib/http-headers.ts'
+import { isObject, type JsonObject, jsonText, parseJsonObject } from '../../lib/json.ts'
+import { scopeOfClient } from '../../lib/scope.ts'
+import { type BodyLimits, timedBody } from '../../lib/timed-body.ts'
+import type { WritableStore } from '../../records/writable-store.ts'
+import { jsonReply } from '../../request/door/reply.ts'
+import type { HttpRoute } from '../../request/door/router.ts'
+import { noInput, parseInput } from '../input.ts'
+import { findFunction, type InputSchema, type NamedOperation, takesBody, takesQuery } from '../operation-table.ts'
+import { createRevisionHeader, type RecordApi, runUnlessChanged } from './unless-changed.ts'
+import { chooseExportFormat, createExportReply } from './usage-export-reply.ts'
+
+/** The operations of each route. An optional path parameter makes two routes, and `PUT` is also served as `PATCH`. */
+export function groupByRoute(operations: readonly NamedOperation[]): RouteOperations[] {
+  const served = operations.flatMap(withoutOptional)
+  const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
+  const byRoute = new Map<string, RouteOperations>()
+  for (const operation of [...served, ...patches]) {
+    const route = `${operation.method} ${operation.path}`
+    const others = byRoute.get(route)
+    byRoute.set(route, others ? [...others, operation] : [operation])
+  }
+  return [...byRoute.values()]
+}
+
+/** The operations of a route: one, or several with different values of the body field `action`. */
+export type RouteOperations = readonly [NamedOperation, ...NamedOperation[]]
+
+/** Splits an operation whose last parameter is optional into one operation for each path. */
+function withoutOptional(operation: NamedOperation): NamedOperation[] {
+  const [whole, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
+  if (whole === undefined) return [operation]
+  return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // it still starts with /api/
+}
+
+interface RouteTerms {
+  /** The functions of the operations. */
+  api: RecordApi
+  /** The limits of request bodies. */
+  limits: BodyLimits
+  /** Where the records are; without it, `If-Match` is ignored. */
+  store: WritableStore | undefined
+}
+
+/** The routes of operations, each for the operations that share it. */
+export const createOperationRoutes = (routes: readonly RouteOperations[], terms: RouteTerms): HttpRoute[] =>
+  routes.map((operations) => createRoute(operations, terms))
+
+function createRoute(operations: RouteOperations, { api, limits, store }: RouteTerms): HttpRoute {
+  const { method, path } = operations[0]
+  const hasBody = takesBody(operations[0])
+  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
+
+  return {
+    method,
+    path,
+    async run({ exchange, params }) {
+      let { failure } = operations[0]
+      try {
+        const isMissing = operations[0].isBodyOptional && hasNoBody(exchange)
+        const body = !hasBody ? undefined : isMissing ? {} : await readJsonBody(exchange, limits)
+        const { operation, input } = findCalled(body, operations)
+        failure = operation.failure
+        const call = findFunction(api, operation.names)
+        const inPath = names.map((name) => params[name])
+        const { exports: exported } = operation
+        const hasQuery = takesQuery(operation)
+        if (!hasQuery && !exported) {
+          const args = [...inPath, ...input]
+          const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
+          return store ? await runUnlessChanged({ exchange, operation, api, store }, args, run) : await run()
+        }
+        const { format: given, ...query } = readQuery(exchange, operation)
+        const format = chooseExportFormat(exchange, exported && given)
+        const asked = (asking: JsonObject) => call(...inPath, ...(hasQuery ? [asking] : []))
+        if (!format || !exported) return withHeaders(operation, 200, await asked(query))
+        return await createExportReply(asked, { query, exported, format, api })
+      } catch (cause) {
+        const { status, code } = toGatewayError(cause)
+        if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
+        throw gatewayError('INTERNAL', { message: `Failed to ${failure}`, cause })
+      }
+    },
+  }
+}
+
+function withHeaders(operation: NamedOperation, status: number, body: object): Reply {
+  const reply = listReply(status, body)
+  return { ...reply, headers: { ...reply.headers, ...createRevisionHeader(operation, body) } }
+}
+
+/**
+ * The parameters of a query, with numbers and booleans where the input has them. Throws `INVALID_REQUEST` if a parameter is repeated, or if the
+ * operation has none.
+ */
+function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & { format?: string } {
+  const query: JsonObject & { format?: string } = {}
+  for (const [name, text] of new URLSearchParams(exchange.query)) {
+    if (Object.hasOwn(query, name))
+      throw gatewayError('INVALID_REQUEST', { message: `"${name}" can only appear once.` })
+    if (!takesQuery(operation) && name !== 'format')
+      throw gatewayError('INVALID_REQUEST', { message: `Unknown parameter "${name}". Remove it.` })
+    const type = operation.input && readOptionalType(operation.input, name)
+    if (type === 'number' && /^-?\d+(?:\.\d+)?$/.test(text)) query[name] = Number(text)
+    else if (type === 'boolean' && (text === 'true' || text === 'false')) query[name] = text === 'true'
+    else query[name] = text
+  }
+  return query
+}
+
+/** The type of an optional field of an input. */
+function readOptionalType({ entries }: InputSchema, field: string): unknown {
+  const entry: unknown = Object.hasOwn(entries, field) ? entries[field] : undefined
+  return isObject(entry) && isObject(entry.wrapped) ? entry.wrapped.type : undefined
+}
+
+/** The operation that a body calls, and its input, if any. Throws `INVALID_REQUEST` for an unknown action, and for fields that the operation doesn't have. */
+function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
+  const [first] = operations
+  if (body === undefined) return { operation: first, input: [] }
+  const { action, ...others } = body
+  const operation = first.action === undefined ? first : operations.find((one) => one.action === action)
+  if (!operation) {
+    const known = operations.map((one) => `"${one.action}"`).join(', ')
+    throw gatewayError('INVALID_REQUEST', { message: `Set "action" to one of ${known}.` })
+  }
+  const input = operation.action === undefined ? body : others
+  if (operation.input) return { operation, input: [input] }
+  parseInput(noInput, input)
+  return { operation, input: [] }
+}
+
+/** Whether the headers say that the request has no body. */
+function hasNoBody(exchange: Exchange): boolean {
+  const length = exchange.header('content-length')
+  if (length !== undefined) return length.trim() === '0'
+  return exchange.header('content-type') === undefined && exchange.header('transfer-encoding') === undefined
+}
+
+/**
+ * Reads the JSON object in the body of a request. Rejects with `UNSUPPORTED_MEDIA_TYPE` if the headers don't declare JSON, or declare a
+ * compression or another charset, with `PAYLOAD_TOO_LARGE` and `REQUEST_TIMEOUT` beyond the limits, and with `INVALID_JSON` for a body that
+ * is not an object, is not UTF-8, or nests deeper than 64 levels.
+ */
+export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
+  requireJson(exchange)
+  requirePlainUtf8(exchange)
+  return parseJsonObject(jsonText(await unlessClientLeaves(exchange, timedBody(exchange, limits))))
+}
+
+/** Rejects as soon as the client disconnects, because some platforms keep waiting for the body. */
+function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
+  const { scope, close } = scopeOfClient(exchange)
+  return scope.race(work).finally(close)
+}
+
+/** The number of elements to write without a pause, which takes less than a millisecond. */
+const PIECE = 500
+
+/**
+ * Like `jsonReply`, but writes a long list, if it is the only field of the body, in pieces and at the pace of the client. Writing 100,000 keys in
+ * one go would block all other requests.
+ */
+export function listReply(status: number, body: object): Reply {
+  const [[name, list] = [], ...others] = Object.entries(body)
+  if (name === undefined || others.length > 0 || !Array.isArray(list) || list.length <= PIECE)
+    return jsonReply(status, body)
+  return { ...jsonReply(status, {}), body: pieces(name, list) }
+}
+
+function pieces(name: string, list: readonly unknown[]): ByteStream {
+  let at = 0
+  return {
+    async next() {
+      if (at >= list.length) return undefined
+      const start = at === 0 ? `{${JSON.stringify(name)}:[` : ','
+      const elements = JSON.stringify(list.slice(at, at + PIECE)).slice(1, -1)
+      at += PIECE
+      return encodeUtf8(start + elements + (at >= list.length ? ']}' : ''))
+    },
+    cancel: () => {
+      at = list.length
+    },
+  }
+}

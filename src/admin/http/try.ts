@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { gatewayError } from '../../errors.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { MadeExchange } from '../../lib/internal-exchange.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { endpoints } from '../../protocols/kinds/kinds.ts'
+import type { Store } from '../../records/store.ts'
+import type { HttpRoute } from '../../request/door/router.ts'
+import { anyObject, closed, fields, invalidInput, noList, parseInput } from '../input.ts'
+import { findRecord } from '../record-operations.ts'
+
+/** The path where callers of the management API send model requests. It isn't an operation, because its response can be a stream. */
+export const TRY = '/api/try'
+
+const HEADERS = 'must be an object that maps header names to strings'
+
+export const tryInput = closed({
+  path: fields.text,
+  body: anyObject('must be an object (the request body)'),
+  headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  asKey: v.exactOptional(fields.text),
+})
+
+/**
+ * The route that sends a model request and returns the response with its headers. The request acts as the key with the given id, with its limits
+ * and models, or as the operator, who needs no key and has the limits of the gateway.
+ */
+export const tryRoute = ({
+  store,
+  readBody,
+  basePath,
+  serve,
+}: {
+  store: Pick<Store, 'keys'>
+  /** Reads a JSON body, within limits. */
+  readBody(exchange: Exchange): Promise<JsonObject>
+  basePath: string
+  serve(exchange: Exchange): Promise<Reply | undefined>
+}): HttpRoute => ({
+  method: 'POST',
+  path: TRY,
+  async run({ exchange }) {
+    const { path, body, headers = {}, asKey } = parseInput(tryInput, await readBody(exchange))
+    const { pathname, search } = parseEndpoint(path)
+    const key = asKey === undefined ? undefined : await findRecord(store.keys, 'Key', ({ id }) => id === asKey)
+    const reply = await serve(
+      new MadeExchange({
+        path: basePath + pathname,
+        query: search,
+        body,
+        headers: toHeaders(headers),
+        actsAs: key ? { keyDigest: key.id } : {},
+        outer: exchange,
+      }),
+    )
+    if (!reply) throw gatewayError('NOT_FOUND', { message: `POST ${pathname} does not exist here.` })
+    return reply
+  },
+})
+
+/** The path and the query of a model endpoint. Throws `INVALID_REQUEST` for any other path. */
+function parseEndpoint(path: string): { pathname: string; search: string } {
+  const url =
+    /^\/[^/\\]/.test(path) && URL.canParse(path, 'http://gateway') ? new URL(path, 'http://gateway') : undefined
+  const isModelPath =
+    url && (/^\/v1(?:beta)?\/./.test(url.pathname) || endpoints.some((endpoint) => endpoint.path === url.pathname))
+  if (!isModelPath) throw invalidInput('"path" must be the path of a model endpoint, such as "/v1/chat/completions"')
+  return { pathname: url.pathname, search: url.search }
+}
+
+function toHeaders(given: Record<string, string>): Map<string, string> {
+  try {
+    return new Map(new Headers(given)) // which validates them, and lowercases their names
+  } catch {
+    throw invalidInput('"headers" must contain only valid header names and values')
+  }
+}

@@ -1,0 +1,108 @@
+import { gatewayError } from '../../errors.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { isObject } from '../../lib/json.ts'
+import { getRevision } from '../../lib/revision.ts'
+import type { WritableStore } from '../../records/writable-store.ts'
+import { jsonReply } from '../../request/door/reply.ts'
+import type { ComboOperations } from '../combos.ts'
+import type { ConnectionOperations } from '../connections.ts'
+import type { GroupOperations } from '../groups.ts'
+import type { KeyOperations } from '../keys.ts'
+import type { AliasOperations, CustomModelOperations } from '../models.ts'
+import type { NamedOperation } from '../operation-table.ts'
+import type { ProviderOperations } from '../providers.ts'
+import type { SettingsOperations } from '../settings.ts'
+
+/** The operations that read single records and the names in exports. */
+export interface RecordApi {
+  keys: Pick<KeyOperations<unknown>, 'get' | 'list'>
+  groups: Pick<GroupOperations<unknown>, 'get' | 'list'>
+  combos: Pick<ComboOperations<unknown>, 'get'>
+  connections: Pick<ConnectionOperations<unknown>, 'get'>
+  providers: Pick<ProviderOperations<unknown>, 'get'>
+  settings: Pick<SettingsOperations<unknown>, 'get'>
+  aliases: Pick<AliasOperations<unknown>, 'list'>
+  customModels: Pick<CustomModelOperations<unknown>, 'list'>
+}
+
+/** Reads the record that an operation changes, as the API returns it; `undefined` if there is none. Can also reject with `NOT_FOUND`. */
+type Current = (api: RecordApi, args: readonly unknown[]) => Promise<object | undefined>
+
+const toText = (value: unknown) => String(value)
+const getMember = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
+
+/** For each resource that has operations with `ifMatch` or `hasRevision`. */
+const currentRecords: Readonly<Record<string, Current>> = {
+  keys: async (api, [id]) => (await api.keys.get(toText(id))).key,
+  groups: (api, [id]) => api.groups.get(toText(id)),
+  combos: (api, [id]) => api.combos.get(toText(id)),
+  connections: (api, [id]) => api.connections.get(toText(id)),
+  providers: (api, [id]) => api.providers.get(toText(id)),
+  settings: (api) => api.settings.get(),
+  aliases: async (api, [given]) => {
+    const alias = toText(getMember(given, 'alias') ?? given)
+    const { aliases } = await api.aliases.list()
+    return Object.hasOwn(aliases, alias) ? { alias, model: aliases[alias] } : undefined
+  },
+  customModels: async (api, [given, id = getMember(given, 'id')]) => {
+    const alias = getMember(given, 'providerAlias') ?? given
+    const { models } = await api.customModels.list()
+    return models.find((model) => model.providerAlias === alias && model.id === id)
+  },
+}
+
+/**
+ * Runs a change if its record has the revision in `If-Match`, or if there is no such header; otherwise replies with a 409 and the current record.
+ * Changes with the header run one after another, across all instances if the storage is atomic.
+ */
+export async function runUnlessChanged(
+  { exchange, operation, api, store }: ChangeTerms,
+  args: readonly unknown[],
+  change: () => Promise<Reply>,
+): Promise<Reply> {
+  const wanted = exchange.header('if-match')
+  if (wanted === undefined || exchange.method === 'GET' || wanted.trim() === '*') return change()
+  const [resource = ''] = operation.names
+  const current = currentRecords[resource]
+  if (!operation.ifMatch || !current)
+    throw gatewayError('INVALID_REQUEST', {
+      message: `"If-Match" only applies to changes of a single record. ${LEAVE_IT_OUT}`,
+    })
+  return store.runExclusive('changes', async (ready) => {
+    await rereadRecords(store, resource)
+    const record = await current(api, args)
+    if (record && wanted.split(',').some((tag) => tag.trim() === getRevision(record))) {
+      ready()
+      return change()
+    }
+    const { key: _, ...shown } = { key: undefined, ...record }
+    return jsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: shown }) })
+  })
+}
+
+interface ChangeTerms {
+  exchange: Exchange
+  operation: NamedOperation
+  api: RecordApi
+  store: WritableStore
+}
+
+/** The header with the revision of the record that an operation returned, if it has one. */
+export function createRevisionHeader({ hasRevision }: NamedOperation, body: object): Record<string, string> {
+  if (!hasRevision) return {}
+  const record = 'key' in body && isObject(body.key) ? body.key : body
+  return { etag: getRevision(record) }
+}
+
+/** Other instances may have just changed the records. */
+async function rereadRecords(store: WritableStore, resource: string): Promise<void> {
+  if (resource === 'settings') await store.settings.reread()
+  const { keys, groups, combos, connections, providers, aliases, customModels } = store
+  const records = { keys, groups, combos, connections, providers, aliases, customModels }
+  for (const [name, one] of Object.entries(records)) if (name === resource) await one.entries({ fresh: true })
+}
+
+const LEAVE_IT_OUT = 'Omit it, or name the record in the path.'
+const CHANGED =
+  'The record was changed in the meantime. "current" is its present state; to change that, send its revision as "If-Match".'
+const GONE = 'The record was deleted in the meantime. Omit "If-Match" to recreate it.'

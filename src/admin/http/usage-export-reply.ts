@@ -1,0 +1,113 @@
+import { gatewayError } from '../../errors.ts'
+import {
+  addNames,
+  type ExportFormat,
+  formatCsvHeader,
+  formatCsvLines,
+  formatJsonLines,
+  listCsvColumns,
+  readNames,
+} from '../../features/usage/operations/usage-export.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream, Exchange, Reply } from '../../lib/exchange.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { UNCACHED } from '../../request/door/reply.ts'
+import type { OperationEntry } from '../operation-table.ts'
+import type { RecordApi } from './unless-changed.ts'
+
+type Exported = NonNullable<OperationEntry['exports']>
+
+/** The media types of usage; `json`: the result of the operation. */
+const TYPES = {
+  json: 'application/json',
+  csv: 'text/csv',
+  jsonl: 'application/jsonl',
+} as const satisfies Record<ExportFormat | 'json', string>
+
+/**
+ * The format that a request asks for: the parameter `format`, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
+ * `INVALID_REQUEST`.
+ */
+export function chooseExportFormat(exchange: Exchange, format: string | undefined): ExportFormat | undefined {
+  if (format !== undefined && !Object.hasOwn(TYPES, format))
+    throw gatewayError('INVALID_REQUEST', { message: '"format" must be "json", "csv", or "jsonl"' })
+  if (format === 'csv' || format === 'jsonl') return format
+  if (format !== undefined) return undefined
+  for (const type of (exchange.header('accept') ?? '').split(',')) {
+    const name = type.split(';')[0]?.trim().toLowerCase()
+    if (name === TYPES.csv) return 'csv'
+    if (name === TYPES.jsonl || name === 'application/x-ndjson') return 'jsonl'
+    if (name === TYPES.json || name === '*/*') return undefined
+  }
+  return undefined
+}
+
+interface ExportTerms {
+  query: JsonObject
+  exported: Exported
+  format: ExportFormat
+  api: Pick<RecordApi, 'keys' | 'groups'>
+}
+
+/** The number of requests per read. */
+const PAGE = 1_000
+
+/**
+ * The result of an operation as CSV or JSON Lines. Without a `limit`, all requests are sent, page by page, at the pace of the client; with one, the
+ * header `x-signalbox-before` contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
+ */
+export async function createExportReply(
+  call: (query: JsonObject) => Promise<object>,
+  { query, exported, format, api }: ExportTerms,
+): Promise<Reply> {
+  const isPaged = exported === 'requests' && query.limit === undefined
+  const read = async (before: unknown) => {
+    const answer: object = await call(
+      isPaged ? { ...query, limit: PAGE, ...(before !== undefined && { before }) } : query,
+    )
+    const content: unknown = Reflect.get(answer, exported)
+    const { before: next, missing } = answer as { before?: unknown; missing?: unknown } // lists of requests have them
+    return { list: Array.isArray(content) ? content : [content], before: next, missing }
+  }
+  const first = await read(undefined)
+  const columns = listCsvColumns(exported, first.list.filter(isObject))
+  const sources = { keys: () => api.keys.list({ values: 'none' }), groups: () => api.groups.list() }
+  const toLines = async (list: object[]) =>
+    format === 'csv' ? formatCsvLines(addNames(list, await readNames(list, sources)), columns) : formatJsonLines(list)
+  const head = format === 'csv' ? formatCsvHeader(columns) : ''
+  const headers = {
+    'content-type': format === 'csv' ? `${TYPES.csv}; charset=utf-8` : TYPES.jsonl,
+    ...UNCACHED,
+    ...(!isPaged && typeof first.before === 'string' && { 'x-signalbox-before': first.before }),
+    ...(typeof first.missing === 'number' && { 'x-signalbox-missing': String(first.missing) }),
+  }
+  if (!isPaged || first.before === undefined) return { status: 200, headers, body: head + (await toLines(first.list)) }
+  return { status: 200, headers, body: pages(head + (await toLines(first.list)), first.before, read, toLines) }
+}
+
+function pages(
+  beginning: string,
+  before: unknown,
+  read: (before: unknown) => Promise<{ list: object[]; before: unknown }>,
+  toLines: (list: object[]) => Promise<string>,
+): ByteStream {
+  let text: string | undefined = beginning
+  let next: unknown = before
+  return {
+    async next() {
+      if (text === undefined) {
+        if (next === undefined) return undefined
+        const page = await read(next)
+        next = page.before
+        text = await toLines(page.list)
+      }
+      const bytes = encodeUtf8(text)
+      text = undefined
+      return bytes.length > 0 || next === undefined ? bytes : this.next() // a page may be empty
+    },
+    cancel() {
+      text = undefined
+      next = undefined
+    },
+  }
+}

@@ -1,0 +1,242 @@
+import * as v from 'valibot'
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { currentName, didYouMean, nearest } from '../lib/spelling.ts'
+
+type Entries = v.ObjectEntries
+
+/** The schema of an object that refuses fields it does not know. Messages of its fields are predicates: `must be text`. */
+export function closed<const E extends Entries>(entries: E) {
+  return v.strictObject(entries, (issue) => {
+    if (issue.expected === 'never') return hint(String(issue.input), fieldsToSend(entries))
+    const entry = entries[fieldOf(issue)]
+    return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
+  })
+}
+
+/** The schema of the body of an operation without input. */
+export const noInput = closed({})
+
+/** A schema of an object that refuses what it does not know, and gives a `T`. */
+export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
+
+/**
+ * A value of one of these shapes. `shapeOf` says by the value which one is meant, so that a refusal speaks of that one alone; `options` are
+ * all of them.
+ */
+export function oneShapeOf<const Options extends readonly v.GenericSchema[]>(
+  options: Options,
+  shapeOf: (input: unknown) => Options[number],
+) {
+  return Object.assign(v.lazy(shapeOf), { options })
+}
+
+/** Any JSON object. */
+export const anyObject = (message: string) =>
+  v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
+
+/** A check for use before the schema of an object, since that schema alone would accept a list. */
+export const noList = (message = 'must be an object') =>
+  v.pipe(
+    v.unknown(),
+    v.check((value) => !Array.isArray(value), message),
+  )
+
+/**
+ * Parses a caller's input; what is `undefined` counts as absent, and so does what is ignored. Throws `INVALID_REQUEST` with a sentence on what to do; `inner` are the
+ * fields that belong into one of its fields, by the name of that.
+ */
+export function parseInput<T>(
+  schema: ClosedSchema<T>,
+  input: unknown,
+  inner: Readonly<Record<string, readonly string[]>> = {},
+): T {
+  const names = fieldsToSend(schema.entries)
+  if (!isObject(input)) throw invalidInput(`Send an object with ${list(names)}.`)
+  for (const field of Object.keys(input)) {
+    if (Object.hasOwn(schema.entries, field)) continue
+    throw invalidInput(unknownField(field, innerHint(field, names, inner) ?? hint(field, names)))
+  }
+  const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
+  if (result.success) return withoutIgnored(result.output, schema.entries)
+  throw invalidInput(sentence(result.issues[0]))
+}
+
+/** What is sent back and ignored is not passed on. */
+function withoutIgnored<T>(output: T, entries: Entries): T {
+  const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
+  if (ignored.length === 0) return output
+  const kept = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
+  return Object.fromEntries(kept) as T // each of them may be missing
+}
+
+/**
+ * Parses the input of a `put`, which a host writes in its own code. Also throws `INVALID_REQUEST` on a member that is `undefined`: that is nearly
+ * always an unset variable, and the record would lack its value.
+ */
+export function parsePut<T>(
+  schema: ClosedSchema<T>,
+  input: unknown,
+  inner?: Readonly<Record<string, readonly string[]>>,
+): T {
+  refuseUndefined(input)
+  return parseInput(schema, input, inner)
+}
+
+/** Throws `INVALID_REQUEST` when a member of an input is `undefined`, or one of an object in it. */
+export function refuseUndefined(input: unknown, path = ''): void {
+  if (!isObject(input)) return
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined)
+      throw invalidInput(
+        `"${path}${name}" must not be undefined. Check that the variable it comes from is set, or omit it to keep the stored value`,
+      )
+    if (path === '') refuseUndefined(value, `${name}.`)
+  }
+}
+
+/**
+ * The input of a `put` as callers write it. The types accept `undefined` for optional members, so that variables can be passed; `put` refuses it when
+ * it runs.
+ */
+export type OrUnset<Input> = {
+  [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
+    ? Input[Member] | undefined
+    : Input[Member]
+}
+
+export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
+
+/** Not those that are ignored, and not those that are always refused. */
+const fieldsToSend = (entries: Entries): string[] =>
+  Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
+
+function withoutUndefined(input: unknown, levels: number): unknown {
+  if (!isObject(input)) return input
+  const given = Object.entries(input).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, levels > 0 ? withoutUndefined(value, levels - 1) : value]),
+  )
+}
+
+interface Issue extends Pick<v.BaseIssue<unknown>, 'input' | 'message' | 'type' | 'expected'> {
+  path?: ReadonlyArray<{ key: unknown }> | undefined
+}
+
+function sentence(issue: Issue): string {
+  if (issue.type === 'strict_object' && issue.expected === 'never') return unknownField(pathOf(issue), issue.message)
+  return `"${pathOf(issue)}" ${issue.input === undefined ? 'is required and ' : ''}${issue.message}`
+}
+
+const fieldOf = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
+
+/** `models[0]`, `providerSpecificData.baseUrl`. */
+const pathOf = ({ path = [] }: Issue) =>
+  path.map(({ key }, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`)).join('')
+
+const unknownField = (field: string, meant: string) =>
+  `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
+
+function hint(field: string, known: readonly string[]): string {
+  if (known.length === 0) return 'Remove it.'
+  const current = currentName(field, known)
+  if (current !== undefined) return `It was renamed. Use "${current}".`
+  return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
+}
+
+/** For a field that belongs in another one, and is not one of the fields misspelt. */
+function innerHint(field: string, fields: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
+  for (const [outer, names] of Object.entries(inner)) {
+    const belongs = `It belongs in "${outer}".`
+    if (names.includes(field)) return belongs
+    const meant = didYouMean(nearest(field, fields, 1).length > 0 ? [] : nearest(field, names, 1))
+    if (meant) return `${meant} ${belongs}`
+  }
+  return undefined
+}
+
+const MAX_SHOWN = 60
+
+const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
+
+/** The schemas of single fields that several inputs share. */
+export const fields = {
+  text: v.string(notText),
+  flag: v.boolean('must be true or false'),
+  /** A model's name of 1 to 512 characters, trimmed. */
+  model: trimmedModel(notText),
+  /** A model's name where an object with a model may stand as well. */
+  modelOrObject: trimmedModel('must be a string or an object with "model"'),
+  /** Text that values are compared with, as it is. */
+  patternText: pattern(notText),
+  patternTextOr: pattern,
+  /** A field that clients send back after they have read the record; it is ignored. */
+  ignored: v.exactOptional(v.unknown()),
+  /** Shown, and always refused. */
+  byAction: v.exactOptional(
+    v.never('can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'),
+  ),
+}
+
+function trimmedModel(message: string | typeof notText) {
+  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
+}
+
+/** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
+export function bounds(maxLength: number) {
+  return [
+    v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
+    v.check<string, string>(
+      (value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value),
+      'must not contain control characters',
+    ),
+  ] as const
+}
+
+export function notDots() {
+  return v.check<string, string>(
+    (value) => !/^\.\.?$/.test(value),
+    'must not be "." or "..", which cannot be used in a URL',
+  )
+}
+
+function pattern(message: string | typeof notText) {
+  return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
+}
+
+/** One of these texts; some are refused by words of their own. */
+export function choiceOf<const Options extends readonly string[]>(
+  options: Options,
+  refusals: Readonly<Record<string, string>> = {},
+) {
+  const usual = `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+  return v.picklist(options, ({ input }) => {
+    const own = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
+    return own ?? usual
+  })
+}
+
+export function notText(issue: v.StringIssue): string {
+  return issue.input === undefined ? 'must not be blank' : 'must be a string'
+}
+
+const MAX_LENGTH = 2_048
+
+/** What is wrong with an address that requests are sent to, as the rest of a sentence; `undefined` when it is fine. */
+export function addressProblem(text: string): string | undefined {
+  const url = parse(text)
+  if (!url || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'
+  if (text.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} characters`
+  if (/[\s\\\p{Cc}\p{Cs}]/u.test(text)) return 'must not contain whitespace, backslashes, or control characters'
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials'
+  if (/[?#]/.test(text)) return 'must not have a query or a fragment'
+  return undefined
+}
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}

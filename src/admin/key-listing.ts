@@ -1,0 +1,118 @@
+import * as v from 'valibot'
+import type { StoredEntry } from '../records/stored-records.ts'
+import { choiceOf, closed, fields } from './input.ts'
+import type { ShownKey } from './keys.ts'
+
+/** Whether keys include their values. */
+export interface KeyView {
+  /**
+   * `none`: with a `hint` instead of the value; `all`: with the value. Default: with the value, except in lists if the setting
+   * `showKeyValues` is `false`.
+   */
+  values?: 'all' | 'none'
+}
+
+/** Keys without their values. */
+export interface HintView extends KeyView {
+  values: 'none'
+}
+
+/** Which keys to list, and how; default: all. */
+export interface KeysQuery extends KeyView {
+  /** Maximum keys per page, 1 to 1,000; default: all. */
+  limit?: number
+  /** The `after` of the previous page. */
+  after?: string
+  /** Only keys whose name or id contains this string; case-insensitive. */
+  q?: string
+  /** Only keys of the group with this id. */
+  group?: string
+  /** Only active, paused, or expired keys. */
+  state?: (typeof states)[number]
+}
+
+const states = ['active', 'paused', 'expired'] as const
+
+/** A key without its value. */
+export interface HintedKey extends Omit<ShownKey, 'key'> {
+  /** The first six and the last two characters of the value, such as `sbx_ab…9f`; empty if it can't be read. */
+  hint: string
+}
+
+const MAX_PAGE = 1_000
+const LIMIT = `must be a whole number from 1 to ${MAX_PAGE}`
+const CURSOR = /^-?\d{1,20}(?:\.\d{1,20})?:/
+
+const values = v.exactOptional(choiceOf(['all', 'none']))
+
+export const keyViews = {
+  list: closed({
+    values,
+    limit: v.exactOptional(
+      v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MAX_PAGE, LIMIT)),
+    ),
+    after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" value of a previous page'))),
+    q: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+    group: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+    state: v.exactOptional(choiceOf(states)),
+  }),
+  get: closed({ values }),
+}
+
+/** The key without its value. */
+export function hinted({ key, ...others }: ShownKey): HintedKey {
+  return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
+}
+
+/** How many keys are looked at before requests get their turn; it takes a fraction of a millisecond. */
+const BATCH = 1_000
+
+/** A page of the keys that match the query, and the `after` of the next page, if there is one. */
+export async function pageOfKeys<T extends MeantKey>(
+  entries: ReadonlyArray<StoredEntry<T>>,
+  { q = '', after, limit = Number.POSITIVE_INFINITY, group, state }: KeysQuery,
+  { now, turnEnd }: { now: number; turnEnd: () => Promise<void> },
+): Promise<{ page: StoredEntry<T>[]; after?: string }> {
+  const wanted = q.toLowerCase()
+  const isMeant = (key: T) =>
+    (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)) &&
+    (group === undefined || key.group === group) &&
+    (state === undefined || stateOf(key, now) === state)
+  const page: StoredEntry<T>[] = []
+  for (let at = after === undefined ? 0 : placeAfter(entries, after); at < entries.length; at++) {
+    const entry = entries[at]
+    if (!entry) break
+    if (isMeant(entry.record)) {
+      const last = page.at(-1)
+      if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
+      page.push(entry)
+    }
+    if (at % BATCH === BATCH - 1) await turnEnd()
+  }
+  return { page }
+}
+
+/** The parts of a key by which queries select it. */
+interface MeantKey {
+  id: string
+  name: string
+  isActive?: boolean
+  expiresAt?: string
+  group?: string
+}
+
+function stateOf({ isActive, expiresAt }: MeantKey, now: number): KeysQuery['state'] {
+  if (isActive === false) return 'paused'
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active'
+}
+
+/** Where the keys after a page begin, also when its last one was deleted meanwhile. */
+function placeAfter(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
+  const colon = after.indexOf(':')
+  const order = Number(after.slice(0, colon))
+  const id = after.slice(colon + 1)
+  const last = entries.findIndex((entry) => entry.record.id === id)
+  if (last >= 0) return last + 1
+  const next = entries.findIndex((entry) => entry.order > order)
+  return next >= 0 ? next : entries.length
+}

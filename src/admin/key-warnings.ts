@@ -1,0 +1,63 @@
+import { didYouMean, nearest } from '../lib/spelling.ts'
+import { listKnownNames } from '../request/routing/known-names.ts'
+import type { RouteTable } from '../request/routing/route-table.ts'
+import { matchesPattern } from '../request/routing/routing-facts.ts'
+import type { Clock, Storage, UsageLimits } from '../types.ts'
+import { limitWarnings, whyNowhere } from './warnings.ts'
+
+/** The fields of a key or group that may keep it from working as intended. */
+interface Guarded {
+  limits?: UsageLimits
+  models?: readonly string[]
+  expiresAt?: string
+}
+
+/** What warnings about keys are based on. */
+export interface KeyWarningSources {
+  store: { storage: Pick<Storage, 'atomic'> }
+  routes(): Promise<RouteTable>
+  clock: Clock
+}
+
+/** Warns of everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
+export async function keyWarnings(record: Guarded, { store, routes, clock }: KeyWarningSources): Promise<string[]> {
+  const { models, expiresAt } = record
+  return [
+    ...limitWarnings(record, store.storage),
+    ...(expiresAt !== undefined && Date.parse(expiresAt) <= clock.now()
+      ? [`The key expired at ${expiresAt}, so requests with it fail with a 401.`]
+      : []),
+    ...(models
+      ? await routes()
+          .then((table) => modelWarnings(models, table))
+          .catch(() => [])
+      : []),
+  ]
+}
+
+async function modelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
+  const dead = models.flatMap((model) => {
+    const why = model.includes('*') ? whyNoMatch(model, table) : whyNowhere(model, table)
+    return why === undefined ? [] : [{ model, why }]
+  })
+  const names = dead.length > 0 ? await listKnownNames(table) : []
+  return [
+    ...dead.slice(0, MAX_NAMED).map(({ model, why }) => {
+      const hint = didYouMean(nearest(model, names, 1))
+      return `"${model}" in "models" doesn't resolve yet: ${why}.${hint ? ` ${hint}` : ''}`
+    }),
+    ...(dead.length > MAX_NAMED ? [`${dead.length - MAX_NAMED} more of its models don't resolve yet.`] : []),
+  ]
+}
+
+const MAX_NAMED = 10
+
+/** Why no request can match a pattern with `*`. Providers have unlisted models, so any name below a provider can match. */
+function whyNoMatch(pattern: string, table: RouteTable): string | undefined {
+  const head = pattern.slice(0, pattern.indexOf('*'))
+  const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)
+  const isProviders = [...table.byName.keys()].some((name) => canMatch(`${name}/`))
+  if (isProviders || [...table.combos.keys(), ...table.aliases.keys()].some((name) => matchesPattern(name, pattern)))
+    return undefined
+  return whyNowhere(pattern, table)
+}

@@ -1,0 +1,188 @@
+import type { Mutex } from '../lib/promises.ts'
+import type { AliasRecord } from '../records/store.ts'
+import { customModelId, type WritableStore } from '../records/writable-store.ts'
+import type { RouteTable } from '../request/routing/route-table.ts'
+import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
+import type { InputOf } from '../types/records/record-fields.ts'
+import type { Combo, ComboModel, CustomModel } from '../types.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { tokenPriceWarnings } from './price-warnings.ts'
+import { findRecord, isSameJson, present, withChange } from './record-operations.ts'
+import { inputSchema } from './schemas.ts'
+import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
+
+/** The model alias map. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+export interface AliasOperations<Input = never> {
+  /** Model names by alias, in the order of creation. */
+  list(): Promise<{ aliases: Record<string, string> }>
+  /**
+   * Creates or changes an alias, and writes nothing when nothing would change. One that leads back to itself is an `INVALID_REQUEST`. A combo
+   * of the same name takes precedence. `warnings` explain why the alias leads nowhere yet; absent when it leads to a model.
+   */
+  set(input: AliasRecord | Input): Promise<AliasRecord & Warned>
+  delete(alias: string): Promise<{ success: true }>
+}
+
+export const aliasInputs = { set: inputSchema(aliasFields, 'put') }
+
+/** `inTurn` is shared with the combos: both decide where a name leads. `routes`: where names lead now. */
+export function createAliasOperations({
+  store,
+  routes,
+  inTurn,
+}: {
+  store: WritableStore
+  routes: () => Promise<RouteTable>
+  inTurn: Mutex
+}): AliasOperations<unknown> {
+  const { aliases } = store
+
+  async function warned(record: AliasRecord): Promise<AliasRecord & Warned> {
+    const table = await routes()
+    const { model } = record
+    const combo = table.findCombo(record.alias)
+    if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
+    const why = whyNowhere(model, table)
+    return withWarnings(
+      record,
+      why === undefined ? [] : [`The alias doesn't resolve yet: it points to "${model}", but ${why}.`],
+    )
+  }
+
+  return {
+    list: async () => ({
+      aliases: Object.fromEntries((await aliases.all()).map(({ alias, model }) => [alias, model])),
+    }),
+
+    async set(input) {
+      const record = parseInput(aliasInputs.set, input)
+      return inTurn(async () => {
+        const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
+        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return warned(record)
+        const others = all.filter(({ alias }) => alias !== record.alias)
+        const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
+        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${shownCycle(cycle)}`)
+        await aliases.upsert(record.alias, record)
+        return warned(record)
+      })
+    },
+
+    delete: (name) =>
+      inTurn(async () => {
+        const { id } = await findRecord(aliases, 'Alias', ({ alias }) => alias === name)
+        present(await aliases.remove(id), 'Alias')
+        return { success: true }
+      }),
+  }
+}
+
+/** What leads from one model name to others. */
+export interface Names {
+  combos: readonly Combo[]
+  aliases: readonly AliasRecord[]
+}
+
+/** The names by which `start` leads back to itself, both ends included; a combo goes before an alias of the same name, as in routing. */
+export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
+  const next = new Map<string, readonly string[]>()
+  for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])
+  for (const { name, models } of combos) next.set(name, models.map(modelOf))
+  const cameFrom = new Map<string, string>()
+  const open = [start]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    for (const model of next.get(name) ?? []) {
+      if (model === start) return pathTo(name, { start, cameFrom })
+      if (cameFrom.has(model)) continue
+      cameFrom.set(model, name)
+      open.push(model)
+    }
+  }
+  return undefined
+}
+
+/** `<provider>/<model>` as an alias of itself publishes the model and leads to it; any other name would lead nowhere. */
+const isDirect = (model: string) => /.\/./.test(model)
+
+/** As `a → b → a`. */
+export const shownCycle = (cycle: readonly string[]): string => cycle.join(' → ')
+
+function pathTo(last: string, { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> }): string[] {
+  const path = [start]
+  for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
+    path.push(name)
+  return [...path, start].reverse()
+}
+
+/** The model name of an entry. */
+export const modelOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
+
+/**
+ * Models that the catalog does not have. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
+ */
+export interface CustomModelOperations<Input = never> {
+  list(): Promise<{ models: CustomModel[] }>
+  /** Rejects with `INVALID_REQUEST` when the model exists. `warnings` name prices that no request will use, or that are likely in another unit. */
+  create(input: CustomModel | Input): Promise<CustomModel & Warned>
+  /** Creates the model, or changes its type or its prices if they are given; `null` removes the prices. Writes nothing when nothing would change, and refuses a member that is `undefined`. */
+  put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel & Warned>
+  delete(providerAlias: string, id: string): Promise<{ success: true }>
+}
+
+/** A custom model to create or change by `put`. */
+export interface CustomModelPut extends InputOf<typeof customModelFields, 'put'> {}
+
+export const customModelInputs = {
+  create: inputSchema(customModelFields, 'create'),
+  put: inputSchema(customModelFields, 'put'),
+}
+
+export function createCustomModelOperations({
+  store: { customModels },
+  routes,
+}: {
+  store: WritableStore
+  routes: () => Promise<RouteTable>
+}): CustomModelOperations<unknown> {
+  /** The model with its warnings. Never rejects, since the model has been made. */
+  async function warned(model: CustomModel): Promise<CustomModel & Warned> {
+    const { providerAlias, id, prices } = model
+    const name = `${providerAlias}/${id.trim()}`
+    if (!prices) return model
+    const why = await routes().then(
+      (table) => whyNowhere(name, table),
+      () => undefined,
+    )
+    return withWarnings(model, [
+      ...(why === undefined ? [] : [`"prices" of "${name}": the model doesn't resolve yet because ${why}.`]),
+      ...tokenPriceWarnings(prices, `"prices" of "${name}"`),
+    ])
+  }
+
+  return {
+    list: async () => ({ models: (await customModels.all()).map((model) => ({ ...model })) }),
+
+    async create(input) {
+      const model = parseInput(customModelInputs.create, input)
+      if (!(await customModels.insert(customModelId(model), model))) {
+        throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
+      }
+      return warned(model)
+    },
+
+    async put(input) {
+      const model = parsePut(customModelInputs.put, input)
+      const id = customModelId(model)
+      const stored = await customModels.get(id)
+      const next = withChange({ ...stored }, model)
+      if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)
+      return warned(next)
+    },
+
+    async delete(providerAlias, id) {
+      const isIt = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
+      const found = await findRecord(customModels, 'Custom model', isIt)
+      present(await customModels.remove(found.id), 'Custom model')
+      return { success: true }
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import type * as v from 'valibot'
+import { isObject } from '../lib/json.ts'
+
+/** The entry of one operation: how HTTP calls it, what it takes and returns, and how the OpenAPI document describes it. */
+export interface OperationEntry {
+  /** `PATCH` requests also reach the operations with the method `PUT`. */
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base path. Path parameters are the first arguments: `:name`, `:name?` (optional), or `:name+` (can contain slashes). */
+  path: `/api/${string}`
+  /** If several operations share a route: the value of the body field `action` that selects this one. */
+  action?: string
+  /** The summary of the route that the actions share, on the first of them. */
+  routeSummary?: string
+  /** Completes the message of an internal error: "Failed to fetch keys". */
+  failure: string
+  /** The status of success; default 200. */
+  status?: 201
+  /** The schema of the last argument, which HTTP reads from the query of a GET and from the body of other methods. Absent: no input. */
+  input?: InputSchema
+  /** Whether the body can be missing, which means an empty object. */
+  isBodyOptional?: true
+  /** The schema of the result, which is the body of the HTTP response. */
+  output: v.GenericSchema
+  /** The field of the result that clients can also get as CSV and JSON Lines. */
+  exports?: 'rows' | 'requests' | 'request'
+  /** Whether the operation changes one record, and so fails with a 409 if the `If-Match` header names another revision of it. */
+  ifMatch?: true
+  /** Whether the response contains one record, and so has its revision in the `ETag` header. */
+  hasRevision?: true
+  summary: string
+  description?: string
+  /** Descriptions of query parameters. */
+  parameters?: Readonly<Record<string, string>>
+  /** Error statuses that only this operation returns. */
+  errors?: readonly number[]
+}
+
+/** The schema of an input: an object with these fields. */
+export type InputSchema = v.GenericSchema & { readonly entries: v.ObjectEntries }
+
+/** Operations by name; a resource can contain other resources. */
+export interface OperationTable {
+  readonly [name: string]: OperationEntry | OperationTable
+}
+
+/** The entry of an operation that a feature adds. */
+export interface FeatureOperation extends OperationEntry {
+  /** Gets the path parameters, then the input, if the operation has one. The input has been validated. */
+  run(...args: never[]): Promise<object>
+}
+
+/** The operations that features add: `gateway.api.<resource>.<name>`. */
+export interface FeatureOperations {
+  readonly [resource: string]: { readonly [name: string]: FeatureOperation }
+}
+
+/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`. */
+export interface NamedOperation extends OperationEntry {
+  names: readonly string[]
+}
+
+/** The routes of records with ids, such as those at `/api/keys`; `noun`: one of them. */
+export function recordRoutes<const Path extends `/api/${string}`>(path: Path, noun: string) {
+  return {
+    list: { method: 'GET', path, failure: `fetch ${noun}s` },
+    create: { method: 'POST', path, failure: `create ${noun}`, status: 201 },
+    get: { method: 'GET', path: `${path}/:id`, failure: `fetch ${noun}`, hasRevision: true },
+    update: { method: 'PUT', path: `${path}/:id`, failure: `update ${noun}`, ifMatch: true },
+    delete: { method: 'DELETE', path: `${path}/:id`, failure: `delete ${noun}`, ifMatch: true },
+    put: { method: 'PUT', path, failure: `put ${noun}` },
+  } as const
+}
+
+/** Descriptions that the changes of several resources share. */
+export const changeInPlace = 'Omitted fields stay the same; `null` removes a field.'
+export const omittedStay =
+  'Omitted fields stay the same. Writes nothing if nothing would change, so you can send it at every start.'
+export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedStay}`
+
+/** All operations of a table, in its order. */
+export function listOperations(table: OperationTable, parents: readonly string[] = []): NamedOperation[] {
+  return Object.entries(table).flatMap(([name, entry]) => {
+    const names = [...parents, name]
+    return isOperation(entry) ? [{ ...entry, names }] : listOperations(entry, names)
+  })
+}
+
+const isOperation = (entry: OperationEntry | OperationTable): entry is OperationEntry => typeof entry.path === 'string'
+
+/** Whether HTTP requests for the operation have a body. */
+export const takesBody = ({ method, action, input }: Pick<OperationEntry, 'method' | 'action' | 'input'>): boolean =>
+  method !== 'GET' && method !== 'DELETE' && (input !== undefined || action !== undefined)
+
+/** Whether HTTP requests for the operation have a query. */
+export const takesQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
+  method === 'GET' && input !== undefined
+
+/** The function of an operation in an api. Throws a TypeError if there is none. */
+export function findFunction(api: object, names: readonly string[]): (...args: unknown[]) => Promise<object> {
+  const found = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), api)
+  if (typeof found !== 'function') throw new TypeError(`There is no operation ${names.join('.')}.`)
+  return (...args) => Reflect.apply(found, undefined, args)
+}
+
+type ApiFunction = (...args: never) => Promise<unknown>
+
+/**
+ * The entries that the functions of an api need. A table that `satisfies` it has an entry for each function, with a schema of what it resolves
+ * to, and a schema of its input if it has one.
+ */
+export type OperationEntries<Api> = Api extends ApiFunction
+  ? OperationEntry & { output: v.GenericSchema<unknown, Awaited<ReturnType<Api>>> } & (HasInput<Api> extends true
+        ? { input: InputSchema }
+        : { input?: never })
+  : { readonly [Name in keyof Api]: OperationEntries<Api[Name]> }
+
+type HasInput<Function extends ApiFunction> =
+  Last<Required<Parameters<Function>>> extends string | undefined ? false : true
+
+type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
+
+/** `Table` if no `output` has more fields than its function resolves to; otherwise a type that shows the right one. */
+export type ExactOutputs<Api, Table> = {
+  [Name in keyof Api]: Name extends keyof Table
+    ? Api[Name] extends ApiFunction
+      ? Table[Name] extends { output: v.GenericSchema }
+        ? IsSame<v.InferOutput<Table[Name]['output']>, Awaited<ReturnType<Api[Name]>>> extends true
+          ? Table[Name]
+          : { output: { mustBeSchemaOf: Plain<Awaited<ReturnType<Api[Name]>>> } }
+        : never
+      : ExactOutputs<Api[Name], Table[Name]>
+    : never
+}
+
+/** Whether two types are the same in both directions, including which fields are optional. */
+type IsSame<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
+
+/** A type without interfaces, intersections, and `readonly`. */
+type Plain<T> = T extends readonly (infer Element)[]
+  ? Plain<Element>[]
+  : T extends object
+    ? { -readonly [Member in keyof T]: Plain<T[Member]> }
+    : T

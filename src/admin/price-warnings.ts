@@ -1,0 +1,69 @@
+import { isObject } from '../lib/json.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
+import { plainUsd } from '../lib/usd.ts'
+import { getDefinition, getProviderNames, stripName } from '../protocols/providers/names.ts'
+import type { ConnectionRecord } from '../records/store.ts'
+import { tokenPriceNames } from '../types/records/price-fields.ts'
+import type { Catalog, CustomModel, Price } from '../types.ts'
+
+/** Warns of prices of a connection that no request will use, or that are probably in another unit. */
+export function connectionPriceWarnings(
+  { prices = {}, ...connection }: ConnectionRecord,
+  { catalog, customModels }: { catalog: Catalog; customModels: readonly CustomModel[] },
+): string[] {
+  const names = getProviderNames(catalog, connection)
+  const own: string[] = Object.values(names)
+  const { models = [], searchConfig, fetchConfig } = getDefinition(catalog, connection.provider) ?? {}
+  const enabled = connection.providerSpecificData?.enabledModels ?? []
+  const known = new Set([
+    ...models.map(({ id }) => id),
+    ...(searchConfig ? ['search'] : []),
+    ...(fetchConfig ? ['fetch'] : []),
+    ...enabled.flatMap((id) => [id, stripName(id, names)]),
+    ...customModels.filter(({ providerAlias }) => own.includes(providerAlias)).map(({ id }) => id.trim()),
+  ])
+  const unused = Object.keys(prices).flatMap((id) => {
+    if (known.has(id)) return []
+    const stripped = stripName(id, names)
+    if (stripped !== id)
+      return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${stripped}".`]
+    if (known.size === 0) return []
+    const hint = didYouMean(nearest(id, known, 1)) ?? 'If the model exists, add it as a custom model.'
+    return [`"prices" contains "${id}", which is not a known model of this connection. ${hint}`]
+  })
+  const wrongUnits = Object.entries(prices).flatMap(([id, price]) => tokenPriceWarnings(price, `"prices" of "${id}"`))
+  return [...truncateWarnings(unused), ...truncateWarnings(wrongUnits)]
+}
+
+/** A price per million tokens below this is probably per token. */
+const LEAST_PER_MILLION = 0.001
+
+/** Warns of prices that are probably per token instead of per million tokens. `place`: where they are. */
+export function tokenPriceWarnings(price: Price | undefined, place: string): string[] {
+  const [found] = listTokenPrices(price).filter(([, usd]) => usd > 0 && usd < LEAST_PER_MILLION)
+  if (!found) return []
+  const [name, usd] = found
+  const perMillion = Number((usd * 1e6).toPrecision(12))
+  return [
+    `${place}: ${plainUsd(usd)} as "${name}" looks like the price of one token. Prices are in USD per million tokens. Did you mean ${plainUsd(perMillion)}?`,
+  ]
+}
+
+/** The prices of tokens, including nested ones. */
+function listTokenPrices(value: unknown): [name: string, usd: number][] {
+  if (Array.isArray(value)) return value.flatMap(listTokenPrices)
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, inner]): [string, number][] => {
+    if (typeof inner !== 'number') return name === 'images' ? [] : listTokenPrices(inner)
+    return tokenPriceNames.has(name) ? [[name, inner]] : []
+  })
+}
+
+const MAX_NAMED = 10
+
+const truncateWarnings = (warnings: readonly string[]): string[] => [
+  ...warnings.slice(0, MAX_NAMED),
+  ...(warnings.length > MAX_NAMED
+    ? [`${warnings.length - MAX_NAMED} more entries of "prices" have the same problem.`]
+    : []),
+]

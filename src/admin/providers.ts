@@ -1,0 +1,88 @@
+import { getCatalogAlias, getDefinition } from '../protocols/providers/names.ts'
+import { getCompatibleFormat } from '../protocols/providers/target.ts'
+import type { ProviderRecord } from '../records/store.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import { providerFields } from '../types/records/model-fields.ts'
+import type { InputOf } from '../types/records/record-fields.ts'
+import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
+import { parseInput } from './input.ts'
+import { present } from './record-operations.ts'
+import { inputSchema } from './schemas.ts'
+
+/** A provider, as the management API returns it, with defaults filled in. */
+export interface Provider extends CatalogProvider {
+  id: string
+  /** The strategy among its connections; absent: by priority. */
+  strategy?: Strategy
+  stickyLimit?: number
+}
+
+/**
+ * The catalog's providers, which are read-only, and the strategies among their connections. `Input` is accepted in addition to the typed
+ * input: nothing in process, `unknown` for HTTP bodies.
+ */
+export interface ProviderOperations<Input = never> {
+  list(): Promise<{ providers: Provider[] }>
+  /** Rejects with `NOT_FOUND` unless the provider is in the catalog, of a compatible kind, or has a connection; so does `update`. */
+  get(id: string): Promise<Provider>
+  /** Replaces the strategy; `fallback` orders by priority. */
+  update(id: string, input: ProviderChange | Input): Promise<Provider>
+}
+
+/** The strategy among a provider's connections: any except `conditional`. */
+export interface ProviderChange extends InputOf<typeof providerFields, 'update'> {}
+
+export const providerInputs = { update: inputSchema(providerFields, 'update') }
+
+export function createProviderOperations({
+  store,
+  catalog,
+}: {
+  store: WritableStore
+  catalog: Catalog
+}): ProviderOperations<unknown> {
+  const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
+
+  async function requireKnown(id: string): Promise<void> {
+    const connection = (await store.connections.all()).find(({ provider }) => provider === id)
+    const isText = typeof id === 'string' // callers in process need not have types
+    present(isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined, 'Provider')
+  }
+
+  return {
+    async list() {
+      const records = new Map((await store.providers.all()).map((record) => [record.provider, record]))
+      const others = [...records.keys()].filter((id) => !getDefinition(catalog, id))
+      return { providers: [...Object.keys(catalog), ...others].map((id) => shown(catalog, id, records.get(id))) }
+    },
+
+    async get(id) {
+      await requireKnown(id)
+      return shown(catalog, id, await recordOf(id))
+    },
+
+    async update(id, input) {
+      const record: ProviderRecord = { provider: id, ...parseInput(providerInputs.update, input) }
+      await requireKnown(id)
+      await store.providers.upsert(id, record)
+      return shown(catalog, id, await recordOf(id))
+    },
+  }
+}
+
+function shown(catalog: Catalog, id: string, record: ProviderRecord | undefined): Provider {
+  const definition = getDefinition(catalog, id) ?? {}
+  const catalogAlias = getCatalogAlias(id, definition)
+  return {
+    id,
+    ...definition,
+    name: definition.name ?? id,
+    alias: definition.alias ?? catalogAlias,
+    catalogAlias,
+    format: definition.format ?? getCompatibleFormat(id) ?? 'openai-chat',
+    serviceKinds: definition.serviceKinds ?? ['llm'],
+    models: definition.models ?? [],
+    ...(record && { strategy: record.strategy }),
+    ...(record?.stickyLimit !== undefined && { stickyLimit: record.stickyLimit }),
+  }
+}

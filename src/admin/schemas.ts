@@ -1,0 +1,321 @@
+import * as v from 'valibot'
+import { listSyncedFields } from '../features/cloud-sync/sync-forms.ts'
+import { assertNever } from '../lib/assert-never.ts'
+import { isClientKey } from '../records/key-format.ts'
+import type { Door, InputOf, RecordField, RecordFields, Way } from '../types/records/record-fields.ts'
+import type {
+  ListItems,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  RefusedChoice,
+  Shape,
+  TextForm,
+  TextRules,
+  TextShape,
+} from '../types/records/shapes.ts'
+import { comboModel } from './combo-entry.ts'
+import {
+  addressProblem,
+  bounds,
+  type ClosedSchema,
+  choiceOf,
+  closed,
+  fields,
+  noList,
+  notDots,
+  notText,
+} from './input.ts'
+
+/* The schemas of valibot for the shapes of fields, of what is given. Those of what is shown are in output-schemas.ts. */
+
+/**
+ * The schema of the input of an operation (`create`, `update` or `put`): the fields that it takes. `ignores`: further members of answers, which
+ * clients may send back.
+ */
+export function inputSchema<const F extends RecordFields, D extends Door>(
+  recordFields: F,
+  door: D,
+  { ignores = [] }: { ignores?: readonly string[] } = {},
+): ClosedSchema<InputOf<F, D>> {
+  const entries = Object.entries<RecordField>(recordFields).flatMap(([name, field]) => {
+    const passage = passageOf(field, door)
+    return passage ? [{ name, rank: rankOf(passage.as, field), schema: byWay(passage.as, passage.shape) }] : []
+  })
+  entries.sort((a, b) => a.rank - b.rank)
+  const schema: unknown = closed({
+    ...Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
+    ...Object.fromEntries(ignores.map((name) => [name, fields.ignored])),
+  })
+  return schema as ClosedSchema<InputOf<F, D>> // the entries and the type come from the same fields
+}
+
+/** The way of a field through a door, and the shape that it has there; `undefined` when it cannot be given. */
+function passageOf({ given, shape }: RecordField, door: Door): { as: Way; shape: Shape } | undefined {
+  const passage = given?.[door]
+  return typeof passage === 'object' ? passage : passage && { as: passage, shape }
+}
+
+/** In the order in which they are named to people: what must be given, what every record has, what it may have; last what cannot be changed. */
+function rankOf(way: Way, { isOptional }: RecordField): number {
+  if (way === 'required') return 0
+  return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1
+}
+
+function byWay(way: Way, shape: Shape): v.GenericSchema {
+  switch (way) {
+    case 'required':
+      return givenSchema(shape)
+    case 'optional':
+    case 'same':
+      return v.exactOptional(givenSchema(shape))
+    case 'removable':
+      return v.exactOptional(v.nullable(givenSchema(shape)))
+    case 'merged':
+      return v.exactOptional(v.nullable(shape.type === 'object' ? changeSchema(shape) : givenSchema(shape)))
+    case 'ignored':
+      return fields.ignored
+    case 'refused':
+      return fields.byAction
+    default:
+      return assertNever(way)
+  }
+}
+
+/**
+ * The fields of a mirrored record: those of its description that are mirrored, as they are stored. What is read as something else where it is
+ * missing may be missing, unless all are required.
+ */
+export function mirroredEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
+  const names = listSyncedFields(recordFields)
+  const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
+  return mapped(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
+    optionalIf(!areRequired && (isOptional || readAs !== undefined), givenSchema(shape)),
+  )
+}
+
+/** The names of the members of the fields that are objects, by the names of these fields. */
+export const membersByField = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.entries(recordFields).flatMap(([name, { shape }]) =>
+      shape.type === 'object' ? [[name, Object.keys(shape.fields)]] : [],
+    ),
+  )
+
+/** The schema of a value that is given. */
+export function givenSchema(shape: Shape): v.GenericSchema {
+  switch (shape.type) {
+    case 'text':
+      return textSchema(shape)
+    case 'flag':
+      return fields.flag
+    case 'time':
+      return shape.isExact ? givenMoment : givenTime
+    case 'number':
+      return numberSchema(shape)
+    case 'choice':
+      return choiceOf(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
+    case 'list':
+      return listSchema(shape, givenSchema(shape.of))
+    case 'map':
+      return mapSchema(shape)
+    case 'object':
+      return objectSchema(shape)
+    case 'entry':
+      return comboModel
+    default:
+      return assertNever(shape)
+  }
+}
+
+const givenTime = v.pipe(
+  textSchema({ type: 'text', most: 40 }),
+  v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 date'),
+)
+
+const givenMoment = v.pipe(
+  textSchema({ type: 'text', most: 40 }),
+  v.isoTimestamp('must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'),
+)
+
+function textSchema({
+  isTrimmed,
+  isFilled,
+  most,
+  pattern,
+  form = 'hostId',
+  isPathPart,
+  rules,
+}: TextShape): v.GenericSchema<string> {
+  if (rules) return byTextRules[rules]
+  return piped(v.string(notText), [
+    ...(isTrimmed ? [v.trim()] : []),
+    ...(isFilled ? [v.nonEmpty<string, string>('must not be blank')] : []),
+    ...(most === undefined ? [] : bounds(most)),
+    ...(pattern ? [v.regex<string, string>(pattern, textForms[form])] : []),
+    ...(isPathPart ? [notDots()] : []),
+  ])
+}
+
+/** A schema with actions after it, none at all included. */
+function piped<T>(
+  schema: v.GenericSchema<T>,
+  actions: readonly v.PipeItem<T, T, v.BaseIssue<unknown>>[],
+): v.GenericSchema<T> {
+  return actions.length > 0 ? v.pipe(schema, ...actions) : schema
+}
+
+/** What texts of a pattern must be. */
+const textForms: Readonly<Record<TextForm, string>> = {
+  hostId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
+  comboName: 'must consist of letters, digits, "-", "_", or "."',
+  resource: 'must be only the name, not the URL',
+  region: 'must be a region such as "us-east-1"',
+  project: 'must be a project ID such as "my-project"',
+  apiVersion: 'must be a version such as "2024-10-21"',
+  deployment: 'must be a deployment name',
+}
+
+const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
+  conditional:
+    'cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
+  'round-robin': 'cannot be "round-robin" because a list only exists for one request. Create a combo instead',
+}
+
+interface ListTexts {
+  says: string
+  tooMany(most: number): string
+  /** Of a list that must name something; default `EMPTY`. */
+  empty?: string
+}
+
+const listItems: Readonly<Record<ListItems, ListTexts>> = {
+  modelIds: { says: 'must be an array of model IDs', tooMany: (most) => `must not contain more than ${most} IDs` },
+  models: { says: 'must be an array of model names', tooMany: (most) => `must not contain more than ${most} models` },
+  entries: {
+    says: 'must be an array of model names',
+    tooMany: (most) => `must not contain more than ${most} models`,
+    empty: 'must contain at least one model',
+  },
+  kinds: { says: 'must be an array of kinds', tooMany: (most) => `must not contain more than ${most} kinds` },
+  tiers: {
+    says: 'must be an array of prices, each with "above"',
+    tooMany: (most) => `must not have more than ${most} tiers`,
+  },
+  conditions: { says: 'must be an array of "content" and "schema"', tooMany: () => 'must not contain duplicates' },
+}
+
+/** Texts with rules of their own. */
+const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
+  clientKey: v.pipe(
+    fields.text,
+    v.check(
+      isClientKey,
+      'must be "sbx_" followed by 32 to 196 letters, digits, "_", or "-". If the gateway generated it, copy all of it',
+    ),
+  ),
+
+  /** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
+  credential: v.pipe(
+    fields.text,
+    v.trim(),
+    v.nonEmpty('must not be blank. Check that the variable it comes from is set. For none, send null or omit it'),
+    v.check(
+      (key) => !key.includes('…'),
+      'contains "…", which replaces the hidden part of a key. Send the whole key, or omit it to keep the stored one',
+    ),
+    v.check((key) => !/^(["']).*\1$/s.test(key), 'is in quotes, which would be sent as part of it. Remove them'),
+    v.regex(
+      /^[\x21-\x7e]+$|^\{/,
+      'must be the bare key: one line of ASCII characters without whitespace and without "Bearer"',
+    ),
+    v.maxLength(8_192, 'must not be longer than 8192 characters'),
+  ),
+
+  address: v.pipe(
+    fields.text,
+    v.trim(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const problem = dataset.typed && dataset.value !== '' ? addressProblem(dataset.value) : undefined
+      if (problem) addIssue({ message: problem })
+    }),
+  ),
+}
+
+function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
+  const says = isWhole
+    ? `must be a whole number from ${least} to ${most}`
+    : `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+  return piped(v.number(says), [
+    ...(isWhole ? [v.integer<number, string>(says)] : [v.finite<number, string>(says)]),
+    ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
+    ...(above === undefined ? [] : [v.gtValue<number, number, string>(above, says)]),
+    ...(most === undefined ? [] : [v.maxValue<number, number, string>(most, says)]),
+  ])
+}
+
+function listSchema({ most, items, isFilled }: ListShape, item: v.GenericSchema) {
+  const { says, tooMany, empty = EMPTY } = listItems[items]
+  const schema = v.pipe(v.array(item, says), v.maxLength(most, tooMany(most)))
+  return isFilled ? v.pipe(schema, v.minLength(1, empty)) : schema
+}
+
+const EMPTY = 'must not be empty. For no restriction, send null or omit it'
+const NO_PRICE = 'must contain a price, such as "input"'
+
+function mapSchema({ name, of, most }: MapShape) {
+  return v.pipe(
+    noList(),
+    v.record(v.string(), givenSchema(of), 'must be an object'),
+    v.metadata({ propertyNames: namesOf(name), maxProperties: most }),
+    v.check((value) => Object.keys(value).length <= most, `must not have more than ${most} fields`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      for (const key of Object.keys(dataset.value)) {
+        const message = v.safeParse(givenSchema(name), key).issues?.[0]?.message
+        if (message !== undefined) addIssue({ message: `has an invalid field name: each ${message}` })
+      }
+    }),
+  )
+}
+
+/** The names of members, for descriptions: in a schema of valibot they would be reported as their values are. */
+const namesOf = (shape: Shape) => ({
+  type: 'string',
+  ...(shape.type === 'text' && shape.isFilled && { minLength: 1 }),
+  ...(shape.type === 'text' && shape.most !== undefined && { maxLength: shape.most }),
+})
+
+function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.GenericSchema {
+  const schema = closed(mapped(members, ({ shape, isOptional }) => optionalIf(isOptional, givenSchema(shape))))
+  if (isFilled)
+    return v.pipe(
+      noList(),
+      schema,
+      v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE : EMPTY),
+      v.metadata({ minProperties: 1 }),
+    )
+  return rules === 'cooldowns'
+    ? v.pipe(noList(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
+    : v.pipe(noList(), schema)
+}
+
+const haveCooldowns = ({
+  cooldownMs = 0,
+  maxCooldownMs = cooldownMs,
+}: {
+  cooldownMs?: unknown
+  maxCooldownMs?: unknown
+}) => Number(cooldownMs) <= Number(maxCooldownMs)
+
+/** An object that changes another one, member by member; `null` removes one. */
+const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
+  v.pipe(noList(), closed(mapped(members, ({ shape }) => v.exactOptional(v.nullable(givenSchema(shape))))))
+
+export function mapped<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member)]))
+}
+
+export const optionalIf = (isOptional: boolean | undefined, schema: v.GenericSchema) =>
+  isOptional ? v.exactOptional(schema) : schema

@@ -1,0 +1,91 @@
+import { gatewayError } from '../errors.ts'
+import { withoutTrailing } from '../lib/urls.ts'
+import { SETTINGS } from '../records/record-collections.ts'
+import type { SettingsPatch } from '../records/settings-writes.ts'
+import type { StoredSettings } from '../records/stored-settings.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import { mergeRules, type RuledLimits } from '../request/routing/request-rules.ts'
+import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
+import type { Settings } from '../types.ts'
+import { addressProblem, invalidInput, parseInput } from './input.ts'
+import { isSameJson, newEdit } from './record-operations.ts'
+import { changedRules, checkCooldowns, merged } from './rules.ts'
+import { inputSchema, membersByField } from './schemas.ts'
+
+/** The settings. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
+export interface SettingsOperations<Input = never> {
+  get(): Promise<Settings>
+  /**
+   * Writes nothing if nothing would change. For routing rules, omitted fields stay the same and `null` restores the default; `limits` is
+   * replaced as a whole, and `null` removes it. `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes; an empty string
+   * is allowed. Rejects with `CLOUD_CONFLICT` if it would change while cloud sync is on.
+   */
+  update(input: SettingsChange | Input): Promise<Settings>
+}
+
+export const settingsInputs = { update: inputSchema(settingsFields, 'update') }
+
+const innerFields = membersByField(settingsFields)
+
+/** `limits`: those of the gateway, which hold where the settings have no rules of their own. */
+export function createSettingsOperations({
+  store,
+  limits,
+}: {
+  store: WritableStore
+  limits: RuledLimits
+}): SettingsOperations<unknown> {
+  const shown = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
+    cloudEnabled,
+    ...settings,
+    ...mergeRules(limits, rules),
+  })
+
+  return {
+    get: async () => shown(await store.settings.read()),
+
+    async update(input) {
+      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plain } = parseInput(
+        settingsInputs.update,
+        input,
+        innerFields,
+      )
+      const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
+      function patchFor(stored: StoredSettings): SettingsPatch {
+        const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
+        if (isOn && base !== undefined && base !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: STILL_ON })
+        const rules = changedRules(before, { health, maxAttempts, timeouts })
+        if (health) checkCooldowns(mergeRules(limits, rules).health)
+        return {
+          rules,
+          ...nullsRemoved(plain),
+          ...(onStorageUnavailable !== undefined && {
+            onStorageUnavailable: merged(stored.onStorageUnavailable, onStorageUnavailable),
+          }),
+          ...(usage !== undefined && { usage: merged(stored.usage, usage) }),
+          ...(base !== undefined && { cloudUrl: base }),
+        }
+      }
+      const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
+      const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...patchFor(stored) })
+      const edit = plain.requireApiKey === undefined ? {} : { edit: newEdit() }
+      return shown(isSame ? stored : await store.settings.update((before) => ({ ...patchFor(before), ...edit })))
+    },
+  }
+}
+
+/** What is to be removed, as `undefined`. */
+const nullsRemoved = <T extends object>(change: T) =>
+  Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value ?? undefined])) as {
+    [Name in keyof T]: Exclude<T[Name], null> | undefined // `undefined` for each null
+  }
+
+const STILL_ON =
+  '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
+
+function normalised(cloudUrl: string): string {
+  const base = withoutTrailing(cloudUrl.trim().replace(/\/v1\/?$/, ''), '/')
+  const problem = base === '' ? undefined : addressProblem(base)
+  if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)
+  return base
+}

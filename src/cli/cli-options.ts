@@ -1,0 +1,260 @@
+import { domainToASCII } from 'node:url'
+import { isOrigin } from '../lib/urls.ts'
+import { type OptionShape, readArguments, usage } from './command-line.ts'
+import { problem } from './problem.ts'
+
+/** The parsed options of the command line. */
+export interface CliOptions {
+  /** The port; 0 takes a free one. */
+  port: number
+  host: string
+  /** Host names that are accepted besides IP addresses and localhost; empty: as `host` demands. */
+  allowedHosts: string[]
+  /** The origins of pages that may use the gateway. */
+  allowedOrigins: string[]
+  data: string
+  demo: boolean
+  newToken: boolean
+  /** The form of the line for each model request. */
+  log: false | 'text' | 'json'
+  /** Is the dashboard served to other machines too? */
+  dashboard: boolean
+  /** Are metrics served for Prometheus? */
+  metrics: boolean
+  /** The file whose records are written at each start. */
+  config: string | undefined
+  /** May a gateway that demands no client key be reached from other machines? */
+  open: boolean
+  /** Are connections made from the variables that usually hold keys? */
+  env: boolean
+  help: boolean
+  version: boolean
+}
+
+/** Where the gateway listens and keeps its data by default. */
+export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
+
+const known = {
+  port: { type: 'string', example: String(defaults.port) },
+  host: { type: 'string', example: defaults.host },
+  'allowed-host': { type: 'string', example: 'gateway.example', isList: true },
+  'allowed-origin': { type: 'string', example: 'https://app.example', isList: true },
+  data: { type: 'string', example: defaults.data },
+  demo: { type: 'boolean' },
+  'new-token': { type: 'boolean' },
+  log: { type: 'boolean', words: ['json'] },
+  dashboard: { type: 'boolean' },
+  metrics: { type: 'boolean' },
+  config: { type: 'string', example: 'signalbox.yaml' },
+  open: { type: 'boolean' },
+  'no-env': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies Record<string, OptionShape>
+
+/** Parses the command line. Throws a problem with exit code 2 on everything that is not a known option with a valid value. */
+export function parseOptions(args: readonly string[]): CliOptions {
+  const given = read(args)
+  return {
+    port: portOf(given.get('port')?.at(-1) ?? String(defaults.port)),
+    host: hostOf(given.get('host')?.at(-1) ?? defaults.host),
+    allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(hostNameOf),
+    allowedOrigins: (given.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(originOf),
+    data: given.get('data')?.at(-1) ?? defaults.data,
+    demo: given.has('demo'),
+    newToken: given.has('new-token'),
+    log: given.has('log') && (given.get('log')?.at(-1) === 'json' ? 'json' : 'text'),
+    dashboard: given.has('dashboard'),
+    metrics: given.has('metrics'),
+    config: given.get('config')?.at(-1),
+    open: given.has('open'),
+    env: !given.has('no-env'),
+    help: given.has('help'),
+    version: given.has('version'),
+  }
+}
+
+function read(args: readonly string[]): Map<string, string[]> {
+  const { given, positionals } = readArguments(args, known)
+  const [unexpected] = positionals
+  if (unexpected !== undefined)
+    throw usage(`Unexpected argument "${unexpected}". Commands go before options. ${OPTIONS_BEGIN}`)
+  return given
+}
+
+/** The usual cause of an unexpected word. */
+export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535))
+    throw usage(`--port "${text}" is not a valid port. Use a number from 0 to 65535; 0 picks a free port.`)
+  return port
+}
+
+function hostOf(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  if (!/^[\w.:%-]+$/.test(host) || /^[^:]+:\d*$/.test(host)) {
+    throw usage(
+      `--host "${text}" is not a valid host. Use an IP address or hostname, such as 0.0.0.0, and set the port with --port.`,
+    )
+  }
+  return host
+}
+
+function hostNameOf(text: string): string {
+  const name = text.trim().replace(/\.$/, '')
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // the name in the form that clients send
+  if (host === '') {
+    throw usage(
+      `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${known['allowed-host'].example}`,
+    )
+  }
+  return host
+}
+
+function originOf(text: string): string {
+  const origin = text.trim()
+  if (isOrigin(origin)) return origin
+  throw usage(
+    `--allowed-origin "${text}" is not a valid origin. Use scheme, host, and port without a path, for example: --allowed-origin ${known['allowed-origin'].example}`,
+  )
+}
+
+/** The checked variables of the environment. */
+export interface Environment {
+  adminToken: string | undefined
+  secret: string | undefined
+}
+
+/** The beginning of the ids of connections that are made from variables. */
+export const ENV_PREFIX = 'env-'
+
+/** Variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** A secret without quotes around it: `docker run --env-file` and others leave them in place, and no secret has any. */
+export const withoutQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
+
+const MIN_LENGTH = 32
+
+/**
+ * Reads the variables. Throws a problem on one that is set but cannot be used: an empty value is a mistake rather than a request for the
+ * default.
+ */
+export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
+  const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
+  if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
+    const what = adminToken === '' ? 'empty' : `too short (${adminToken.length} characters)`
+    throw problem(
+      `SIGNALBOX_ADMIN_TOKEN is ${what}. Use at least ${MIN_LENGTH} characters, such as 32 random bytes in hex, or unset it.`,
+    )
+  }
+  if (adminToken !== undefined && newToken) {
+    throw problem('--new-token has no effect while SIGNALBOX_ADMIN_TOKEN is set. Change or unset the variable instead.')
+  }
+  if (adminToken !== undefined && !/^[\x21-\x7e]+$/.test(adminToken)) {
+    throw problem(
+      "SIGNALBOX_ADMIN_TOKEN contains spaces or characters that HTTP headers don't allow. Use printable ASCII, such as 32 random bytes in hex.",
+    )
+  }
+  if (secret !== undefined && secret.trim() === '') {
+    throw problem(
+      'SIGNALBOX_SECRET is empty. Set it to at least 32 random characters, or unset it to use the secret stored in the data directory.',
+    )
+  }
+  if (secret !== undefined && secret.length < MIN_LENGTH) {
+    throw problem(
+      `SIGNALBOX_SECRET is too short (${secret.length} characters). Use at least ${MIN_LENGTH} characters, such as 32 random bytes in hex, or unset it to use the secret stored in the data directory.`,
+    )
+  }
+  return { adminToken, secret }
+}
+
+/** The text of `--help`. */
+export const help = `Signalbox: a self-hosted LLM gateway. One URL and one API key for all your providers.
+
+Usage:
+  signalbox [start] [options]              Start a gateway
+  signalbox <command> [action] [options]   Manage a running gateway
+  npm start -- [options]                   Do the same in a clone of the repository
+
+Commands:
+  start         Start a gateway (default)
+  init          Create signalbox.yaml and a .env file with new secrets
+  keys          Manage API keys
+  groups        Manage groups of keys that share limits
+  connections   Manage your accounts with providers
+  combos        Manage combos (virtual models with a routing strategy)
+  aliases       Manage aliases for model names
+  models        List the models clients can use, and manage custom models
+  providers     List built-in providers, and spread requests over their connections
+  usage         Show requests, tokens, and costs
+  live          Follow requests and health changes as they happen
+  explain       Show where a request would be routed, and why
+  info          Show the version, runtime, storage, and record counts
+  health        Show failing targets, and repair damaged records
+  settings      Show and change the gateway's settings
+  cloud         Manage cloud sync
+  import        Convert a LiteLLM, Portkey, or 9router configuration
+
+Run "signalbox <command> --help" for the actions and options of a command.
+
+Options for start:
+  --port <number>           Port to listen on; 0 picks a free port (default: ${defaults.port})
+  --host <address>          Address to listen on (default: ${defaults.host}, only this machine)
+  --allowed-host <name>     Hostname to accept in addition to localhost and IP addresses. Repeatable or
+                            comma-separated. On a loopback address, other hostnames are rejected;
+                            on any other address, they are accepted unless you set this option.
+  --allowed-origin <origin> Origin of web pages that may call /v1, such as https://app.example.
+                            Repeatable or comma-separated. They can't call /api.
+  --data <dir>              Data directory, created if missing (default: ${defaults.data})
+  --config <file>           YAML or JSON file to apply on every start, with "settings", "connections",
+                            "combos", "aliases", "customModels", "groups", and "keys". \${NAME} in it
+                            reads an environment variable.
+  --open                    Let other machines connect even though clients need no API key
+  --no-env                  Don't connect providers from OPENAI_API_KEY and similar variables
+  --new-token               Replace the admin token; the old one stops working
+  --log [json]              Print one line per model request, without keys, headers, or bodies.
+                            With "json", print JSON lines to stdout and the rest to stderr.
+  --dashboard               Also serve the dashboard at /admin/ to other machines. On a loopback
+                            address, it's always served. Sign in with the admin token.
+  --metrics                 Serve Prometheus metrics at /metrics. Scrapers need the token in
+                            SIGNALBOX_METRICS_TOKEN or, if it isn't set, the admin token.
+  --demo                    Add a simulated provider, keys, usage, and combos such as "demo", whose
+                            first target always fails. None of it is saved to the data directory.
+  -h, --help                Print this help
+  -v, --version             Print the version
+
+Environment variables:
+  SIGNALBOX_ADMIN_TOKEN     Admin token, at least 32 characters
+                            (default: generated and printed on the first start)
+  SIGNALBOX_SECRET          Encrypts the credentials in the data directory, at least 32 characters
+                            (default: generated and stored in the data directory)
+  SIGNALBOX_METRICS_TOKEN   Bearer token for /metrics, at least 32 characters
+  NODE_USE_ENV_PROXY=1      Call providers through HTTPS_PROXY and HTTP_PROXY, except for hosts
+                            in NO_PROXY
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, and others
+                            Connect these providers while the variables are set, unless you use
+                            --demo or --no-env
+
+Press Ctrl-C or send SIGTERM to stop. In-flight requests have 10 seconds to finish. To quit
+immediately, repeat the signal after a second.
+
+Exit codes: 0 stopped normally, 1 failed to start or crashed, 2 invalid option or unknown command.
+Commands that manage a gateway exit with 0 on success and 1 on error.
+`
+
+/** The oldest supported Node, as in `engines` of package.json. */
+const OLDEST = '22.13.0'
+
+/** Throws a problem when this version of Node is too old for the program. */
+export function requireNode(version: string): void {
+  if (rank(version) >= rank(OLDEST)) return
+  throw problem(`Node.js ${version} is too old. Install ${OLDEST} or later: https://nodejs.org`)
+}
+
+function rank(version: string): number {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return (major * 1_000 + minor) * 1_000 + patch
+}

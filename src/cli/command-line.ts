@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util'
+import { currentFlag, nearest } from '../lib/spelling.ts'
+import { type Problem, problem } from './problem.ts'
+
+/** An option of the command line, by its name without the dashes. */
+export interface OptionShape {
+  /** Does it take a value? */
+  type: 'string' | 'boolean'
+  short?: string
+  /** What may follow an option without a value, after a blank or "=". */
+  words?: readonly string[]
+  /** A value as it may be given. */
+  example?: string
+  /** May its value be `-`, for standard input, or a number below zero? */
+  takesDash?: boolean
+  /** Whether it can be given several times, with different values. */
+  isList?: boolean
+}
+
+/** The options and words of a command line, in their order. */
+export interface Arguments {
+  /** The values of each option, one for each time that it was given; the empty text for an option without a value. */
+  given: Map<string, string[]>
+  positionals: string[]
+}
+
+/**
+ * Reads a command line. Throws a problem with exit code 2, which `commands/run.ts` changes to 1, on an unknown option, a missing value or an
+ * unexpected one. The messages name what to write instead; those of Node's strict mode are about positionals and escape rules.
+ */
+export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }]),
+  )
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  const given = new Map<string, string[]>()
+  const positionals: string[] = []
+  let wordAt: number | undefined
+  for (const token of tokens) {
+    if (token.kind === 'positional' && token.index !== wordAt) positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName, inlineValue, index } = token
+    let { value } = token
+    const option = Object.hasOwn(known, name) ? known[name] : undefined
+    if (!option) throw usage(`Unknown option "${rawName}". ${suggestion(name, known)}`)
+    const next = args[index + 1]
+    if (value === undefined && option.words && next !== undefined && !next.startsWith('-')) {
+      value = next
+      wordAt = index + 1
+    }
+    if (option.type === 'boolean' && value !== undefined && !option.words?.includes(value))
+      throw usage(
+        option.words
+          ? `${rawName} only accepts the value ${option.words.join(', ')}.`
+          : `${rawName} doesn't take a value.`,
+      )
+    if (option.type === 'string' && (!value?.trim() || (!inlineValue && isOption(value, option))))
+      throw usage(`${rawName} needs a value, for example: ${rawName} ${option.example}`)
+    const before = given.get(name) ?? []
+    if (!option.isList && before.some((other) => other !== (value ?? '')))
+      throw usage(`${rawName} is set twice, to different values. Set it once.`)
+    given.set(name, [...before, value ?? ''])
+  }
+  return { given, positionals }
+}
+
+/** Is the text another option rather than the value of the option before it? */
+const isOption = (value: string, { takesDash = false }: OptionShape) =>
+  value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
+
+function suggestion(name: string, known: object): string {
+  const current = currentFlag(name, Object.keys(known))
+  if (current !== undefined) return `It was renamed. Use "--${current}".`
+  const [meant] = nearest(name, Object.keys(known), 1)
+  return meant === undefined ? 'Use --help to list all options.' : `Did you mean "--${meant}"?`
+}
+
+/** Makes a problem about how the program was called. */
+export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
+
+/** Throws a problem when a change has no members. */
+export function requireChange(input: object): void {
+  if (Object.keys(input).length === 0) throw usage('Nothing to update. Use --help to list what you can change.')
+}

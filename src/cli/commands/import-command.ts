@@ -1,0 +1,103 @@
+import { defaults } from '../cli-options.ts'
+import type { Imported, ImportSource } from '../import/run-import.ts'
+import { oneLine } from '../logger.ts'
+import type { CliAction, CliCommand } from './command.ts'
+import { type Field, text, texts } from './field-options.ts'
+
+const out = text('out', 'signalbox.yaml', 'Write the config file; existing files are never overwritten')
+const model = text('model', 'gpt-5-mini', 'Model for targets that have none')
+
+const provider = texts('providers', 'house=openai', "Provider behind a name in Portkey's store; repeatable")
+
+/** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
+function importing(
+  source: ImportSource,
+  { help, word, fields }: { help: string; word: string; fields: Readonly<Record<string, Field>> },
+): CliAction {
+  return {
+    help,
+    words: [word],
+    fields,
+    async run({ words: [path = ''], input }) {
+      const { importFrom } = await import('../import/run-import.ts')
+      const body = await importFrom(source, path, {
+        ...(typeof input.out === 'string' && { out: input.out }),
+        ...(typeof input.model === 'string' && { model: input.model }),
+        ...(Array.isArray(input.providers) && { providers: input.providers.map(String) }),
+      })
+      const { mapped, unmapped, variables, out: written } = body
+      const parts = [
+        mapped.length > 0 && `Imported:\n${lines(mapped)}`,
+        unmapped.length > 0 && `Not imported, or imported differently:\n${lines(unmapped)}`,
+        variables.length > 0 &&
+          `Environment variables to set before you start (the file doesn't contain their values):\n${variables.map(({ name, holds }) => `  ${name}: ${oneLine(holds)}\n`).join('')}`,
+        written === undefined
+          ? 'Nothing was written. To write a config file, add --out signalbox.yaml.\n'
+          : nextSteps(written, body),
+      ]
+      return { body, text: parts.filter((part) => part !== false).join('\n') }
+    },
+  }
+}
+
+/** A line for each finding; those of the same kind at several places of a list are one line, at the first place. */
+function lines(findings: Imported['mapped']): string {
+  const alike = new Map<string, { from: string; to: string; more: number; names: Set<string> }>()
+  for (const { from, to, name } of findings) {
+    const kind = JSON.stringify([from.replace(/\[\d+\]/g, '[]'), to])
+    const found = alike.get(kind)
+    const one = found ?? { from, to, more: 0, names: new Set<string>() }
+    if (found) found.more++
+    else alike.set(kind, one)
+    if (name !== undefined) one.names.add(name)
+  }
+  return [...alike.values()]
+    .map(({ from, to, more, names }) => {
+      const place = more > 0 ? `${from} (and ${more} more like it)` : from
+      return `  ${oneLine(place)} -> ${oneLine(to)}${formatNames([...names])}\n`
+    })
+    .join('')
+}
+
+/** The model names that clients use, in parentheses; empty if there are none. */
+function formatNames(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''
+  return ` ${oneLine(`(${names.length === 1 ? 'model' : 'models'} ${names.slice(0, MAX_NAMES).join(', ')}${more})`)}`
+}
+
+const MAX_NAMES = 10
+
+function nextSteps(written: string, { variables, hasKeys, sole }: Imported): string {
+  const address = `http://${defaults.host}:${defaults.port}`
+  const steps = [
+    ...(variables.length > 0 ? ['Set the environment variables above.'] : []),
+    `Start the gateway: npx signalbox --config ${written}`,
+    `Point your clients to ${address}/v1. ${sole === undefined ? 'Model names stay the same.' : `Use the model "${sole}".`}${hasKeys ? ' Clients need the new API keys: npx signalbox keys list --json --values all' : ''}`,
+  ]
+  return `Created ${written}. Next steps:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
+}
+
+export const imports = {
+  help: 'Convert a LiteLLM, Portkey, or 9router configuration',
+  isLocal: true,
+  actions: {
+    litellm: importing('litellm', {
+      help: "Import LiteLLM's config.yaml and the files it includes",
+      word: '<file>',
+      fields: { out },
+    }),
+    portkey: importing('portkey', {
+      help: 'Import a Portkey config (JSON), or the conf.json of its gateway, as a combo named "portkey"',
+      word: '<file>',
+      fields: { out, model, provider },
+    }),
+    '9router': importing('9router', {
+      help: "Import 9router's data directory (usually ~/.9router), database, or export",
+      word: '<folder>',
+      fields: { out },
+    }),
+  },
+  notes:
+    'API keys in the source file become environment variables; their values are never printed or written.\nWithout --out, the command only prints what it would import. It never changes the other gateway.',
+} as const satisfies CliCommand

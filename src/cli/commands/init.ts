@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { codeOf, problem } from '../problem.ts'
+import type { CliCommand } from './command.ts'
+import { flag } from './field-options.ts'
+
+const CONFIG = 'signalbox.yaml'
+const ENV = '.env'
+const GITIGNORE = '.gitignore'
+
+/** A variable of the `.env` file. */
+interface EnvSecret {
+  name: string
+  /** The comment above it. */
+  about: string
+  prefix?: string
+  /** Its names in earlier versions. */
+  former?: readonly string[]
+}
+
+const SECRET: EnvSecret = {
+  name: 'SIGNALBOX_SECRET',
+  about: 'Encrypts the stored keys and credentials. Keep a copy: without it, the data is unreadable.',
+  former: ['SECRET'],
+}
+
+const GATEWAY: readonly EnvSecret[] = [
+  SECRET,
+  { name: 'SIGNALBOX_ADMIN_TOKEN', about: 'For the management API and the dashboard.', former: ['ADMIN_TOKEN'] },
+  { name: 'SIGNALBOX_METRICS_TOKEN', about: 'Lets Prometheus read /metrics.', former: ['SCRAPE_TOKEN'] },
+  { name: 'APP_KEY', about: 'The API key of your first client.', prefix: 'sbx_' },
+]
+
+const CLOUD_PROXY: readonly EnvSecret[] = [
+  SECRET,
+  {
+    name: 'SIGNALBOX_ENROLLMENT_TOKEN',
+    about: 'Lets a gateway enroll at this cloud proxy.',
+    former: ['ENROLMENT', 'SIGNALBOX_ENROLMENT'],
+  },
+]
+
+const CONFIG_TEXT = `# Signalbox configuration, applied on every start with --config ${CONFIG}.
+# \${NAME} reads an environment variable, for example from ${ENV}.
+
+settings:
+  requireApiKey: true # clients must send an API key
+
+# API keys for your apps. Clients send them as bearer tokens.
+keys:
+  app: { key: "\${APP_KEY}" }
+  # web:
+  #   key: "\${WEB_KEY}" # sbx_ and at least 32 characters
+  #   models: [openai/*, fast]
+  #   limits: { usd: { month: 20 }, requests: { minute: 60 } }
+
+# Your accounts with providers. Signalbox also connects every provider whose API key is in the
+# environment, such as OPENAI_API_KEY, ANTHROPIC_API_KEY, or GEMINI_API_KEY.
+# connections:
+#   openai: { apiKey: "\${OPENAI_API_KEY}" }
+#   ollama: { discover: true } # a local Ollama server, with its installed models
+
+# Combos are virtual models: clients request "fast", and Signalbox picks a model from the list.
+# combos:
+#   fast: [openai/gpt-5-mini, gemini/gemini-2.5-flash] # falls back to the next model on failure
+
+# Other names for models.
+# aliases:
+#   gpt-4o: fast
+`
+
+/** The outcome for one file. */
+interface FileOutcome {
+  file: string
+  status: 'created' | 'updated' | 'kept'
+  /** The names that were added. */
+  added?: readonly string[]
+  /** The names that it already had. */
+  kept?: readonly string[]
+}
+
+export const init = {
+  help: `Create ${CONFIG} and a ${ENV} file with new secrets`,
+  isLocal: true,
+  notes: `Existing files and values are never overwritten, so you can run it again. To start over with the
+config file, delete it first.`,
+  actions: {
+    '': {
+      help: `Create a config file and ${ENV}, and list ${ENV} in ${GITIGNORE} if this is a Git repository`,
+      fields: {
+        'env-only': flag('envOnly', true, `Create only ${ENV}, for a gateway embedded in your app`),
+        'cloud-proxy': flag('cloudProxy', true, `Create only ${ENV}, with the secrets of a cloud proxy`),
+      },
+      async run({ input }) {
+        const files: FileOutcome[] = []
+        const isGateway = !input.cloudProxy
+        const hasConfig = isGateway && !input.envOnly
+        const warnings: string[] = []
+        const env = await addSecrets(isGateway ? GATEWAY : CLOUD_PROXY, warnings)
+        if (hasConfig) files.push(await createConfig())
+        files.push(env)
+        const ignored = await ignoreEnv()
+        if (ignored) files.push(ignored)
+        const text = `${files.map(lineOf).join('')}${hasConfig ? NEXT : ''}`
+        return { body: { files, warnings }, text, warnings }
+      },
+    },
+  },
+} satisfies CliCommand
+
+const NEXT = `
+Next steps:
+  1. Add your provider keys to ${ENV}, for example: OPENAI_API_KEY=sk-...
+  2. Start the gateway:
+
+     set -a; . ./${ENV}; set +a
+     npx signalbox --config ${CONFIG}
+
+  3. Send a request from another terminal:
+
+     . ./${ENV}
+     curl http://127.0.0.1:4000/v1/chat/completions -H "Authorization: Bearer $APP_KEY" -H 'Content-Type: application/json' \\
+       -d '{"model":"openai/gpt-5-mini","messages":[{"role":"user","content":"Hello"}]}'
+`
+
+function lineOf({ file, status, added = [], kept = [] }: FileOutcome): string {
+  const names = [
+    ...(added.length > 0 ? [`added ${added.join(', ')}`] : []),
+    ...(kept.length > 0 ? [`kept ${kept.join(', ')}`] : []),
+  ]
+  const what = { created: 'Created', updated: 'Updated', kept: 'Kept' }[status]
+  return `${what} ${file}${names.length > 0 ? ` (${names.join('; ')})` : status === 'kept' ? ' (it already exists)' : ''}\n`
+}
+
+async function createConfig(): Promise<FileOutcome> {
+  const isNew = await writeFile(CONFIG, CONFIG_TEXT, { flag: 'wx' }).then(() => true, unlessExists(CONFIG))
+  return { file: CONFIG, status: isNew ? 'created' : 'kept' }
+}
+
+/** Adds the secrets that the `.env` file doesn't have. Its mode keeps other users out when it is new. */
+async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Promise<FileOutcome> {
+  const before = await readIfThere(ENV)
+  const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(before ?? '')
+  for (const { name, former = [] } of secrets) {
+    const old = former.find(has)
+    if (old !== undefined && !has(name))
+      throw problem(
+        `${ENV} sets ${old}, which is now called ${name}. Rename it, keep its value, and run the command again.`,
+      )
+  }
+  const missing = secrets.filter(({ name }) => !has(name))
+  const lines = missing.map(
+    ({ name, about, prefix = '' }) => `# ${about}\n${name}=${prefix}${randomBytes(32).toString('hex')}\n`,
+  )
+  const added = missing.map(({ name }) => name)
+  if (before === undefined) {
+    const isNew = await writeFile(ENV, lines.join('\n'), { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      unlessExists(ENV),
+    )
+    if (!isNew) throw problem(`${ENV} was created by another process. Run the command again.`)
+    return { file: ENV, status: 'created', added }
+  }
+  const kept = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
+  const text = `${before === '' || before.endsWith('\n') ? '' : '\n'}${before === '' ? '' : '\n'}${lines.join('\n')}`
+  if (added.length > 0) await appendFile(ENV, text).catch(unwritable(ENV))
+  for (const name of kept)
+    if (new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:''|"")?[ \\t\\r]*$`, 'm').test(before))
+      warnings.push(`${name} is empty in ${ENV}. Set it, or delete the line and run the command again.`)
+  const { mode } = await stat(ENV)
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    warnings.push(`Other users can read ${ENV}. To prevent that, run: chmod 600 ${ENV}`)
+  return { file: ENV, status: added.length > 0 ? 'updated' : 'kept', added, kept }
+}
+
+/** Lists the `.env` file in `.gitignore`, unless this is no Git repository, or a `.gitignore` of it already does. */
+async function ignoreEnv(): Promise<FileOutcome | undefined> {
+  const folders = [resolve('.')]
+  while (!existsSync(join(folders[0] ?? '', '.git'))) {
+    const parent = dirname(folders[0] ?? '')
+    if (parent === folders[0]) return undefined
+    folders.unshift(parent)
+  }
+  const files = await Promise.all(folders.map((folder) => readIfThere(join(folder, GITIGNORE))))
+  const own = files.at(-1)
+  const ignores = (file: string | undefined, at: number) =>
+    file?.split('\n').some((line) => IGNORES_ENV.test(at === files.length - 1 ? line.replace(/^\//, '') : line))
+  if (files.some(ignores)) return undefined
+  const text = `${own === undefined || own === '' || own.endsWith('\n') ? '' : '\n'}${ENV}\n`
+  await appendFile(GITIGNORE, text).catch(unwritable(GITIGNORE))
+  return { file: GITIGNORE, status: own === undefined ? 'created' : 'updated', added: [ENV] }
+}
+
+/** A line of `.gitignore` that matches `.env` in its folder and below. */
+const IGNORES_ENV = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    if (codeOf(cause) === 'ENOENT') return undefined
+    throw problem(`Cannot read ${path} (${codeOf(cause)}).`, { cause })
+  })
+}
+
+const unlessExists = (path: string) => (cause: unknown) => {
+  if (codeOf(cause) === 'EEXIST') return false
+  return unwritable(path)(cause)
+}
+
+const unwritable =
+  (path: string) =>
+  (cause: unknown): never => {
+    throw problem(`Cannot write ${path} (${codeOf(cause)}). Check the permissions of this directory.`, { cause })
+  }

@@ -1,0 +1,78 @@
+import type { ClientError, LiveEvent, LiveEventType } from '../../client/client.ts'
+import type { KeptSkip } from '../../features/usage/request-record.ts'
+import { oneLine } from '../logger.ts'
+import type { CliCommand } from './command.ts'
+import { number, text } from './field-options.ts'
+
+export const live = {
+  help: 'Follow requests and health changes as they happen',
+  notes: 'Press Ctrl-C to stop. If the connection drops, the command reconnects and continues where it left off.',
+  actions: {
+    '': {
+      help: 'Print one line per event: requests and their attempts, target health, and record changes',
+      fields: {
+        types: text(
+          'types',
+          'finished,health',
+          'Only these types: running, began, attempt, first-word, finished, health, changed, lost',
+        ),
+        limit: number('limit', 'limit', 'Stop after this many events'),
+        after: text('after', '<id>', 'Continue after the event with this ID (shown by --json)'),
+      },
+      async run({ api, input, print }) {
+        let wasOpen = false
+        const onConnection = (error: ClientError | undefined) => {
+          if (error && !wasOpen) throw error
+          wasOpen = true
+          if (error) print({ body: { lost: error.message }, text: '', warnings: [`${error.message} Reconnecting.`] })
+        }
+        const { types, after, limit } = input
+        let left = typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
+        const options = {
+          onConnection,
+          ...(typeof types === 'string' && { types: types.split(',') as LiveEventType[] }), // the gateway checks them
+          ...(typeof after === 'string' && { after }),
+        }
+        for await (const event of api.live(options)) {
+          print({ body: event, text: lineOf(event) })
+          if (--left <= 0) break
+        }
+        return undefined
+      },
+    },
+  },
+} satisfies CliCommand
+
+function lineOf(event: LiveEvent): string {
+  return `${oneLine([event.type, ...wordsOf(event)].join(' '))}\n`
+}
+
+function wordsOf({ type, data }: LiveEvent): Array<string | number> {
+  switch (type) {
+    case 'running':
+      return [`${data.requests.length} requests in flight`]
+    case 'lost':
+      return [data.events === undefined ? 'some events were dropped' : `${data.events} events were dropped`]
+    case 'began':
+      return [data.id, data.endpoint, data.model ?? '']
+    case 'attempt':
+      return [data.id, ...attemptWords(data)]
+    case 'first-word':
+      return [data.id, `after ${data.firstByteMs} ms`]
+    case 'finished':
+      return [data.id, data.status, data.end, data.model ?? '', `${data.durationMs} ms`, data.error ?? '']
+    case 'health':
+      return [data.level, data.provider, data.model ?? '', data.state, data.state === 'ok' ? '' : data.reason]
+    case 'changed':
+      return [data.collection, data.id ?? '']
+  }
+}
+
+function attemptWords(data: Extract<LiveEvent, { type: 'attempt' }>['data']): Array<string | number> {
+  if ('skipped' in data) return [skippedName(data), `skipped: ${data.skipped}`]
+  const { provider, model, outcome, status, message } = data
+  const end = outcome === undefined ? ['...'] : [status ?? '', outcome, message ?? '']
+  return [`${provider}/${model}`, ...end]
+}
+
+const skippedName = (skip: KeptSkip) => ('entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`)

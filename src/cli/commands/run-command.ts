@@ -1,0 +1,164 @@
+import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { platformFetch } from '../../client/client-platform.ts'
+import { createSend } from '../../client/send.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
+import { OPTIONS_BEGIN, type Variables } from '../cli-options.ts'
+import { readArguments, usage } from '../command-line.ts'
+import { oneLine, type Terminal } from '../logger.ts'
+import { isProblem, type Problem, problem } from '../problem.ts'
+import type { CliAction, CliCommand, Printed } from './command.ts'
+import { commands as allCommands } from './commands.ts'
+import { inputOf, type Source, secret } from './field-options.ts'
+import { commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
+import { inCommandWords } from './wording.ts'
+
+const commands: Readonly<Record<string, CliCommand>> = allCommands
+
+/** Words that other programs have for what an option does here, or no word at all. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['help', '"signalbox --help"'],
+  ['version', '"signalbox --version"'],
+  ...['serve', 'run', 'up'].map((word) => [word, '"signalbox start"'] as const),
+])
+
+/** The environment and the terminal of a command. */
+export interface CommandContext {
+  variables: Variables
+  /** All of standard input. */
+  stdin(): Promise<string>
+  terminal: Terminal
+  /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
+  openFetch?(): Promise<typeof fetch>
+}
+
+/**
+ * Runs a command, such as `keys list --json`, on a running gateway. Throws a problem with exit code 1, or with 2 when the command does not
+ * exist.
+ */
+export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command) throw unknownCommand(name, args)
+  await runKnown(name, command, args, context).catch((error: unknown) => {
+    throw isProblem(error) ? problem(error.message, { cause: error }) : error
+  })
+}
+
+function unknownCommand(name: string, [next = '']: readonly string[]): Problem {
+  const known = Object.keys(commands)
+  const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
+  const hint =
+    (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
+    didYouMean(nearest(name, known, 1)) ??
+    `Commands: ${known.join(', ')}. ${OPTIONS_BEGIN}`
+  return usage(`Unknown command "${name}". ${hint}`)
+}
+
+async function runKnown(
+  name: string,
+  command: CliCommand,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<void> {
+  if (args[0] === '--help' || args[0] === '-h') return context.terminal.out(commandHelp(name, command))
+  const { words, action, rest } = actionOf(name, command, args)
+  const { given, positionals } = readArguments(rest, { ...action.fields, ...optionsOf(command) })
+  const { terminal } = context
+  if (given.has('help')) return terminal.out(commandHelp(name, command))
+  if (given.has('csv') && given.has('json')) throw usage('--csv and --json conflict. Use only one of them.')
+  requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
+
+  const source: Source = { variables: context.variables, stdin: once(context.stdin) }
+  const last = (option: string) => given.get(option)?.at(-1)
+  const inWords = (message: string) => inCommandWords(message, action.fields)
+  if (command.isLocal) source.variables = {} // it calls no gateway
+  const fetch = command.isLocal ? platformFetch : ((await context.openFetch?.()) ?? platformFetch)
+  const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, { source, inWords, fetch })
+  const input = await inputOf(given, action.fields ?? {}, source)
+  const printIn =
+    (indent: number) =>
+    ({ body, text, warnings = [] }: Printed) => {
+      terminal.out(given.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
+      if (given.has('json')) return
+      for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(inWords(warning))}\n`)
+    }
+  const call = { ...gateway, words: positionals, input, print: printIn(0), explain: inWords }
+  const printed = await action.run(call).catch((error: unknown) => {
+    throw explain(error)
+  })
+  if (printed) printIn(2)(printed)
+}
+
+/** The action that the first words name, and the words after them. */
+function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
+  const [first, second] = args
+  for (const words of [`${first} ${second}`, `${first}`]) {
+    const action = Object.hasOwn(actions, words) ? actions[words] : undefined
+    if (action) return { words, action, rest: args.slice(words.split(' ').length) }
+  }
+  const usual = actions[''] ?? (isLocal ? undefined : Object.values(actions)[0])
+  if (usual && '' in actions) return { words: '', action: usual, rest: args }
+  if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
+  const known = Object.keys(actions)
+  if (first === undefined) throw usage(`"signalbox ${name}" needs an action: ${known.join(', ')}.`)
+  const hint = didYouMean(nearest(first, known, 1)) ?? `Actions: ${known.join(', ')}.`
+  throw usage(`"signalbox ${name}" has no action "${first}". ${hint}`)
+}
+
+/** Throws unless there are as many words as the action takes. */
+function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
+  const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
+  if (missing !== undefined) throw usage(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
+  const unexpected = words.at(-1)?.endsWith('...]') ? undefined : given[words.length]
+  if (unexpected !== undefined)
+    throw usage(`Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`)
+}
+
+/** The gateway at the address that was given, and how its refusals are explained on the command line. */
+async function connect(
+  given: { url: string | undefined; token: string | undefined },
+  { source, inWords, fetch }: { source: Source; inWords: (message: string) => string; fetch: typeof platformFetch },
+) {
+  const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
+  const from = {
+    baseUrl: given.url !== undefined ? '--url' : 'SIGNALBOX_URL',
+    token: given.token !== undefined ? '--token' : 'SIGNALBOX_ADMIN_TOKEN',
+  }
+  const baseUrl = given.url ?? SIGNALBOX_URL ?? DEFAULT_URL
+  const token = given.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await secretOf(given.token, source)
+
+  function explain(error: unknown): unknown {
+    if (!(error instanceof ClientError)) return error
+    const { status, code, message } = error
+    const said = code === undefined ? inWords(message) : message // with a code it is the client's own, which speaks of no input
+    const sentence = /[.!?]$/.test(said) ? said : `${said}.`
+    const advice = [
+      ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER' ? ['Check --url or SIGNALBOX_URL.'] : []),
+      ...(status === 401 ? ['Check --token or SIGNALBOX_ADMIN_TOKEN.'] : []),
+      ...(/\/v1\/?$/.test(baseUrl) ? ['Leave /v1 off the URL.'] : []),
+    ]
+    return problem(oneLine([sentence, ...advice].join(' ')), { cause: error })
+  }
+
+  try {
+    const api: Client<unknown> = createClient({ baseUrl, fetch, ...(token !== undefined && { token }) })
+    const send = createSend({ base: withoutTrailing(baseUrl, '/'), token, fetch, clock: undefined })
+    const setCloudUrl = (cloudUrl: string) => send({ method: 'PATCH', path: '/api/settings', body: { cloudUrl } })
+    return { api, setCloudUrl, explain }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
+  }
+}
+
+const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '', '').read(value, source)).then(String)
+
+/** Reads standard input once: only one option can take its value from there. */
+function once(stdin: () => Promise<string>): () => Promise<string> {
+  let isTaken = false
+  return async () => {
+    if (isTaken) throw usage('Only one option can be read from stdin.')
+    isTaken = true
+    return (await stdin()).replace(/\r?\n$/, '')
+  }
+}

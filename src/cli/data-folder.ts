@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { toGatewayError } from '../errors.ts'
+import { createGateway } from '../gateway.ts'
+import type { Management } from '../management/operations.ts'
+import type { GatewayOptions } from '../options.ts'
+import { decryptKey, type Keyring, UNREADABLE_KEY } from '../records/keyring.ts'
+import { openKeyring } from '../records/open-keyring.ts'
+import { recordKinds } from '../records/readings.ts'
+import type { KeyRecord } from '../records/record-collections.ts'
+import { createDamageLog, createStoredRecords } from '../records/stored-records.ts'
+import type { Catalog, Logger, Storage } from '../types.ts'
+import { problem } from './problem.ts'
+
+/** Opens the data folder, made when missing, its vault and its keys: what cannot be read, or was sealed with another secret, throws now. */
+export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
+  const storage = fileStorage({ path: folder, logger })
+  if (secret === undefined) await refuseForeignSeal(storage, folder)
+  await checkKeys(storage, await openKeyring({ storage, secret, logger }), logger)
+  return storage
+}
+
+/** Asked for its own secret, the storage would make one, also for data that was sealed with one of the environment. */
+async function refuseForeignSeal(storage: Storage, folder: string): Promise<void> {
+  if (existsSync(join(folder, 'secret')) || !(await storage.get('vault'))) return
+  throw problem(
+    `The secret for the data in ${folder} is missing. Set SIGNALBOX_SECRET to the secret it was encrypted with, or restore ${join(folder, 'secret')} from a backup.`,
+  )
+}
+
+/**
+ * Reads the record of every client key, and warns of each that is damaged. Of their values, which no request needs, some are opened: that
+ * the secret is the right one the vault has proven, and opening 100,000 takes seconds. One that cannot be opened is reported and stays.
+ */
+export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logger): Promise<void> {
+  const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
+  const some: KeyRecord[] = []
+  for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
+    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // by their digests, which is no order
+  const values = await Promise.all(some.map((record) => decryptKey(keyring, record)))
+  for (const [at, { id, name }] of some.entries())
+    if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
+}
+
+/** Nearly all gateways have fewer keys. */
+const SOME = 500
+
+/** What is needed to write to the data as a gateway does. */
+export interface DataAccess {
+  storage: Storage
+  catalog: Catalog
+  secret: string | undefined
+  /** Calls the servers that are asked for their models; default: the platform's. */
+  fetch?: GatewayOptions['fetch']
+}
+
+/** Runs management operations on the data before any gateway serves it. */
+export async function withManagement<T>(
+  { storage, catalog, secret, fetch }: DataAccess,
+  work: (api: Management) => Promise<T>,
+): Promise<T> {
+  const given = { ...(secret !== undefined && { secret }), ...(fetch && { fetch }) }
+  const gateway = createGateway({ storage, catalog, logger: false, ...given })
+  try {
+    return await work(gateway.api)
+  } finally {
+    await gateway.close()
+  }
+}

@@ -1,0 +1,27 @@
+import { createEnvironmentProxies, NoProxyError } from '../../adapters/mount/node/node-proxies.ts'
+import type { Variables } from './cli-options.ts'
+import { problem } from './problem.ts'
+
+/**
+ * Opens the proxies in the environment variables if `NODE_USE_ENV_PROXY` is 1, as Node does for its own calls. Throws a problem for a proxy that is not a
+ * URL, or an unreadable entry of `NO_PROXY`, because requests to it would go to the proxy.
+ */
+export async function openProxies(variables: Variables) {
+  if (variables.NODE_USE_ENV_PROXY !== '1') return undefined
+  return await createEnvironmentProxies(variables.no_proxy || variables.NO_PROXY || '').catch((cause: unknown) => {
+    if (cause instanceof NoProxyError) throw problem(cause.message, { cause })
+    throw problem('HTTPS_PROXY and HTTP_PROXY must be URLs such as http://proxy.example:3128. Fix or unset them.', {
+      cause,
+    })
+  })
+}
+
+/** Makes a `fetch` that uses these proxies. Node's own reads `NO_PROXY` differently, and commands send the admin token. */
+export async function openProxiedFetch(variables: Variables): Promise<typeof fetch> {
+  const dispatcher = await openProxies(variables)
+  if (!dispatcher) return fetch
+  return (input, init) => {
+    const through: object = { ...init, dispatcher } // Node's fetch takes a dispatcher, though its types don't have it
+    return fetch(input, through)
+  }
+}

@@ -1,0 +1,36 @@
+/** The codes of the client's own errors. Errors from the gateway have no code. */
+export type ClientErrorCode =
+  /** An argument can't be part of a URL; nothing was sent. `status` is 400. */
+  | 'INVALID_ARGUMENT'
+  /** There was no connection, or it ended before the whole response had arrived. `status` is 0. */
+  | 'UNREACHABLE'
+  /** The whole response did not arrive in time. `status` is 408. The gateway may have run the operation anyway. */
+  | 'TIMEOUT'
+  /** The response was a redirect, which isn't followed because the token would be sent along. `status` is the response's; 0 in a browser. */
+  | 'REDIRECTED'
+  /** The response isn't from a gateway, such as the HTML page of a proxy. `status` is the response's, which can be 200. */
+  | 'UNEXPECTED_ANSWER'
+
+interface ClientErrorFacts {
+  code?: ClientErrorCode
+  current?: object | undefined
+  cause?: unknown
+}
+
+/** The error that every operation of a client rejects with. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError'
+  /** The status of the response, or if there was none, the status that belongs to `code`. */
+  readonly status: number
+  /** Absent if the gateway rejected the request or failed; `message` is then the gateway's. */
+  declare readonly code?: ClientErrorCode
+  /** The current record, if a change with `ifMatch` failed with a 409; absent if the record was deleted. */
+  declare readonly current?: object
+
+  constructor(status: number, message: string, { code, current, cause }: ClientErrorFacts = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    if (code !== undefined) this.code = code
+    if (current !== undefined) this.current = current
+  }
+}

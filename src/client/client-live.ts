@@ -1,0 +1,91 @@
+import type { LiveEvent, LiveEventType } from '../features/live/live-feed.ts'
+import { ClientError } from './client-error.ts'
+import { openEvents, type SendOptions, startTimer } from './send.ts'
+
+/** Which events to follow, and where to start. */
+export interface LiveOptions {
+  /** Default: all. */
+  types?: readonly LiveEventType[]
+  /** Continues after the event with this id; default: starts with the requests in flight. */
+  after?: string
+  /** Ends the iteration. */
+  signal?: AbortSignal
+  /**
+   * Called without an error each time the connection opens, and with the error each time it is lost or can't be opened. If this function throws,
+   * the iteration ends.
+   */
+  onConnection?(error: ClientError | undefined): void
+}
+
+/** The pause before the first attempt to reconnect, in ms. It doubles with each attempt, up to `LONGEST_PAUSE_MS`. */
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 10_000
+/** A connection that is silent for this long counts as lost, in ms. The gateway sends at least a comment every 15 s. */
+const SILENT_MS = 40_000
+
+/** Follows the live events of a gateway, and reconnects when the connection is lost. */
+export async function* follow(options: LiveOptions, sending: SendOptions): AsyncGenerator<LiveEvent, void> {
+  const { types, signal, onConnection } = options
+  const path = `/api/live${types ? `?types=${types.join(',')}` : ''}`
+  let { after } = options
+  let pauseMs = FIRST_PAUSE_MS
+
+  while (!signal?.aborted) {
+    const stop = new AbortController()
+    const end = () => stop.abort()
+    signal?.addEventListener('abort', end)
+    let stopWatch = startTimer(sending.clock, SILENT_MS, end)
+    try {
+      const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
+      const body = await openEvents(sending, path, { headers, signal: stop.signal })
+      onConnection?.(undefined)
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        stopWatch()
+        stopWatch = startTimer(sending.clock, SILENT_MS, end)
+        pauseMs = FIRST_PAUSE_MS
+        const events = (text + chunk.value).split('\n\n')
+        text = events.pop() ?? ''
+        for (const event of events.map(parseEvent)) {
+          if (!event) continue
+          after = event.id
+          yield event
+        }
+      }
+      throw lost(sending)
+    } catch (thrown) {
+      if (signal?.aborted) return
+      const error = thrown instanceof ClientError ? thrown : lost(sending, thrown)
+      if (error.status >= 400 && error.status < 500) throw error
+      onConnection?.(error)
+    } finally {
+      signal?.removeEventListener('abort', end)
+      stopWatch()
+      end()
+    }
+    await pause(pauseMs, options, sending)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  }
+}
+
+const lost = ({ base }: SendOptions, cause?: unknown) =>
+  new ClientError(0, `The connection to ${base} has ended.`, { code: 'UNREACHABLE', cause })
+
+function parseEvent(text: string): LiveEvent | undefined {
+  const [, id, type, data] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(text) ?? []
+  if (id === undefined || type === undefined || data === undefined) return undefined // a comment
+  return { id, type, data: JSON.parse(data) } as LiveEvent // as the gateway sends it
+}
+
+function pause(ms: number, { signal }: LiveOptions, { clock }: SendOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = startTimer(clock, ms, done)
+    signal?.addEventListener('abort', done)
+    function done() {
+      cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}

@@ -1,0 +1,68 @@
+import { getRevision } from '../lib/revision.ts'
+import { ClientError } from './client-error.ts'
+import { ACTION_MS, CHECK_MS } from './client-rules.ts'
+
+/** A request of the client to the gateway. */
+export interface ClientRequest {
+  method: string
+  /** The path below the gateway's base URL. */
+  path: string
+  /** Absent for GET and DELETE. */
+  body?: unknown
+  /** The revision that the record must have. */
+  ifMatch?: string
+  /** Default: the timeout of all operations. */
+  timeoutMs?: number | undefined
+}
+
+/**
+ * Builds the request of an operation. `route` is a method, a path, and for some operations an action. Path parameters are the first arguments;
+ * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query of a GET. The last argument of a change
+ * can be `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
+ */
+export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
+  const [method = '', pattern = '', action] = route.split(' ')
+  let used = 0
+  const path = pattern.replace(/\/:(\w+)([?+]?)/g, (_, name: string, mark: string) => {
+    const value = args[used++]
+    return value === undefined && mark === '?'
+      ? ''
+      : `/${encodeParameter(value, { name, mayHoldSlashes: mark === '+' })}`
+  })
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const input: object = args[used] ?? {}
+  const { ifMatch }: { ifMatch?: object } = (hasBody ? args[used + 1] : input) ?? {}
+  return {
+    method,
+    path: method === 'GET' ? path + toQuery(input) : path,
+    ...(hasBody && { body: action ? { ...input, action } : input }),
+    ...(method !== 'GET' && ifMatch && { ifMatch: getRevision(ifMatch) }),
+    timeoutMs: timeoutMs ?? (action === undefined ? undefined : action === 'check' ? CHECK_MS : ACTION_MS),
+  }
+}
+
+function toQuery(input: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input)) if (value !== undefined) query.set(name, String(value))
+  return query.size > 0 ? `?${query}` : ''
+}
+
+/**
+ * Encodes a path parameter. Slashes stay, because some proxies reject `%2F`, unless the URL would lose a part between slashes: an empty one, ".",
+ * or "..".
+ */
+function encodeParameter(value: unknown, { name, mayHoldSlashes }: { name: string; mayHoldSlashes: boolean }): string {
+  if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
+    const given = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
+    throw new ClientError(400, `"${name}" must be the string that the gateway lists, but is ${given}.`, {
+      code: 'INVALID_ARGUMENT',
+    })
+  }
+  const parts = value.split('/')
+  return mayHoldSlashes && !parts.some((part) => part === '' || isDots(part))
+    ? parts.map(encodeURIComponent).join('/')
+    : encodeURIComponent(value)
+}
+
+/** Whether URL parsing removes this part. */
+const isDots = (part: string) => part === '.' || part === '..'

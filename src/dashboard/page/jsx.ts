@@ -1,2 +1,0 @@
-/* What the build makes of tags: calls of these. */
-export { Fragment, h } from 'preact'

@@ -1,0 +1,190 @@
+import type { Reply } from './lib/exchange.ts'
+import type { JsonObject } from './lib/json.ts'
+import type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
+import type { ClientFormat, Kind } from './types.ts'
+
+/**
+ * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are features, too.
+ * Steps run in the order of the entries, the first outermost. Keys and permissions come first, and limits before model calls and routes.
+ * If a step throws, the request fails with a 500, unless the error comes from `reject`.
+ */
+export interface Feature {
+  /** For messages; unique among the features of a gateway. */
+  readonly name: string
+  /** Around each request to a model endpoint or to a route of a feature, before its body is read. Call `next` once, or reply yourself. */
+  aroundRequest?(request: GatewayRequest, next: () => Promise<Reply>): Promise<Reply | Response>
+  /**
+   * Around each model call, after its body was read and before a target is chosen; once per request, whatever the number of attempts. Call `next`,
+   * with another model or body to change the call, or reply yourself in the client's format, with a whole reply or a stream.
+   */
+  aroundCall?(call: GatewayCall, next: (change?: GatewayCallChange) => Promise<Reply>): Promise<Reply | Response>
+  /**
+   * Around each attempt at a target, before the request is written for it. `next` makes the attempt, and resolves to its record when it has settled,
+   * after the last byte of a stream; it never rejects. Call `reject` instead of `next` to skip the target; the gateway then tries the
+   * next one.
+   */
+  aroundAttempt?(attempt: GatewayAttempt, next: () => Promise<AttemptRecord>): Promise<unknown>
+  /** Path prefixes with routes that need a client key. Limits, usage records, hooks, and metrics apply to these routes. */
+  readonly areas?: readonly FeatureArea[]
+  /**
+   * Operations of the management API, by resource and name: served under `/api`, callable as `gateway.api.<resource>.<name>`, and described in
+   * the OpenAPI document.
+   */
+  readonly operations?: Readonly<Record<string, Readonly<Record<string, ManagementOperation>>>>
+  /** Called with the events of each request. Errors are reported to `onError` and change nothing; promises are awaited by `close`. */
+  readonly events?: FeatureEvents
+  /** Called when the gateway has closed, and awaited. */
+  close?(): unknown
+}
+
+/** A request whose key has been checked. */
+export interface GatewayRequest {
+  /** The same as in the response header `x-signalbox-request-id`. */
+  readonly id: string
+  readonly method: string
+  /** As requested, with the base path. */
+  readonly path: string
+  /** The route that it leads to. `kind` is absent for routes of features. */
+  readonly route: {
+    readonly path: string
+    readonly format: ClientFormat
+    readonly operation: { readonly name: string; readonly kind?: Kind }
+  }
+  /** The client's API key; absent for a request without one, if none is required. */
+  readonly key?:
+    | {
+        readonly id: string
+        readonly name: string
+        readonly group?: { readonly id: string; readonly name: string } | undefined
+        readonly metadata?: Readonly<Record<string, string>> | undefined
+      }
+    | undefined
+  /** Aborts when the client disconnects or its timeout ends, and when the request is over. */
+  readonly signal: AbortSignal
+  /** Who makes the reply, for records; set it to `cache` or `guard` when your step replies itself. */
+  servedBy: ServedBy
+  /** The value of a header; `name` is lowercase. */
+  header(name: string): string | undefined
+  /** Calls `listener` when the request is over: after its last byte, or after its error. */
+  onEnd(listener: (record: RequestRecord) => void): void
+  /** Keeps the platform running for work that outlives the response. */
+  waitUntil(work: Promise<unknown>): void
+  /** Rejects the request with an error in the client's format; `status` defaults to 403. */
+  reject(message: string, options?: { status?: number }): never
+}
+
+/** A model call that has been read. */
+export interface GatewayCall extends GatewayRequest {
+  /** The requested name of a model, an alias, or a combo. */
+  readonly model: string
+  /** The format of the request and of its response. */
+  readonly format: ClientFormat
+  readonly kind: Kind
+  /** Whether the client asked for a stream. */
+  readonly stream: boolean
+  /** The JSON body, or the fields of a form. Don't change it: pass another one to `next`. */
+  readonly body: JsonObject
+}
+
+/** What a step changes in a model call. The client's choice of a stream stays. */
+export interface GatewayCallChange {
+  model?: string
+  body?: JsonObject
+}
+
+/** An attempt at a target. */
+export interface GatewayAttempt {
+  readonly target: {
+    readonly provider: string
+    readonly model: string
+    readonly connection: { readonly id: string }
+  }
+  /** Limits the response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the client's is lower. */
+  limitOutput(tokens: number): void
+  /** Rejects the whole request instead of the target: no other target is tried. Call it before `next`. */
+  rejectRequest(message: string, options?: { status?: number }): never
+  /** Calls `listener` with the record as soon as the attempt has settled. */
+  onSettled(listener: (record: AttemptRecord) => void): void
+  /** Skips the target with an error in the client's format. Call it instead of `next`; `status` defaults to 403. */
+  reject(message: string, options?: { status?: number }): never
+}
+
+/** A path prefix, such as `/mcp`. The gateway handles every path below it. */
+export interface FeatureArea {
+  /** Below the base path, with a leading slash. */
+  readonly path: string
+  readonly routes: readonly FeatureRoute[]
+}
+
+/** A route that needs a client key. */
+export interface FeatureRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base path, with parameters: `/hello/:name`; `:path+` matches the rest of a path. */
+  readonly path: string
+  /** One line for the OpenAPI description. */
+  readonly summary?: string
+  run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
+}
+
+/** A request for a route of a feature. */
+export interface FeatureRouteRequest extends GatewayRequest {
+  /** The parameters of the path, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** Reads the JSON body. Rejects with a 400, 408, 413, or 415 that the client gets. */
+  json(): Promise<JsonObject>
+  /** Reads the body; at most `limits.maxBodyBytes`. */
+  bytes(): Promise<Uint8Array>
+}
+
+/** An operation of the management API. */
+export interface ManagementOperation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below the base path. Its parameters are the first arguments of `run`: `/api/notes/:id`. */
+  readonly path: `/api/${string}`
+  /** One line for the OpenAPI document. */
+  readonly summary: string
+  /** Completes the internal error message "Failed to …", for example `fetch notes`. */
+  readonly failure: string
+  /** A valibot object schema of the last argument: of the query of a GET, and of the body of other methods. Absent: no input. */
+  readonly input?: object
+  /** A valibot schema of the result, which is the body of the response. */
+  readonly output: object
+  /** Gets the parameters of the path, then the input, which has been validated. */
+  run(...args: never[]): Promise<object>
+}
+
+/** Follows requests as they run. */
+export interface FeatureEvents {
+  /** The body of a model request has been read. */
+  read?(request: FollowedRequest): unknown
+  /** A provider is about to be called. */
+  attempting?(attempt: FollowedAttempt, request: FollowedRequest): unknown
+  /** An attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
+  responded?(attempt: FollowedAttempt, request: FollowedRequest): unknown
+  /** An attempt is over, and its usage is known. */
+  settled?(attempt: FollowedAttempt, request: FollowedRequest): unknown
+  /** A request is over: after its last byte, or after its error. */
+  ended?(request: FollowedRequest): unknown
+}
+
+/** A request as its events show it. */
+export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'route'> {
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** The requested model; `undefined` if the request couldn't be read, or calls no model. */
+  readonly model: string | undefined
+  readonly streamed: boolean
+  /** The record of the request. Throws until the request has ended. */
+  readonly record: RequestRecord
+}
+
+/** An attempt as its events show it. */
+export interface FollowedAttempt {
+  /** Counts from 1, in the order in which providers are called. */
+  readonly number: number
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** The record of the attempt, once it has an outcome. */
+  readonly record: AttemptRecord | undefined
+}

@@ -1,0 +1,16 @@
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { ambiguityError } from './ambiguous.ts'
+import { detourError } from './detours.ts'
+
+/**
+ * Makes the rule for the body of one request whose models, tokens or US dollars are limited. The rule returns the error for a body that would evade
+ * these limits. It is called for each target, and reads the body only once.
+ */
+export function createBodyRule(): (call: { body: JsonObject; text: string }) => GatewayError | undefined {
+  let found: { error: GatewayError | undefined } | undefined
+  return (call) => {
+    found ??= { error: detourError(call.body) ?? ambiguityError(call) }
+    return found.error
+  }
+}

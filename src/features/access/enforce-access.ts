@@ -1,0 +1,56 @@
+import { gatewayError, isGatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
+import type { ServedRoute } from '../../request/request-log.ts'
+import type { RouteRequest } from '../../request/route-request.ts'
+import { getRequestedName } from '../../request/routing/group.ts'
+import type { NameRule, TargetRule } from '../../request/steps.ts'
+import type { Catalog } from '../../types.ts'
+import { Access } from './allowed-models.ts'
+import { createBodyRule } from './body-rule.ts'
+
+/**
+ * Serves a request with only those targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the key may not use models
+ * of the endpoint's kind.
+ */
+export async function enforceAccess(
+  { route, log }: RouteRequest,
+  { key, catalog }: { key: ClientKey; catalog: Catalog },
+  next: () => Promise<Reply>,
+): Promise<Reply> {
+  const access = new Access(key, catalog)
+  const whose = `The API key "${key.name}"`
+  const refusalOfKind = ({ operation: { kind } }: ServedRoute) =>
+    kind === undefined || access.allowsKind(kind)
+      ? undefined
+      : gatewayError('MODEL_NOT_ALLOWED', {
+          message: `${whose} is not allowed to use models of kind "${kind}". Ask the operator of this gateway for access.`,
+        })
+  const refusal = refusalOfKind(route)
+  if (refusal) throw refusal
+  const refusalOfBody = createBodyRule()
+  const refusalOf = (name: string) =>
+    gatewayError('MODEL_NOT_ALLOWED', {
+      message: `${whose} is not allowed to use the model "${name}". Choose one from GET /v1/models, or ask the operator of this gateway for access.`,
+    })
+  const targetRule: TargetRule = (request, target, path) => {
+    const name = getRequestedName(path, request)
+    return access.allowsTarget(name, target)
+      ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // by now its endpoint may be that of its model's kind
+      : refusalOf(name)
+  }
+  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
+  log.targetRules.push(targetRule)
+  log.nameRules.push(nameRule)
+  try {
+    return await next()
+  } catch (thrown) {
+    if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
+    const { status, headers } = thrown // its message may suggest models with similar names, which this key must not learn of
+    throw gatewayError('MODEL_NOT_FOUND', {
+      status,
+      headers,
+      message: `The model does not exist, or the API key "${key.name}" is not allowed to use it. Choose one from GET /v1/models.`,
+    })
+  }
+}

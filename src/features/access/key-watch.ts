@@ -1,0 +1,61 @@
+import type { Feature } from '../../feature.ts'
+import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import type { InFlight } from '../../lib/in-flight.ts'
+import type { KeyLookup } from '../../records/key-lookup.ts'
+import type { RouteRequest } from '../../request/route-request.ts'
+import type { Clock } from '../../types.ts'
+
+/**
+ * Ends the in-flight requests of a key that is paused or deleted, or whose group is, on any instance: immediately if a storage with `watch` reports
+ * the change; with any other storage, their keys are reread every `maxAgeMs`. While the storage can't be read, the requests continue.
+ */
+export function createKeyWatch(deps: {
+  keyLookup: Pick<KeyLookup, 'findRejection' | 'onChange' | 'onGroupChange'>
+  inFlight: InFlight
+  clock: Clock
+  maxAgeMs: number
+  /** Whether the storage reports changes of other instances. */
+  isWatched: boolean
+}): Feature {
+  const { keyLookup, inFlight, clock, maxAgeMs, isWatched } = deps
+  let isClosed = false
+  let cancelLook: CancelDeadline | undefined
+
+  const listWork = (digest: string) => inFlight.values().filter(({ caller }) => caller.key?.digest === digest)
+
+  async function check(digest: string): Promise<void> {
+    if (listWork(digest).length === 0) return
+    const refusal = await keyLookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
+    if (refusal) for (const work of listWork(digest)) work.cancel(refusal)
+  }
+
+  function lookLater(): void {
+    cancelLook ??= startDeadline(clock, maxAgeMs, () => {
+      cancelLook = undefined
+      const digests = new Set(inFlight.values().flatMap(({ caller }) => caller.key?.digest ?? []))
+      void Promise.all([...digests].map(check))
+      if (digests.size > 0 && !isClosed) lookLater()
+    })
+  }
+
+  keyLookup.onChange((digest) => void check(digest))
+  keyLookup.onGroupChange((id) => {
+    const ofGroup = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)
+    for (const digest of new Set(ofGroup.flatMap(({ caller }) => caller.key?.digest ?? []))) void check(digest)
+  })
+
+  return {
+    name: 'key-watch',
+    ...(!isWatched && {
+      aroundRequest({ key }: RouteRequest, next: () => Promise<Reply>) {
+        if (key && !isClosed) lookLater()
+        return next()
+      },
+    }),
+    close() {
+      isClosed = true
+      cancelLook?.()
+    },
+  }
+}

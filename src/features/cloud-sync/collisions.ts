@@ -1,0 +1,61 @@
+import type { Clock } from '../../types.ts'
+import { advanceRegister } from './merge.ts'
+import type { Collection } from './protocol.ts'
+import { isSyncProblem, type Scanner } from './scanner.ts'
+import type { KnownShadow } from './shadows.ts'
+import type { SyncItem } from './sync-forms.ts'
+import type { Conflict } from './sync-types.ts'
+
+/**
+ * Resolves conflicts between records on the gateway: combos with the same name, keys with the same value. The record with the smaller ID stays, paused
+ * if either was, and the other is deleted. The parked record is the gateway's own; the one in its slot came from the cloud. Resolves to whether there
+ * were any.
+ */
+export async function resolveCollisions({
+  scanner,
+  clock,
+  report,
+}: {
+  scanner: Scanner
+  clock: Pick<Clock, 'now'>
+  report(conflict: Conflict): Promise<void>
+}): Promise<boolean> {
+  const { tables, shadows } = scanner
+
+  async function resolve(collection: Collection, known: KnownShadow, occupant: SyncItem): Promise<void> {
+    const { parked, ...shadow } = known.shadow
+    const table = tables[collection]
+    const isParkedKept = shadow.id < occupant.id
+    const [loser, kept] = isParkedKept ? ([occupant.id, 'gateway'] as const) : ([shadow.id, 'cloud'] as const)
+    await report({ collection, id: loser, kept, at: new Date(clock.now()).toISOString() })
+    const other = await scanner.scanRecord({ collection, id: occupant.id })
+    if (isSyncProblem(other) || !other.item || other.item.slot !== parked?.slot) return
+    const isPaused = [shadow, other.shadow].some(({ active }) => active?.isActive === false)
+    const pause = (record: object) => (isPaused ? { ...record, isActive: false } : record)
+    if (isParkedKept) {
+      // Restore the record unchanged, so that pausing it counts as a change of this side.
+      if (!(await table.remove(other.item))) return
+      await scanner.scanRecord(other.where)
+      if (await table.write(undefined, { slot: parked.slot, record: pause(parked.record) }))
+        await shadows.put(collection, shadow, known)
+      return
+    }
+    const deleted = { ...shadow, hash: null, ...advanceRegister(shadow, 'gateway'), isSeen: false }
+    if (!(await shadows.put(collection, deleted, known))) return
+    if (isPaused && other.shadow.active?.isActive)
+      await table.write(other.item, { slot: other.item.slot, record: pause(other.item.record) })
+  }
+
+  let hasAny = false
+  for (const collection of ['combos', 'keys'] as const) {
+    await scanner.unpark(collection)
+    for (const known of shadows.parked(collection)) {
+      const slot = known.shadow.parked?.slot
+      const there = slot === undefined ? undefined : await tables[collection].readSlot(slot)
+      if (!there || there === 'damaged') continue
+      hasAny = true
+      await resolve(collection, known, there)
+    }
+  }
+  return hasAny
+}

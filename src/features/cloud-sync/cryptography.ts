@@ -1,0 +1,107 @@
+import { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from '../../lib/bytes.ts'
+import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
+
+/*
+ * The cryptography of the cloud protocol, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
+ * values are canonical base64; anything else is rejected, so no changed character can decode to the same bytes.
+ */
+
+const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const
+const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const
+const EXCHANGE = { name: 'ECDH', namedCurve: 'P-256' } as const
+
+/** A gateway's key pair. The public key is in the form in which it is sent. */
+export interface Identity {
+  publicKey: string
+  privateKey: CryptoKey
+}
+
+/** Creates an identity. The private key is PKCS #8 in base64, to be encrypted for storage. */
+export async function createIdentity(): Promise<{ publicKey: string; privateKey: string }> {
+  const pair = await crypto.subtle.generateKey(SIGNING, true, ['sign', 'verify'])
+  const [publicKey, privateKey] = await Promise.all([
+    crypto.subtle.exportKey('raw', pair.publicKey),
+    crypto.subtle.exportKey('pkcs8', pair.privateKey),
+  ])
+  return { publicKey: toBase64(new Uint8Array(publicKey)), privateKey: toBase64(new Uint8Array(privateKey)) }
+}
+
+/** Imports a stored identity. Rejects if the private key is invalid. */
+export async function importIdentity({
+  publicKey,
+  privateKey,
+}: {
+  publicKey: string
+  privateKey: string
+}): Promise<Identity> {
+  const imported = await crypto.subtle.importKey('pkcs8', decodeCanonical(privateKey), SIGNING, false, ['sign'])
+  return { publicKey, privateKey: imported }
+}
+
+/** Returns the ID of a gateway at a proxy: the SHA-256 of its public key in hex. */
+export const getGatewayId = async (publicKey: string): Promise<string> =>
+  toHex(await sha256(decodeCanonical(publicKey)))
+
+export const sign = async ({ privateKey }: Identity, text: string): Promise<string> =>
+  toBase64(new Uint8Array(await crypto.subtle.sign(SIGNATURE, privateKey, encodeUtf8(text))))
+
+/** Verifies a signature. Malformed values are invalid signatures. */
+export async function verifySignature(publicKey: string, text: string, signature: string): Promise<boolean> {
+  try {
+    const key = await crypto.subtle.importKey('raw', decodeCanonical(publicKey), SIGNING, false, ['verify'])
+    return await crypto.subtle.verify(SIGNATURE, key, decodeCanonical(signature), encodeUtf8(text))
+  } catch {
+    return false
+  }
+}
+
+/** One side's key pair in the key exchange of a session. */
+export interface ExchangeHalf {
+  publicKey: string
+  privateKey: CryptoKey
+}
+
+export async function createExchangeHalf(): Promise<ExchangeHalf> {
+  const pair = await crypto.subtle.generateKey(EXCHANGE, false, ['deriveBits'])
+  const publicKey = await crypto.subtle.exportKey('raw', pair.publicKey)
+  return { publicKey: toBase64(new Uint8Array(publicKey)), privateKey: pair.privateKey }
+}
+
+/** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
+export async function deriveSessionSecret(own: ExchangeHalf, other: string, challenge: string): Promise<string> {
+  const theirs = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
+  const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: theirs }, own.privateKey, 256)
+  const material = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveBits'])
+  const info = encodeUtf8('signalbox cloud session')
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: encodeUtf8(challenge), info }
+  return toBase64(new Uint8Array(await crypto.subtle.deriveBits(hkdf, material, 256)))
+}
+
+/** Imports a session's key from its secret. */
+export const importSessionKey = (secret: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', decodeCanonical(secret), 'AES-GCM', false, ['encrypt', 'decrypt'])
+
+/** Encrypts a body for its place in a session. */
+export const encryptBody = (key: CryptoKey, place: string, text: string): Promise<string> =>
+  encryptBytes(key, place, encodeUtf8(text))
+
+/** Decrypts a body. Rejects unless it was encrypted with this key for this place. */
+export const decryptBody = async (key: CryptoKey, place: string, sealed: string): Promise<string> =>
+  decodeUtf8(await decryptBytes(key, place, sealed))
+
+/** Returns the SHA-256 of bytes in base64. */
+export const digestBytes = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => toBase64(await sha256(bytes))
+
+/** Returns the SHA-256 of a UTF-8 string in base64. */
+export const digestText = (text: string): Promise<string> => digestBytes(encodeUtf8(text))
+
+/** Returns the digest by which the proxy knows an API key: SHA-256 in hex. Keys have 256 random bits, so it reveals nothing. */
+export const digestKey = (key: string): Promise<string> => sha256Hex(key)
+
+function decodeCanonical(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64(text)
+  if (toBase64(bytes) !== text) throw new TypeError('This is not canonical base64.')
+  return bytes
+}
+
+const sha256 = async (bytes: Uint8Array<ArrayBuffer>) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))

@@ -1,0 +1,397 @@
+import { invalidInput, noInput, parseInput } from '../../../admin/input.ts'
+import type { KeyOperations } from '../../../admin/keys.ts'
+import { type GatewayError, gatewayError, isGatewayError } from '../../../errors.ts'
+import { workWithin } from '../../../lib/deadline.ts'
+import { isObject } from '../../../lib/json.ts'
+import { isLoopbackHost, isPrivateHost } from '../../../lib/urls.ts'
+import { getDefinition } from '../../../protocols/providers/names.ts'
+import { sortActiveConnections } from '../../../protocols/providers/provider-connections.ts'
+import { decryptKey } from '../../../records/keyring.ts'
+import type { ConnectionRecord } from '../../../records/record-collections.ts'
+import type { WritableStore } from '../../../records/writable-store.ts'
+import type { Catalog } from '../../../types.ts'
+import { type CloudSession, paths } from '../protocol.ts'
+import { createInvalidResponse, greetProxy, isRejection, probeModelList } from '../proxy-calls.ts'
+import {
+  EXCHANGE_MS,
+  type HomeMirror,
+  type MirrorDependencies,
+  type ProxyContext,
+  refuseHttp,
+  requireConflicts,
+  timedOut,
+} from './cloud-mirror.ts'
+import {
+  type CloudConflict,
+  type CloudOperations,
+  cloudInputs,
+  type EnabledCloud,
+  type SyncedCloud,
+} from './cloud-operations.ts'
+import type { Pushes } from './cloud-pushes.ts'
+
+/** How long `check` may take, in ms: as long as a client waits for it (src/rules.md, Cloud sync of clients). */
+const CHECK_MS = 8_000
+/** How long after its start an `enable` still waits for the cloud's listing, in ms: what it answers then fits into `EXCHANGE_MS`. */
+const VERIFIED_MS = 14_000
+/** How long a forced `disable` waits for the proxy before it turns cloud sync off without it, in ms: less than a client has left after a `sync`. */
+const FORCED_MS = 7_000
+
+type Created = NonNullable<EnabledCloud['createdKey']>
+
+/** The operations of cloud sync. They begin and end `pushes`, the exchanges that the gateway makes by itself. */
+export function createCloudOperations(
+  deps: MirrorDependencies & {
+    mirror: HomeMirror
+    pushes: Pushes
+    keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
+    catalog: Catalog
+  },
+): CloudOperations<unknown> {
+  const { store, clock, fetch, options, mirror, pushes, keys } = deps
+
+  /** The address of the proxy and whether cloud sync is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
+  async function cloudSettings() {
+    const { cloudUrl, cloudEnabled } = await store.settings.reread()
+    if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
+    return { cloudUrl, cloudEnabled }
+  }
+
+  /** The address of the proxy. Throws `CLOUD_CONFLICT` while cloud sync is off. */
+  async function cloudUrlWhileOn(): Promise<string> {
+    const { cloudUrl, cloudEnabled } = await cloudSettings()
+    if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+    return cloudUrl
+  }
+
+  /** Turns cloud sync on or off, unless it is so already. */
+  async function setEnabled(cloudEnabled: boolean, { cloudUrl, signal }: ProxyContext): Promise<void> {
+    const { cloudEnabled: isOn } = await store.settings.reread()
+    if (isOn === cloudEnabled) return
+    await store.settings.update((stored) => {
+      signal.throwIfAborted()
+      if (stored.cloudUrl !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: MOVED })
+      return { cloudEnabled }
+    })
+  }
+
+  /** A key for the clients of the cloud, when this gateway has none at all. */
+  const createKeyIfNone = ({ signal }: ProxyContext) =>
+    store.runExclusive('keys', async (ready): Promise<Created | undefined> => {
+      if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
+      signal.throwIfAborted()
+      ready()
+      return keys.create({ name: 'cloud' })
+    })
+
+  /** Mirrors a key that was just made; without its mirror it would be of no use, and is removed again. */
+  async function mirrorKey({ id }: Created, context: ProxyContext): Promise<CloudConflict[]> {
+    try {
+      return requireConflicts(await mirror.exchange(context))
+    } catch (error) {
+      await keys.delete(id)
+      throw error
+    }
+  }
+
+  async function mirrorAll(context: ProxyContext) {
+    await greetProxy({ ...context, fetch })
+    const conflicts = requireConflicts(await mirror.exchange(context, { create: true }))
+    const createdKey = await createKeyIfNone(context)
+    const more = createdKey ? await mirrorKey(createdKey, context) : []
+    return { createdKey, conflicts: [...conflicts, ...more] }
+  }
+
+  /** May the proxy at this address still have the data that a failed `enable` sent? */
+  async function hasLeftovers(address: string): Promise<boolean> {
+    const { cloudUrl, mirror: left } = await mirror.memory.read()
+    return left !== null && cloudUrl === address
+  }
+
+  /** Removes the data that a failed `enable` sent. Otherwise the proxy would go on serving those keys, even after they are paused or deleted here. */
+  async function removeLeftovers(context: ProxyContext): Promise<void> {
+    await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(unlessGone)
+    context.signal.throwIfAborted()
+    mirror.forgetSession()
+    await pushes.end()
+  }
+
+  /** Mirrors all data while cloud sync is off. If the proxy refuses a record, everything is removed from it again. */
+  async function mirrorFirst(context: ProxyContext) {
+    try {
+      return await mirrorAll(context)
+    } catch (error) {
+      if (!isGatewayError(error) || typeof error.data.problem !== 'string') throw error
+      const { code, data } = error
+      await removeLeftovers(context).catch(() => {
+        throw error
+      })
+      throw gatewayError(code, { message: `${data.problem} Cloud sync stays off, and the proxy stores nothing.` })
+    }
+  }
+
+  /** The failure to turn cloud sync on, with what to do about what the proxy may have by then. */
+  async function withLeftovers(error: unknown): Promise<unknown> {
+    if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
+    const { code, message, data } = error
+    try {
+      const { cloudEnabled, cloudUrl } = await store.settings.read()
+      if (cloudEnabled || !(await hasLeftovers(cloudUrl))) return error
+    } catch {
+      return error // of which the storage's failure is not the reason
+    }
+    return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
+  }
+
+  const createContext = (cloudUrl: string, signal: AbortSignal, enrollmentToken?: string): ProxyContext => ({
+    cloudUrl,
+    signal,
+    enrollmentToken,
+  })
+
+  return {
+    async get() {
+      const { cloudUrl, cloudEnabled } = await store.settings.read()
+      const { lastSuccessAt, lastError, lagMs, conflicts } = await pushes.state()
+      return {
+        cloudEnabled,
+        cloudUrl,
+        lastSuccessAt,
+        lagMs: cloudEnabled ? lagMs : 0,
+        lastError: cloudEnabled ? lastError : null,
+        conflicts,
+      }
+    },
+
+    async enable(input = {}) {
+      const { enrollmentToken = options.enrollmentToken } = parseInput(cloudInputs.enable, input)
+      const startedAt = clock.now()
+      return mirror
+        .alone<EnabledCloud>(
+          async (signal) => {
+            const { cloudUrl, cloudEnabled } = await cloudSettings()
+            refuseHttp(cloudUrl, options)
+            const context = createContext(cloudUrl, signal, enrollmentToken)
+            const { createdKey, conflicts } = await pushes.recorded(
+              () => (cloudEnabled ? mirrorAll(context) : mirrorFirst(context)),
+              { isOn: cloudEnabled },
+            )
+            await setEnabled(true, context)
+            pushes.begin()
+            const verifyError = await problemOfMirror(
+              deps,
+              context,
+              Math.max(0, VERIFIED_MS - (clock.now() - startedAt)),
+            )
+            const warnings = await privateAddressWarnings(deps, context)
+            return {
+              success: true,
+              verified: verifyError === undefined,
+              ...(verifyError !== undefined && { verifyError }),
+              ...(createdKey && { createdKey }),
+              conflicts,
+              ...(warnings.length > 0 && { warnings }),
+            }
+          },
+          { ms: EXCHANGE_MS },
+        )
+        .catch(async (error: unknown) => {
+          throw await withLeftovers(error)
+        })
+    },
+
+    async sync(input: unknown = {}) {
+      parseInput(noInput, input)
+      return mirror.alone(
+        async (signal) => {
+          const context = createContext(await cloudUrlWhileOn(), signal)
+          const conflicts = await pushes.recorded(() => mirror.sync(context), { isOn: true })
+          return synced(conflicts)
+        },
+        { ms: EXCHANGE_MS, kind: 'sync' },
+      )
+    },
+
+    async disable(input = {}) {
+      const { force = false } = parseInput(cloudInputs.disable, input)
+      return mirror
+        .alone(
+          async (signal) => {
+            const left = await mirror.memory.read()
+            const { cloudEnabled: isOn } = await store.settings.reread()
+            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may be another one by now
+            if (!isOn) {
+              if (left.mirror === null) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+              await removeLeftovers(createContext(cloudUrl, signal)).catch((error: unknown) => {
+                if (force && !signal.aborted && isCloudError(error)) return pushes.end()
+                throw error
+              })
+              return synced([])
+            }
+            const ms = force ? FORCED_MS : EXCHANGE_MS
+            const conflicts = await workWithin((inTime) => removeMirror(mirror, createContext(cloudUrl, inTime)), {
+              clock,
+              ms,
+              late: () => timedOut(ms),
+              signal,
+            }).catch((error: unknown): CloudConflict[] => {
+              if (force && !signal.aborted && isCloudError(error)) return []
+              throw error
+            })
+            await setEnabled(false, createContext(cloudUrl, signal))
+            mirror.forgetSession()
+            await pushes.end()
+            return synced(conflicts)
+          },
+          { ms: EXCHANGE_MS, kind: 'disable' },
+        )
+        .catch((error: unknown) => {
+          throw force ? error : withWayOut(error)
+        })
+    },
+
+    async check(input: unknown = {}) {
+      parseInput(noInput, input)
+      return workWithin(
+        async (signal) => {
+          const { cloudUrl } = await cloudSettings()
+          await greetProxy({ cloudUrl, fetch, signal })
+          return { message: `The cloud proxy at ${cloudUrl} is running.` }
+        },
+        { clock, ms: CHECK_MS, late: () => timedOut(CHECK_MS) },
+      )
+    },
+
+    sessions: {
+      list: () =>
+        mirror.alone(
+          async (signal) => {
+            const context = createContext(await cloudUrlWhileOn(), signal)
+            const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, context)
+            if (!Array.isArray(sessions) || !sessions.every(isSession)) throw createInvalidResponse(context)
+            return { sessions: sessions.map(({ id, createdAt, lastUsedAt }) => ({ id, createdAt, lastUsedAt })) }
+          },
+          { ms: EXCHANGE_MS },
+        ),
+
+      revoke: (id) =>
+        mirror.alone(
+          async (signal) => {
+            const context = createContext(await cloudUrlWhileOn(), signal)
+            try {
+              await mirror.call({ method: 'DELETE', path: paths.session(id) }, context)
+            } catch (error) {
+              if (isRejection(error, 'NOT_FOUND')) throw gatewayError('NOT_FOUND', { message: 'Session not found' })
+              throw error
+            }
+            mirror.forgetSession(id)
+            return { success: true }
+          },
+          { ms: EXCHANGE_MS },
+        ),
+    },
+  }
+}
+
+/**
+ * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
+ * `undefined` when it does.
+ */
+async function problemOfMirror(
+  { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
+  { cloudUrl, signal }: ProxyContext,
+  leftMs: number,
+): Promise<string | undefined> {
+  const found = await activeKey(store)
+  if (!found) return 'This gateway has no active API key that it can decrypt.'
+  const models = `GET ${cloudUrl}/v1/models`
+  try {
+    const { status, isList } = await workWithin(
+      (inTime) => probeModelList(found.key, { cloudUrl, fetch, signal: inTime }),
+      {
+        clock,
+        ms: leftMs,
+        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} got no response in time.` }),
+        signal,
+      },
+    )
+    if (status !== 200) return `${models} returned ${status} for the key "${found.name}".`
+    return isList
+      ? undefined
+      : `${models} did not return a list of models. Check that "cloudUrl" points to the cloud proxy.`
+  } catch (error) {
+    if (signal.aborted || !isCloudError(error)) throw error
+    return error.message
+  }
+}
+
+/** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
+async function privateAddressWarnings(
+  { store, catalog }: { store: WritableStore; catalog: Catalog },
+  { cloudUrl }: ProxyContext,
+): Promise<string[]> {
+  const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
+  const isNear = (connection: ConnectionRecord) => {
+    const address = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
+    if (address === undefined || !URL.canParse(address)) return false
+    const { hostname } = new URL(address)
+    return isPrivateHost(hostname) && !(isHere && isLoopbackHost(hostname))
+  }
+  const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
+  if (near.length === 0) return []
+  const named = near.length > MOST_NAMED ? [...near.slice(0, MOST_NAMED), `${near.length - MOST_NAMED} more`] : near
+  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${named.join(', ')}.`]
+}
+
+/**
+ * Takes over the changes made at the cloud, and removes the mirror with all sessions. A mirror that no longer exists, as after a lost response,
+ * counts as removed.
+ */
+async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
+  const last = await mirror.exchange(context).catch(unlessGone)
+  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(unlessGone)
+  return last?.conflicts ?? []
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
+}
+
+/** The first of the keys that clients can use and whose value this gateway can open. */
+async function activeKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
+  const keyring = await store.keyring()
+  for (const { id, record } of await store.keys.entries()) {
+    if (record.isActive === false || !(await store.isSignedKey(id, record))) continue
+    const key = await decryptKey(keyring, record)
+    if (key) return { key, name: record.name }
+  }
+  return undefined
+}
+
+const synced = (conflicts: CloudConflict[]): SyncedCloud => ({ success: true, conflicts })
+
+const isCloudError = (error: unknown): error is GatewayError =>
+  isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
+
+/** The failure to turn cloud sync off, with how to do it all the same. */
+function withWayOut(error: unknown): unknown {
+  if (!isCloudError(error)) return error
+  const { code, message, data } = error
+  return gatewayError(code, { message: `${message} ${WAY_OUT}`, cause: error, data })
+}
+
+function isSession(session: unknown): session is CloudSession {
+  if (!isObject(session)) return false
+  return [session.id, session.createdAt, session.lastUsedAt].every((member) => typeof member === 'string')
+}
+
+/** The connections that one warning names. */
+const MOST_NAMED = 5
+
+const NO_ADDRESS = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
+const OFF = 'Cloud sync is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
+const MOVED = '"cloudUrl" was changed in the meantime. Send the action again.'
+const LEFTOVERS =
+  'The proxy already has some of the data and accepts its keys. Repeat the action, or remove the data with the action "disable".'
+const WAY_OUT =
+  'To turn cloud sync off here anyway, send "force": true with the action. The replica may then stay on the proxy.'

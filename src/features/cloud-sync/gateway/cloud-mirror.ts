@@ -1,0 +1,241 @@
+import * as v from 'valibot'
+import { invalidInput } from '../../../admin/input.ts'
+import { type GatewayError, gatewayError } from '../../../errors.ts'
+import { workWithin } from '../../../lib/deadline.ts'
+import type { UpstreamFetch } from '../../../lib/exchange.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { createMutex } from '../../../lib/promises.ts'
+import { isLoopbackHost } from '../../../lib/urls.ts'
+import type { WritableStore } from '../../../records/writable-store.ts'
+import type { Clock } from '../../../types.ts'
+import type { Ledger } from '../../limits/ledger/ledger.ts'
+import { getIdentity } from '../identity.ts'
+import { collections, paths, type SyncResponse } from '../protocol.ts'
+import { createInvalidResponse, isRejection } from '../proxy-calls.ts'
+import { createReplica } from '../replica.ts'
+import { createSignedCalls, type SignedCall, type SignedCallOptions, type SignedCalls } from '../signed-calls.ts'
+import { syncReplicas } from '../sync-replicas.ts'
+import type { SyncResult } from '../sync-types.ts'
+import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
+import { exchangeSpending } from './cloud-spending.ts'
+import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
+import { parseMirrored } from './mirror-input.ts'
+
+/** How long an exchange may take, in ms: as long as a client waits for an action (src/rules.md, Cloud sync of clients). */
+export const EXCHANGE_MS = 15_000
+
+/** What the mirror of a gateway depends on. */
+export interface MirrorDependencies {
+  store: WritableStore
+  clock: Clock
+  /** The counters of all limits. */
+  ledger(): Promise<Ledger>
+  /** Calls the proxy. */
+  fetch: UpstreamFetch
+  options: CloudOptions
+}
+
+/**
+ * The address of the proxy, what a gateway sends to enroll there, and the signal that aborts the calls. The signal is also checked before each write
+ * to the local storage.
+ */
+export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
+
+/** The kinds of work that differ in priority: the gateway's own exchanges end for an action of the operator, and a `sync` ends for a `disable`. */
+export type WorkKind = 'own' | 'sync' | 'disable'
+
+/** The mirror of a gateway, as its actions and its own exchanges use it. */
+export interface HomeMirror {
+  /**
+   * Runs work that calls the proxy, one piece at a time. Rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. The
+   * gateway's own work ends when the operator starts an action, and a `sync` ends for a `disable`, which exchanges the same data.
+   */
+  alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
+  /**
+   * Exchanges all changes of both sides. `create`: also with a proxy that has no mirror yet, and regardless of what both sides remember of earlier
+   * exchanges.
+   */
+  exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
+  /**
+   * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a record that was refused; all
+   * other records are mirrored even then.
+   */
+  sync(context: ProxyContext): Promise<CloudConflict[]>
+  /** A signed call; resolves to the body of its answer. */
+  call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
+  /** Forgets the session in use if it has this id; without an id, forgets it in any case. */
+  forgetSession(id?: string): void
+  memory: MirrorMemoryStore
+  /** Ends what is under way. */
+  close(): void
+}
+
+export function createMirror({ store, clock, ledger, fetch, options }: MirrorDependencies): HomeMirror {
+  const memory = createMirrorMemory(store.storage)
+  const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
+  const inTurn = createMutex()
+  const closing = new AbortController()
+  const yielding = { own: new AbortController(), sync: new AbortController() }
+
+  let isSyncing = false
+
+  function endUnderWay(kind: keyof typeof yielding): void {
+    yielding[kind].abort(GAVE_WAY)
+    yielding[kind] = new AbortController()
+  }
+
+  const call: HomeMirror['call'] = (one, context) => {
+    refuseHttp(context.cloudUrl, options)
+    return calls.call(one, { ...context, fetch })
+  }
+
+  /** The remembered state of the mirror, if that mirror is at this address; otherwise an empty state. */
+  const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
+    cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
+
+  const exchangeWith: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
+    const { cloudUrl, signal } = context
+    const refresh = async () => getMirrorState(await memory.read(), cloudUrl)
+    const exchanged = await syncReplicas({
+      createReplica: (replicaId) =>
+        createReplica({ store, side: 'gateway', replicaId, validate: parseMirrored, clock, keepsSecrets: true }),
+      send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.replica, body }, context), context),
+      state: await refresh(),
+      refresh,
+      save: async (state) => void (await memory.change(() => ({ cloudUrl, attempts: [], ...state }), signal)),
+      onConflict: async (conflict) =>
+        void (await memory.change(({ conflicts }) => ({ conflicts: withConflict(conflicts, conflict) }), signal)),
+      create,
+      signal,
+    })
+    const { mirror } = await refresh()
+    if (mirror !== null) await exchangeSpent(mirror, context)
+    return exchanged
+  }
+
+  /** Once both sides have the same limits: what each has used of them. */
+  const exchangeSpent = (mirror: string, context: ProxyContext): Promise<void> =>
+    exchangeSpending(
+      { store, ledger, mirror },
+      {
+        async send(body) {
+          context.signal.throwIfAborted()
+          return call({ method: 'POST', path: paths.spent, body }, context).catch((error: unknown) => {
+            if (!isRejection(error, 'NOT_FOUND')) throw error
+            return undefined // a proxy of an earlier release
+          })
+        },
+        invalid: () => createInvalidResponse(context),
+      },
+    )
+
+  return {
+    memory,
+    call,
+    exchange: exchangeWith,
+    async sync(context) {
+      isSyncing = true
+      try {
+        return requireConflicts(await exchangeWith(context).catch(adviseEnable))
+      } finally {
+        isSyncing = false
+      }
+    },
+    forgetSession: (id = calls.session()) => {
+      if (id === calls.session()) calls.forget()
+    },
+    close() {
+      for (const one of [closing, yielding.own, yielding.sync]) one.abort(gatewayError('CLOSED'))
+    },
+
+    alone(work, { ms, kind }) {
+      if (kind !== 'own') endUnderWay('own')
+      if (kind === 'disable' && isSyncing) endUnderWay('sync')
+      const inOrder = (both: AbortSignal) =>
+        inTurn(async () => {
+          both.throwIfAborted()
+          return work(both)
+        })
+      const { signal } = kind === 'own' || kind === 'sync' ? yielding[kind] : closing
+      return workWithin(inOrder, { clock, ms, late: () => timedOut(ms), signal })
+    },
+  }
+}
+
+/** Why work of the gateway's own has ended: its operator asks for the same or more. */
+export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
+
+/** The conflicts with one more, unless that is reported again because the write of its result has failed. */
+function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
+  const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
+  const last = known.findLast(isSame)
+  const { collection, id, kept, at } = conflict
+  return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
+}
+
+/** The error of an action that has not ended after `ms`. */
+export const timedOut = (ms: number): GatewayError =>
+  gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
+
+function adviseEnable(error: unknown): never {
+  if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
+  const { message, code, data } = error
+  throw gatewayError(code, { message: `${message} ${ENABLE_AGAIN}`, cause: error, data })
+}
+
+const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
+
+/**
+ * Throws `INVALID_REQUEST` for an address whose traffic others could read: the seal of bodies does not hold against someone in the middle when a
+ * session is opened.
+ */
+export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
+  const { protocol, hostname } = new URL(cloudUrl)
+  if (protocol === 'https:' || isLoopbackHost(hostname) || allowHttp) return
+  throw invalidInput(
+    '"cloudUrl" must start with https:// unless it is on this machine, because over http anyone on the network could read the synced data. Change it, or create the gateway with cloud: { allowHttp: true }',
+  )
+}
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const revision = v.tuple([count, count])
+const base = v.exactOptional(revision)
+const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
+
+/** The records of the states are read by the schemas of their collections, when they are taken. */
+const answerSchema = v.object({
+  mirror: v.string(),
+  stamp: v.string(),
+  verdicts: v.array(v.union([v.picklist(['taken', 'known', 'concurrent']), refused])),
+  changes: v.array(
+    v.object({
+      collection: v.picklist(collections),
+      id: v.string(),
+      revision,
+      base,
+      record: v.nullable(v.custom<JsonObject>(isObject)),
+      active: v.exactOptional(v.object({ isActive: v.boolean(), revision, base })),
+    }),
+  ),
+  more: v.boolean(),
+})
+
+function syncAnswer(body: JsonObject, context: ProxyContext): SyncResponse {
+  const answer = v.safeParse(answerSchema, body)
+  if (!answer.success) throw createInvalidResponse(context)
+  return answer.output
+}
+
+/**
+ * The conflicts of an exchange. Throws when a record was refused, which is named, in the error's `data.problem` alone; all others are mirrored then.
+ */
+export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
+  const [first] = refused
+  if (!first) return conflicts
+  const { collection, id, message, code } = first
+  const problem = `The record ${id} of ${collection} is not synced: ${message}`
+  throw gatewayError(code === 'KEY_TAKEN' ? 'CLOUD_CONFLICT' : 'CLOUD_FAILED', {
+    message: `${problem} All other records are synced.`,
+    data: { problem },
+  })
+}

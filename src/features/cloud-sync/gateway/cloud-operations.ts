@@ -1,0 +1,120 @@
+import * as v from 'valibot'
+import { closed, fields } from '../../../admin/input.ts'
+import type { CreatedKey } from '../../../admin/keys.ts'
+import type { CloudSession } from '../protocol.ts'
+
+/**
+ * Cloud sync: keeps a copy of the gateway's data at a cloud proxy. Besides the errors listed for each operation, all of them reject with
+ * `INVALID_REQUEST` (400) if there is no `cloudUrl`, `CLOUD_CONFLICT` (409) if the current state doesn't allow the operation,
+ * `CLOUD_FAILED` (502) if there is no proxy at that URL, it is unreachable, or it rejects the call, and `CLOUD_TIMEOUT` (504) after 15 s,
+ * or 8 s for `check`. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ */
+export interface CloudOperations<Input = never> {
+  /** What this gateway knows about cloud sync; doesn't call the proxy. */
+  get(): Promise<CloudState>
+  /**
+   * Uploads all data and turns cloud sync on. Creates a key if there is none, since clients need one at the proxy. If cloud sync is already
+   * on, makes both sides equal again. Also resolves if the result could not be verified. If it rejects, cloud sync stays as it was. An
+   * `http:` URL of another machine is an `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
+   */
+  enable(input?: EnableCloud | Input): Promise<EnabledCloud>
+  /** Syncs changes in both directions now. Rejects with `CLOUD_CONFLICT` while cloud sync is off. */
+  sync(): Promise<SyncedCloud>
+  /**
+   * Fetches the latest changes from the proxy, deletes the data and all sessions there, and turns cloud sync off. While it is off, deletes
+   * what a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is nothing.
+   */
+  disable(input?: DisableCloud | Input): Promise<SyncedCloud>
+  /** Checks that a proxy is running at `cloudUrl`; `message` says so. */
+  check(): Promise<{ message: string }>
+  sessions: CloudSessionOperations
+}
+
+/** This gateway's sessions at the proxy. Rejects like the actions. */
+export interface CloudSessionOperations {
+  /** Times are in ISO 8601. A session that isn't used for a day expires. */
+  list(): Promise<{ sessions: CloudSession[] }>
+  /** Ends a session; the gateway opens a new one when it needs one. Rejects with `NOT_FOUND` for an unknown id. */
+  revoke(id: string): Promise<{ success: true }>
+}
+
+/** How to turn cloud sync on. */
+export interface EnableCloud {
+  /**
+   * The proxy's enrollment token, at least 32 characters; default: the gateway's option `cloud.enrollmentToken`. Needed once, never stored.
+   */
+  enrollmentToken?: string
+}
+
+/** How to turn cloud sync off. */
+export interface DisableCloud {
+  /** Turns it off even if the proxy doesn't respond; the data there may remain. Default `false`. */
+  force?: boolean
+}
+
+/** What a gateway knows about cloud sync. */
+export interface CloudState {
+  cloudEnabled: boolean
+  cloudUrl: string
+  /** Time of the last successful sync, in ISO 8601. */
+  lastSuccessAt: string | null
+  /** How long the oldest unsynced change has been waiting, in ms; 0 if there is none. */
+  lagMs: number
+  /** Why the last sync failed; `null` if it succeeded. */
+  lastError: string | null
+  /** The last 100 conflicts, oldest first. */
+  conflicts: CloudConflict[]
+}
+
+/** A record that was changed on both sides since the last sync. */
+export interface CloudConflict {
+  /** `keys`, `groups`, `connections`, `combos`, `customModels`, `aliases`, `providers`, or `settings`. */
+  collection: string
+  id: string
+  /** The side whose change won. */
+  kept: 'gateway' | 'cloud'
+  /** When it was resolved, in ISO 8601. */
+  at: string
+}
+
+/** The result of a sync. */
+export interface SyncedCloud {
+  success: true
+  /** Conflicts that this sync resolved. */
+  conflicts: CloudConflict[]
+}
+
+/** The result of turning cloud sync on. */
+export interface EnabledCloud extends SyncedCloud {
+  /** Whether the proxy answered `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
+  verified: boolean
+  /** Why it could not be verified. */
+  verifyError?: string
+  /** The key that was created because there was none. */
+  createdKey?: CreatedKey
+  /** What won't work at the proxy, such as connections to private addresses; absent if there is nothing. */
+  warnings?: string[]
+}
+
+/** Options for cloud sync. */
+export interface CloudOptions {
+  /** The proxy's enrollment token, at least 32 characters. Sent once, when the gateway enrolls, and never stored. */
+  enrollmentToken?: string
+  /**
+   * Allows `cloudUrl` to be an `http:` URL of another machine. Anyone on the network path can then read and change the synced data. Default
+   * `false`.
+   */
+  allowHttp?: boolean
+}
+
+const ENROLLMENT = 'must be the enrollment token of the proxy, at least 32 characters'
+
+export const cloudInputs = {
+  enable: closed({
+    enrollmentToken: v.exactOptional(
+      v.pipe(v.string(ENROLLMENT), v.minLength(32, ENROLLMENT), v.maxLength(4_096, ENROLLMENT)),
+    ),
+  }),
+  disable: closed({ force: v.exactOptional(fields.flag) }),
+  sessions: {},
+}

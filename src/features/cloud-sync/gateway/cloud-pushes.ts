@@ -1,0 +1,271 @@
+import { isGatewayError, toGatewayError } from '../../../errors.ts'
+import type { CancelDeadline } from '../../../lib/deadline.ts'
+import {
+  ALIASES,
+  COMBOS,
+  CONNECTIONS,
+  CUSTOM_MODELS,
+  GROUPS,
+  KEYS,
+  PROVIDERS,
+  SETTINGS,
+} from '../../../records/record-collections.ts'
+import type { WritableStore } from '../../../records/writable-store.ts'
+import type { Clock } from '../../../types.ts'
+import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
+import type { CloudState } from './cloud-operations.ts'
+
+/** The exchanges that a gateway begins by itself while cloud sync is on, and how the last ones have ended. */
+export interface Pushes {
+  /** Called when cloud sync is on. Soon exchanges earlier changes, then each further change, and regularly the changes made at the cloud. */
+  begin(): void
+  /** Cloud sync is off: forgets the mirror. */
+  end(): Promise<void>
+  /** Something that is mirrored may have changed. Resolves when the exchange is planned. */
+  changed(): Promise<void>
+  /** Begins an overdue exchange, since some platforms drop the timers of a request that has ended. Returns whether there was one. */
+  wake(): boolean
+  /** Resolves when what has changed is mirrored, or could not be. */
+  settled(): Promise<void>
+  /** Does an exchange, and records how it ends; a failure only if cloud sync `isOn`. */
+  recorded<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
+  /** How the last exchanges have ended. */
+  state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>
+  /** Ends what is under way; resolves when it has ended. */
+  close(): Promise<void>
+}
+
+/** From a change to its exchange, in ms: each further change delays it again, up to `MAX_DEBOUNCE_MS`. */
+const DEBOUNCE_MS = 250
+const MAX_DEBOUNCE_MS = 1_000
+/** Between two exchanges while nothing changes here, in ms. */
+const IDLE_MS = 30_000
+/** After the first failure, in ms; twice as long after each further one, up to `MAX_RETRY_MS`. */
+const RETRY_MS = 1_000
+const MAX_RETRY_MS = 60_000
+/** From a failure until a later change is tried, in ms. */
+const CHANGE_RETRY_MS = 4_000
+/** A success that follows another one, and moved no change, is stored at most this often, in ms. */
+const SAVE_SUCCESS_MS = 60_000
+/** A timer that is this late was dropped by the platform, in ms. */
+const DROPPED_MS = 1_000
+
+/** Changes that are not mirrored; epoch ms. */
+interface WaitingChanges {
+  since: number
+  latest: number
+}
+
+/** An exchange to come. */
+interface Planned {
+  at: number
+  /** Is it for what has changed, and not for what may have changed at the cloud, or another attempt? */
+  isForChange: boolean
+  cancel: CancelDeadline
+}
+
+export interface PushDependencies {
+  store: WritableStore
+  clock: Clock
+  mirror: HomeMirror
+  /** A number in [0, 1), by which the pauses between attempts differ. */
+  random(): number
+  /** Starts a timer that does not keep the process. */
+  startTimer(ms: number, onTime: () => void): CancelDeadline
+  onError(error: unknown): void
+}
+
+export function createPushes({ store, clock, mirror, random, startTimer, onError }: PushDependencies): Pushes {
+  let isClosed = false
+  let isFollowing = false
+  let planned: Planned | undefined
+  let waiting: WaitingChanges | undefined
+  let sending: WaitingChanges | undefined
+  let running: Promise<void> | undefined
+  let saving: Promise<unknown> = Promise.resolve()
+  let succeededAt = Number.NEGATIVE_INFINITY
+  let failedAt = Number.NEGATIVE_INFINITY
+  let failures = 0
+  const listeners: Array<() => void> = []
+
+  function plan(at: number, isForChange: boolean): void {
+    planned?.cancel()
+    planned = undefined
+    if (isClosed) return
+    follow()
+    planned = { at, isForChange, cancel: startTimer(Math.max(0, at - clock.now()), () => void run()) }
+  }
+
+  function drop(): void {
+    planned?.cancel()
+    planned = undefined
+  }
+
+  /** The next exchange, after one has ended. */
+  function planNext(): void {
+    if (failures > 0) {
+      const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
+      plan(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
+    } else if (waiting) planChange(waiting)
+    else plan(clock.now() + IDLE_MS, false)
+  }
+
+  function planChange({ since, latest }: WaitingChanges): void {
+    const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
+    if (failures === 0) plan(at, true)
+    else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS) plan(Math.max(at, failedAt + CHANGE_RETRY_MS), false)
+  }
+
+  function noteChange(at: number): void {
+    waiting = { since: waiting?.since ?? at, latest: at }
+    if (!running) planChange(waiting)
+  }
+
+  async function changed(): Promise<void> {
+    const at = clock.now()
+    const isOn = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
+    if (!isClosed && (await isOn().catch(() => false))) noteChange(at) // the change itself was made; the next exchange finds it
+  }
+
+  /** Changes of other gateways and programs, where the storage reports them. */
+  function follow(): void {
+    if (isFollowing) return
+    isFollowing = true
+    store.freshness.onChange((key) => {
+      if (key === SETTINGS || MIRRORED.some((prefix) => key.startsWith(prefix))) void changed()
+    })
+    store.freshness.onGap(() => void changed())
+  }
+
+  /** An exchange, unless one of these is under way. Never rejects. */
+  function run(): Promise<void> {
+    if (running !== undefined) return running
+    drop()
+    running = exchangeOnce().then((goesOn) => {
+      running = undefined
+      if (goesOn) planNext()
+      else waiting = undefined
+      if (!planned?.isForChange) for (const listener of listeners.splice(0)) listener()
+    })
+    return running
+  }
+
+  /** Resolves to whether cloud sync is on, as far as is known. */
+  async function exchangeOnce(): Promise<boolean> {
+    try {
+      return await mirror.alone(
+        async (signal) => {
+          const { cloudEnabled, cloudUrl } = await store.settings.read()
+          if (cloudEnabled) await recorded(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
+          return cloudEnabled
+        },
+        { ms: EXCHANGE_MS, kind: 'own' },
+      )
+    } catch (error) {
+      if (toGatewayError(error).status === 500) onError(error)
+      return true
+    }
+  }
+
+  async function recorded<T>(exchanging: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
+    sending = waiting
+    waiting = undefined
+    try {
+      const result = await exchanging()
+      succeeded()
+      return result
+    } catch (error) {
+      putBack()
+      if (isOn && error !== GAVE_WAY && !isGatewayError(error, 'CLOSED')) failed(toGatewayError(error).message)
+      throw error
+    } finally {
+      sending = undefined
+      if (isOn && !running) planNext()
+    }
+  }
+
+  /** Puts changes that could not be sent back among those that wait. */
+  function putBack(): void {
+    if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
+  }
+
+  function succeeded(): void {
+    failures = 0
+    succeededAt = clock.now()
+    const lastSuccessAt = iso(succeededAt)
+    saving = mirror.memory
+      .change(({ lastSuccessAt: before, lastError, waitingSince }) => {
+        const isNews = lastError !== null || waitingSince !== null
+        if (!isNews && succeededAt - (Date.parse(before ?? '') || 0) < SAVE_SUCCESS_MS) return {}
+        return { lastSuccessAt, lastError: null, waitingSince: null }
+      })
+      .catch(onError)
+  }
+
+  function failed(lastError: string): void {
+    failures++
+    failedAt = clock.now()
+    const waitingSince = waiting ? iso(waiting.since) : null
+    saving = mirror.memory
+      .change((memory) => ({ lastError, waitingSince: memory.waitingSince ?? waitingSince }))
+      .catch(onError)
+  }
+
+  return {
+    changed,
+    recorded,
+    begin: () => plan(clock.now() + DEBOUNCE_MS, true),
+
+    async end() {
+      drop()
+      waiting = undefined
+      failures = 0
+      await mirror.memory.change(() => ({
+        mirror: null,
+        stamp: null,
+        attempts: [],
+        lastError: null,
+        waitingSince: null,
+      }))
+    },
+
+    wake() {
+      const isLate = planned !== undefined && clock.now() >= planned.at + DROPPED_MS
+      if (isLate) void run()
+      return isLate
+    },
+
+    async settled() {
+      if (isClosed || !(planned?.isForChange || running)) return
+      await new Promise<void>((resolve) => void listeners.push(resolve))
+    },
+
+    async state() {
+      await saving
+      const { lastSuccessAt, lastError, waitingSince, conflicts } = await mirror.memory.read()
+      const since = Math.min(...[waiting?.since, sending?.since, Date.parse(waitingSince ?? '')].filter(isTime))
+      const latest = Math.max(succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
+      return {
+        lastSuccessAt: isTime(latest) ? iso(latest) : null,
+        lagMs: isTime(since) ? Math.max(0, clock.now() - since) : 0,
+        lastError,
+        conflicts,
+      }
+    },
+
+    async close() {
+      isClosed = true
+      drop()
+      mirror.close()
+      for (const listener of listeners.splice(0)) listener()
+      await running
+      await saving
+    },
+  }
+}
+
+const MIRRORED = [KEYS, GROUPS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
+
+const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
+
+const iso = (ms: number) => new Date(ms).toISOString()

@@ -1,0 +1,107 @@
+import * as v from 'valibot'
+import { isGatewayError } from '../../../errors.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import type { Store } from '../../../records/store.ts'
+import { COUNTERS } from '../../limits/ledger/book.ts'
+import type { Ledger } from '../../limits/ledger/ledger.ts'
+import { MAX_SPENT, type SideAccount, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
+
+/** One side of a mirror, whose keys and groups may have limits. */
+export interface SpendingSide {
+  store: Pick<Store, 'keys' | 'groups'>
+  ledger(): Promise<Ledger>
+  /** The id of the mirror. */
+  mirror: string
+}
+
+/** The last minute of the year 9999: dates after it have another form. */
+const LAST_MINUTE = 4_223_371_679
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** What the other side has used of an account. */
+export const sideAccount = v.object({
+  scope: v.picklist(['key', 'group']),
+  id: v.string(),
+  epoch: count,
+  number: count,
+  minute: v.pipe(count, v.maxValue(LAST_MINUTE)),
+  used: v.pipe(v.array(count), v.length(COUNTERS)),
+})
+
+const answerSchema = v.object({
+  accounts: v.array(sideAccount),
+  next: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
+})
+
+/**
+ * Tells the cloud what home has used of keys and groups with limits, and takes what the cloud has used. Sends nothing while none has a limit. `send`
+ * resolves to the answer; `undefined`: the proxy does not know such messages. Throws `invalid()` for an answer that is none.
+ */
+export async function exchangeSpending(
+  side: SpendingSide,
+  { send, invalid }: { send(request: SpendingRequest): Promise<JsonObject | undefined>; invalid(): Error },
+): Promise<void> {
+  const limited = await findLimitedAccounts(side)
+  if (limited.size === 0) return
+  let own = await readSpending(side, limited, '')
+  let after: string | undefined = ''
+  for (;;) {
+    const { accounts, next } = own
+    const body = await send({ mirror: side.mirror, accounts, ...(after !== undefined && { after }) })
+    if (!body) return
+    const answer = v.safeParse(answerSchema, body)
+    if (!answer.success) throw invalid()
+    await takeAll(side, limited, answer.output.accounts)
+    after = answer.output.next
+    if (next === undefined && after === undefined) return
+    own = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
+  }
+}
+
+/** The cloud's answer: takes what home has used first, as home may have started its counters anew. */
+export async function answerSpending(
+  side: SpendingSide,
+  { accounts, after }: SpendingRequest,
+): Promise<SpendingResponse> {
+  const limited = await findLimitedAccounts(side)
+  if (limited.size === 0) return { accounts: [] }
+  await takeAll(side, limited, accounts)
+  return after === undefined ? { accounts: [] } : readSpending(side, limited, after)
+}
+
+/** The names of the accounts that have limits. */
+async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
+  const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
+  const named = (scope: SideAccount['scope'], entries: typeof keys | typeof groups) =>
+    entries.flatMap(({ record: { id, limits } }) => (limits ? formatAccountName({ scope, id }) : []))
+  return new Set([...named('key', keys), ...named('group', groups)])
+}
+
+async function readSpending(
+  { ledger, mirror }: SpendingSide,
+  limited: ReadonlySet<string>,
+  after: string,
+): Promise<SpendingResponse> {
+  const page = await (await ledger()).spent(mirror, { limit: MAX_SPENT, ...(after !== '' && { after }) })
+  return { ...page, accounts: page.accounts.filter((account) => limited.has(formatAccountName(account))) }
+}
+
+async function takeAll(
+  { ledger, mirror }: SpendingSide,
+  limited: ReadonlySet<string>,
+  accounts: readonly SideAccount[],
+): Promise<void> {
+  const known = accounts.filter((account) => limited.has(formatAccountName(account)))
+  if (known.length === 0) return
+  const opened = await ledger()
+  await Promise.all(
+    known.map((account) =>
+      opened.takeSpent(mirror, account).catch((error: unknown) => {
+        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // which refuses all that would count there
+      }),
+    ),
+  )
+}
+
+const formatAccountName = ({ scope, id }: Pick<SideAccount, 'scope' | 'id'>) => `${scope}/${id}`

@@ -1,0 +1,44 @@
+import type { Exchange } from '../../../lib/exchange.ts'
+import type { Store } from '../../../records/store.ts'
+import type { Clock } from '../../../types.ts'
+import type { Pushes } from './cloud-pushes.ts'
+
+/** The beginning of the exchanges with the cloud proxy. Nothing of them is loaded while cloud sync is off. */
+export interface CloudStart {
+  /** Absent until management is loaded. */
+  pushes?: Pushes
+  /** When the gateway got its first request or call, epoch ms. */
+  startedAt?: number
+  /** Begins the exchanges if cloud sync is on, or one that is overdue. Does not wait for the cloud. Never rejects. */
+  resume(exchange?: Exchange): Promise<void>
+}
+
+interface Dependencies {
+  settings: Store['settings']
+  clock: Clock
+  /** Loads management, and with it the exchanges. */
+  load(): Promise<{ pushes: Pushes }>
+}
+
+export function createCloudStart({ settings, clock, load }: Dependencies): CloudStart {
+  let isResumed = false
+  const start: CloudStart = {
+    async resume(exchange) {
+      if (isResumed) {
+        if (start.pushes?.wake()) exchange?.waitUntil?.(start.pushes.settled())
+        return
+      }
+      isResumed = true
+      start.startedAt ??= clock.now()
+      try {
+        if (!(await settings.mayUseCloudSync()) || !(await settings.read()).cloudEnabled) return
+        const { pushes } = await load()
+        pushes.begin()
+        exchange?.waitUntil?.(pushes.settled())
+      } catch {
+        isResumed = false // the storage is away: a later request tries again
+      }
+    },
+  }
+  return start
+}

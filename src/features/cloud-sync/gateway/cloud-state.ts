@@ -1,0 +1,80 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { handleStorageError, retryLostRace } from '../../../records/storage-access.ts'
+import type { Storage } from '../../../types.ts'
+import type { CloudConflict } from './cloud-operations.ts'
+
+/** What the gateways on a storage remember of their mirror. */
+export interface MirrorMemory {
+  /** The address of the proxy that the mirror is at. */
+  cloudUrl: string
+  mirror: string | null
+  stamp: string | null
+  /** The requests since the last answer, by which the proxy sees that this is no old copy. */
+  attempts: readonly string[]
+  /** ISO 8601. */
+  lastSuccessAt: string | null
+  /** Of the last exchange; `null` when it succeeded. */
+  lastError: string | null
+  /** Since when a change could not be mirrored, in ISO 8601. */
+  waitingSince: string | null
+  /** The last `MAX_CONFLICTS`, the oldest first. */
+  conflicts: CloudConflict[]
+}
+
+/** The memory in the storage. Rejects with `STORAGE_FAILED`; what is damaged counts as forgotten, and is sent anew. */
+export interface MirrorMemoryStore {
+  read(): Promise<MirrorMemory>
+  /**
+   * Applies `change` to the memory and writes the result, and tries again when another gateway wrote in between. Writes nothing when nothing changes,
+   * or once `signal` is aborted.
+   */
+  change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
+}
+
+const MEMORY = 'cloud/mirror'
+const MAX_CONFLICTS = 100
+
+export function createMirrorMemory(storage: Storage): MirrorMemoryStore {
+  const load = async () => storage.get(MEMORY).catch(handleStorageError('read', MEMORY))
+
+  return {
+    read: async () => parse((await load())?.value),
+
+    change: (change, signal) =>
+      retryLostRace(async () => {
+        const stored = await load()
+        const memory = parse(stored?.value)
+        const { conflicts, ...next } = { ...memory, ...change(memory) }
+        const value = JSON.stringify({ ...next, conflicts: conflicts.slice(-MAX_CONFLICTS) })
+        signal?.throwIfAborted()
+        if (value !== stored?.value) {
+          const ifVersion = stored?.version ?? null
+          if (!(await storage.set(MEMORY, value, { ifVersion }).catch(handleStorageError('write', MEMORY))))
+            return false
+        }
+        return { ...next, conflicts }
+      }),
+  }
+}
+
+function parse(text: string | undefined): MirrorMemory {
+  const stored = text === undefined ? {} : tryParseJson(text)
+  const members = isObject(stored) ? stored : {}
+  const getString = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {
+    cloudUrl: getString(members.cloudUrl) ?? '',
+    mirror: getString(members.mirror),
+    stamp: getString(members.stamp),
+    attempts: Array.isArray(members.attempts) ? members.attempts.filter((one) => typeof one === 'string') : [],
+    lastSuccessAt: getString(members.lastSuccessAt),
+    lastError: getString(members.lastError),
+    waitingSince: getString(members.waitingSince),
+    conflicts: Array.isArray(members.conflicts) ? members.conflicts.filter(isObject).flatMap(parseConflict) : [],
+  }
+}
+
+function parseConflict({ collection, id, kept, at }: JsonObject): CloudConflict[] {
+  if (typeof collection !== 'string' || typeof id !== 'string' || typeof at !== 'string') return []
+  const side = kept === 'home' ? 'gateway' : kept // as earlier builds stored it
+  return side === 'gateway' || side === 'cloud' ? [{ collection, id, kept: side, at }] : []
+}

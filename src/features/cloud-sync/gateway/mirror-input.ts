@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import { closed, fields, parseInput } from '../../../admin/input.ts'
+import { givenSchema, mirroredEntries } from '../../../admin/schemas.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import { comboFields } from '../../../types/records/combo-fields.ts'
+import { connectionFields } from '../../../types/records/connection-fields.ts'
+import { groupFields } from '../../../types/records/group-fields.ts'
+import { keyFields } from '../../../types/records/key-fields.ts'
+import { aliasFields, customModelFields, providerFields } from '../../../types/records/model-fields.ts'
+import { settingsFields } from '../../../types/records/settings-fields.ts'
+import type { Collection } from '../protocol.ts'
+
+/* The records of a mirror: the fields of each kind that are mirrored, and of secrets what stands for them. */
+
+const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key as 64 hex digits'))
+const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) => v.exactOptional(givenSchema(shape))
+
+const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
+  settings: closed(mirroredEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
+  groups: closed(mirroredEntries(groupFields)),
+  keys: closed({ ...mirroredEntries(keyFields), digest, key: secret(keyFields.key) }),
+  connections: closed({ ...mirroredEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
+  combos: closed(mirroredEntries(comboFields)),
+  customModels: closed(mirroredEntries(customModelFields)),
+  aliases: closed(mirroredEntries(aliasFields)),
+  providers: closed(mirroredEntries(providerFields)),
+}
+
+/** A record of a mirror as it may be stored. Throws `INVALID_REQUEST` with a sentence on what is wrong with it. */
+export const parseMirrored = (collection: Collection, record: JsonObject): JsonObject =>
+  parseInput<JsonObject>(schemas[collection], record)

@@ -1,0 +1,52 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { getIdentityContext } from '../../records/keyring.ts'
+import { CLOUD_IDENTITIES } from '../../records/record-collections.ts'
+import { handleStorageError, retryLostRace } from '../../records/storage-access.ts'
+import type { Store } from '../../records/store.ts'
+import { createIdentity, type Identity, importIdentity } from './cryptography.ts'
+
+const MAX_KEPT = 10
+
+/**
+ * Returns this gateway's identity for a proxy URL, and creates it on first use. Each URL has its own, so no proxy can impersonate this gateway to
+ * another. An identity that can't be decrypted is replaced, so the gateway must enroll again. Rejects with `STORAGE_FAILED`.
+ */
+export async function getIdentity(
+  cloudUrl: string,
+  { storage, keyring }: Pick<Store, 'storage' | 'keyring'>,
+): Promise<Identity> {
+  const opened = await keyring()
+  return retryLostRace(async () => {
+    const stored = await storage.get(CLOUD_IDENTITIES).catch(handleStorageError('read', CLOUD_IDENTITIES))
+    const all = parseIdentities(stored?.value)
+    const sealed = all[cloudUrl]
+    if (typeof sealed === 'string') {
+      const known = await opened.decrypt(getIdentityContext(cloudUrl), sealed).then(parseKeyPair, () => undefined)
+      if (known) return importIdentity(known)
+    }
+    const made = await createIdentity()
+    const others = Object.entries(all).filter(([url]) => url !== cloudUrl)
+    const kept = [
+      ...others.slice(1 - MAX_KEPT),
+      [cloudUrl, await opened.encrypt(getIdentityContext(cloudUrl), JSON.stringify(made))],
+    ]
+    const value = JSON.stringify(Object.fromEntries(kept))
+    const version = await storage
+      .set(CLOUD_IDENTITIES, value, { ifVersion: stored?.version ?? null })
+      .catch(handleStorageError('write', CLOUD_IDENTITIES))
+    return version !== false && importIdentity(made)
+  })
+}
+
+function parseIdentities(text: string | undefined): JsonObject {
+  const members = text === undefined ? {} : tryParseJson(text)
+  return isObject(members) ? members : {}
+}
+
+function parseKeyPair(text: string): { publicKey: string; privateKey: string } {
+  const pair = tryParseJson(text)
+  if (!isObject(pair) || typeof pair.publicKey !== 'string' || typeof pair.privateKey !== 'string')
+    throw gatewayError('STORAGE_FAILED', { message: `The stored record ${CLOUD_IDENTITIES} is damaged.` })
+  return { publicKey: pair.publicKey, privateKey: pair.privateKey }
+}

@@ -1,0 +1,244 @@
+import type { JsonObject } from '../../lib/json.ts'
+
+/*
+ * The protocol between a gateway and a cloud proxy; see src/features/cloud-sync/proxy/README.md. All bodies are JSON. The bodies of signed requests and
+ * of their responses are encrypted for the session (`Sealed`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
+ */
+
+/** The protocol version. A proxy serves it under `/cloud/1`. */
+export const PROTOCOL = 1
+
+/** The paths below the proxy's URL. */
+export const paths = {
+  /** GET, unsigned: `Hello`. */
+  hello: '/cloud/1',
+  /** POST `{}`, unsigned: `Challenge`. */
+  challenge: '/cloud/1/challenges',
+  /** POST `OpenSession`: `OpenSessionResponse`. GET, signed: `SessionList`. */
+  sessions: '/cloud/1/sessions',
+  /** DELETE, signed: `{ success: true }`. */
+  session: (id: string) => `/cloud/1/sessions/${encodeURIComponent(id)}`,
+  /** POST `SyncRequest`, signed: `SyncResponse`. DELETE, signed: removes the replica and all sessions, `{ success: true }`. */
+  replica: '/cloud/1/mirror',
+  /** POST `SpendingRequest`, signed: `SpendingResponse`. Proxies of earlier releases return `NOT_FOUND`. */
+  spent: '/cloud/1/spent',
+} as const
+
+/** The headers of a signed request. */
+export const headers = {
+  session: 'x-signalbox-cloud-session',
+  /** Counts the requests of a session from 1. Each must be larger than the last, so no request can be replayed. */
+  counter: 'x-signalbox-cloud-counter',
+  /** The gateway's signature of `getSignedText` in base64. */
+  signature: 'x-signalbox-cloud-signature',
+} as const
+
+/** Maximum `attempts` per message. */
+export const MAX_ATTEMPTS = 16
+/** Maximum accounts per message. */
+export const MAX_SPENT = 200
+/** Maximum states per message. */
+export const MAX_STATES = 200
+/** Maximum message size. */
+export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+/** A proxy discards a session after this idle time, in ms. */
+export const SESSION_MS = 24 * 60 * 60 * 1000
+
+/** The error codes of the protocol. */
+export type CloudCode =
+  /** 401: unknown session, or wrong signature, counter, or challenge. The gateway opens a new session once. */
+  | 'SESSION_INVALID'
+  /** 401: this gateway isn't enrolled here, or the enrollment token is wrong. */
+  | 'NOT_ENROLLED'
+  /** 409: the proxy has no replica of this gateway, or a different one. */
+  | 'MIRROR_GONE'
+  /** 409: the proxy and gateway disagree about their last sync, because one was restored from an old copy. */
+  | 'HISTORY_DIVERGED'
+  /** 400: not a valid protocol message. */
+  | 'INVALID_MESSAGE'
+  /** 404: unknown route or session. */
+  | 'NOT_FOUND'
+
+/** A body encrypted with the session's key: AES-256-GCM, bound to `getRequestContext` or `getResponseContext`. */
+export interface Sealed {
+  sealed: string
+}
+
+/** How a proxy identifies itself. */
+export interface Hello {
+  service: 'signalbox-cloud'
+  protocol: number
+}
+
+/** A challenge works once, within a minute by the proxy's clock. */
+export interface Challenge {
+  challenge: string
+}
+
+/** Opens a session. Enrolls the gateway if it includes the enrollment token. */
+export interface OpenSession {
+  challenge: string
+  /** The gateway's public signing key: ECDSA P-256, raw, in base64. Its digest is the gateway's ID (`getGatewayId`). */
+  publicKey: string
+  /** A public key for this session only: ECDH P-256, raw, in base64. */
+  exchangeKey: string
+  /** Only sent by a gateway that isn't enrolled yet. */
+  enrollmentToken?: string
+  /** Signature of `getOpeningText` in base64. */
+  signature: string
+}
+
+export interface OpenSessionResponse {
+  session: string
+  /** The proxy's public key for this session: ECDH P-256, raw, in base64. */
+  exchangeKey: string
+}
+
+/** An auth session; times are in ISO 8601. */
+export interface CloudSession {
+  id: string
+  createdAt: string
+  lastUsedAt: string
+}
+
+export interface SessionList {
+  sessions: CloudSession[]
+}
+
+/** The synced collections. */
+export const collections = [
+  'settings',
+  'groups',
+  'keys',
+  'connections',
+  'combos',
+  'customModels',
+  'aliases',
+  'providers',
+] as const
+export type Collection = (typeof collections)[number]
+
+/** How many changes of each side a state includes. Each side counts its own; after it was restored from an old copy, it continues from epoch ms. */
+export type Revision = readonly [gateway: number, cloud: number]
+
+/** The state of a record, which may be deleted. */
+export interface RecordState {
+  collection: Collection
+  /** The record's ID; for aliases the alias, for providers the provider ID, for custom models the `customModelId`, for settings "settings". */
+  id: string
+  revision: Revision
+  /** After a restore from an old copy: the last state that both sides had, which is all that this one includes. */
+  base?: Revision
+  /** `null`: deleted. */
+  record: JsonObject | null
+  /** For keys and connections: whether they are active, which is merged separately. */
+  active?: { isActive: boolean; revision: Revision; base?: Revision }
+}
+
+/** Confirms that the sender has taken a state. */
+export type Confirmation = Pick<RecordState, 'collection' | 'id' | 'revision'> & { activeRevision?: Revision }
+
+export interface SyncRequest {
+  /** The ID of the replica that the gateway knows; `null` if none. */
+  mirror: string | null
+  /** Sent by `enable`: creates a replica if there is none. */
+  create?: true
+  /** From the last response; `null` before the first. */
+  stamp: string | null
+  /**
+   * The gateway's names of the requests since that response, ending with this one. The gateway stores the name of a request with `changes`, `seen`, or
+   * `full` before it sends it.
+   */
+  attempts?: readonly string[]
+  /** Both sides send everything, as if the other had seen nothing. */
+  full?: true
+  /** At most `MAX_STATES`. */
+  changes: RecordState[]
+  seen: Confirmation[]
+}
+
+/**
+ * What happened to a change: `taken`; `known`, if the proxy has it or a later one; `concurrent`, if the proxy has a change the gateway hasn't seen and
+ * sends it with its own; or rejected, with a sentence and a code.
+ */
+export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code: RejectionCode }
+
+/** Why a state was rejected. */
+export type RejectionCode =
+  /** The record is invalid. */
+  | 'INVALID'
+  /** It has a credential, and the receiving side has no secret to encrypt it. */
+  | 'NO_SECRET'
+  /** Another gateway of this proxy has the key. */
+  | 'KEY_TAKEN'
+
+export interface SyncResponse {
+  mirror: string
+  /** Send it with the next request. */
+  stamp: string
+  /** One per change, in order. */
+  verdicts: Verdict[]
+  /** States the gateway hasn't seen; at most `MAX_STATES`. */
+  changes: RecordState[]
+  /** Whether there are more such states. */
+  more: boolean
+}
+
+/** The sender's own usage of a key's or group's limits, without the usage that the other side reported. */
+export interface SideAccount {
+  scope: 'key' | 'group'
+  id: string
+  /** When its counters were reset, in epoch ms. The side with the earlier one resets its own, too. */
+  epoch: number
+  /** Increases with each change; the message with the larger number wins. */
+  number: number
+  /** The minute since the Unix epoch that contains its windows. */
+  minute: number
+  /** Requests, tokens, and nano-dollars of the minute, then of the hour, day, week, month, and in total. */
+  used: readonly number[]
+}
+
+/** Reports up to `MAX_SPENT` accounts, only those with limits. */
+export interface SpendingRequest {
+  mirror: string
+  accounts: SideAccount[]
+  /** Requests the proxy's usage: empty at first, then `next` of the last response. */
+  after?: string
+}
+
+export interface SpendingResponse {
+  /** A page of the proxy's usage. */
+  accounts: SideAccount[]
+  /** Absent on the last page. */
+  next?: string
+}
+
+/** Returns the string that a request's signature covers. `path` is one of `paths`; `bodyDigest` is `digestBytes` of the body as sent. */
+export const getSignedText = (request: {
+  method: string
+  path: string
+  session: string
+  counter: number
+  bodyDigest: string
+}) =>
+  JSON.stringify([
+    'signalbox cloud 1',
+    request.method,
+    request.path,
+    request.session,
+    request.counter,
+    request.bodyDigest,
+  ])
+
+/** Returns the context that a request's encrypted body is bound to, and that of its response. */
+export const getRequestContext = (session: string, counter: number) => `cloud request ${session} ${counter}`
+export const getResponseContext = (session: string, counter: number) => `cloud answer ${session} ${counter}`
+
+/** Returns the string that the signature of an `OpenSession` covers. */
+export const getOpeningText = ({
+  challenge,
+  publicKey,
+  exchangeKey,
+  enrollmentToken,
+}: Omit<OpenSession, 'signature'>) =>
+  JSON.stringify(['signalbox cloud 1 session', challenge, publicKey, exchangeKey, enrollmentToken ?? null])

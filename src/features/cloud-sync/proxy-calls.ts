@@ -1,0 +1,131 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
+import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { startCall } from '../../lib/fetch-call.ts'
+import { isObject, type JsonObject, tryParseShallow } from '../../lib/json.ts'
+import { type Hello, MAX_MESSAGE_BYTES, PROTOCOL, paths } from './protocol.ts'
+
+/** A call to a path below the proxy's URL, with a JSON body. */
+export interface ProxyCall {
+  method: UpstreamCall['method']
+  path: string
+  headers?: Record<string, string>
+  body?: string
+  /** A part of the body to redact in errors, because the server may echo it. */
+  secret?: string | undefined
+}
+
+/** The target and the abort signal of a call. In-flight calls reject with the signal's reason. */
+export interface CallOptions {
+  fetch: UpstreamFetch
+  cloudUrl: string
+  signal: AbortSignal
+}
+
+/**
+ * Calls the proxy, and resolves to the JSON object of a 2xx response. Rejects with `CLOUD_FAILED` if the server is unreachable or not a proxy, or if
+ * the proxy rejected the call (`data.refusal` is its code). Doesn't follow redirects. An aborted signal rejects immediately and cancels the call.
+ */
+export async function callProxy(call: ProxyCall, options: CallOptions): Promise<JsonObject> {
+  const { status, type, text } = await sendCall(call, options)
+  if (status === 0 || (status >= 300 && status < 400))
+    throw createFailure(options, 'redirects, and redirects are not followed. Set "cloudUrl" to the final URL')
+  const body = isJson(type) ? tryParseShallow(text) : undefined
+  if (status < 200 || status > 299) throw toRejection(options, status, isObject(body) ? body : {}, call.secret)
+  if (!isObject(body)) throw createNoProxy(options, `it returned ${status} without JSON`)
+  return body
+}
+
+/** Checks that a proxy with this protocol version responds. Rejects as `callProxy` does. */
+export async function greetProxy(options: CallOptions): Promise<void> {
+  const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
+  if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
+    throw createNoProxy(options, 'another service responded')
+  if (hello.protocol === PROTOCOL) return
+  throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
+}
+
+/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether it returned a model list. Rejects as `callProxy` does. */
+export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
+  const headers = { authorization: `Bearer ${key}` }
+  const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)
+  const body = isJson(type) ? tryParseShallow(text) : undefined
+  return { status, isList: isObject(body) && body.object === 'list' && Array.isArray(body.data) }
+}
+
+/** Returns whether the proxy rejected a call with one of these codes. */
+export const isRejection = (error: unknown, ...codes: readonly string[]): error is GatewayError =>
+  isGatewayError(error, 'CLOUD_FAILED') && codes.some((code) => error.data.refusal === code)
+
+/** Creates the error for a response that doesn't follow the protocol. */
+export const createInvalidResponse = (options: Pick<CallOptions, 'cloudUrl'>): GatewayError =>
+  createFailure(options, 'sent a response that does not follow the protocol. Run the same release on both sides')
+
+interface ProxyResponse {
+  status: number
+  type: string
+  text: string
+}
+
+/** Reads the whole response. Respects the signal even if the HTTP client doesn't. */
+function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse> {
+  const { signal, cloudUrl, fetch } = options
+  const { method, path, body } = call
+  const headers: Record<string, string> = { accept: 'application/json', ...call.headers }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const url = cloudUrl + path
+    const pending = startCall(fetch, body === undefined ? { url, method, headers } : { url, method, headers, body })
+    const stop = () => {
+      reject(signal.reason)
+      pending.cancel(signal.reason)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    readResponse(pending, options)
+      .catch((error: unknown) => {
+        pending.cancel(error)
+        throw isGatewayError(error) ? error : createUnreachable(options, error)
+      })
+      .finally(() => signal.removeEventListener('abort', stop))
+      .then(resolve, reject)
+  })
+}
+
+async function readResponse(pending: PendingResponse, options: CallOptions): Promise<ProxyResponse> {
+  const answer = await pending.response
+  const bytes = await readAll(answer.body, MAX_MESSAGE_BYTES, () => createNoProxy(options, 'its response never ends'))
+  return { status: answer.status, type: answer.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
+}
+
+const isJson = (type: string) => /^application\/json\b/i.test(type)
+
+function toRejection(options: CallOptions, status: number, { code, error }: JsonObject, secret = ''): GatewayError {
+  if (typeof code !== 'string' || typeof error !== 'string') return createNoProxy(options, `it returned ${status}`)
+  const why = secret === '' ? error : error.replaceAll(secret, '…')
+  return gatewayError('CLOUD_FAILED', {
+    message: `${nameProxy(options)} rejected the request: ${why.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
+    data: { refusal: code, status },
+  })
+}
+
+const createNoProxy = (options: Pick<CallOptions, 'cloudUrl'>, why: string) =>
+  gatewayError('CLOUD_FAILED', {
+    message: `There is no Signalbox cloud proxy at ${options.cloudUrl}: ${why}. Set "cloudUrl" to the URL of the proxy.`,
+  })
+
+const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, what: string) =>
+  gatewayError('CLOUD_FAILED', { message: `${nameProxy(options)} ${what}.` })
+
+const nameProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
+
+/** Never quotes the HTTP client's error, which may contain request headers. */
+function createUnreachable(options: CallOptions, thrown: unknown): GatewayError {
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+  const code =
+    isObject(cause) && 'code' in cause && /^\w{1,50}$/.test(String(cause.code)) ? String(cause.code) : undefined
+  return createFailure(
+    options,
+    `is unreachable${code === undefined ? '' : ` (${code})`}. Check "cloudUrl", and DNS, proxy, and firewall settings`,
+  )
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import { evictOldest } from '../../../lib/maps.ts'
+import { isClientKey } from '../../../records/key-format.ts'
+import type { Keyring } from '../../../records/keyring.ts'
+import type { Clock } from '../../../types.ts'
+import { digestKey } from '../cryptography.ts'
+import type { Documents } from './documents.ts'
+
+/**
+ * Finds the tenant of an API key. Entries are stored under the HMAC of the key's digest, so a copy of the storage doesn't reveal which tenant a key
+ * belongs to. The directory only names the tenant; the tenant's data decides whether the key is known and active.
+ */
+export interface Directory {
+  /** Finds the tenant of a credential. Results are cached until `forget`. */
+  find(credential: string): Promise<string | undefined>
+  forget(credential: string): void
+  /** Assigns a key to the tenant, by its digest. Resolves to `false` if another tenant has it. Call it before writing the key. */
+  take(tenant: string, digest: string): Promise<boolean>
+  /** Releases a key. Call it after deleting the key. */
+  release(tenant: string, digest: string): Promise<void>
+  releaseAll(tenant: string): Promise<void>
+}
+
+interface Claim {
+  tenant: string
+  /** Epoch ms, by the clock of the proxy. */
+  at: number
+}
+
+const DIRECTORY = 'directory/'
+/** Returns the prefix for the names of a tenant's directory entries. A name is written before its entry. */
+const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
+
+/** If a key isn't written within this time after its claim, in ms, the proxy that claimed it has stopped, and any tenant may take the key. */
+const CLAIM_MS = 60_000
+
+/** Creates the directory. `hasKey` returns whether a tenant's replica has a key. */
+export function createDirectory(deps: {
+  documents: Documents
+  keyring(): Promise<Keyring>
+  clock: Clock
+  hasKey(tenant: string, digest: string): Promise<boolean>
+}): Directory {
+  const { documents, keyring, clock, hasKey } = deps
+  const known = new Map<string, string>() // tenant by credential
+
+  const getEntryName = async (digest: string) => (await keyring()).digestBySha256(digest)
+
+  async function isHeld({ tenant, at }: Claim, digest: string): Promise<boolean> {
+    return Math.abs(clock.now() - at) < CLAIM_MS || hasKey(tenant, digest)
+  }
+
+  async function releaseEntry(tenant: string, name: string): Promise<void> {
+    const entry = await documents.read(DIRECTORY + name, parseClaim)
+    if (entry?.value.tenant === tenant) await documents.remove(DIRECTORY + name, entry.version)
+  }
+
+  return {
+    async find(credential) {
+      const tenant = known.get(credential)
+      if (tenant !== undefined || !isClientKey(credential)) return tenant
+      const entry = await documents.read(DIRECTORY + (await getEntryName(await digestKey(credential))), parseClaim)
+      if (!entry) return undefined
+      evictOldest(known, MAX_KNOWN)
+      known.set(credential, entry.value.tenant)
+      return entry.value.tenant
+    },
+
+    forget: (credential) => void known.delete(credential),
+
+    async take(tenant, digest) {
+      const name = await getEntryName(digest)
+      const own = getClaimPrefix(tenant) + name
+      let isListed = false
+      for (;;) {
+        const entry = await documents.read(DIRECTORY + name, parseClaim)
+        const isOwn = entry?.value.tenant === tenant
+        if (isOwn && Math.abs(clock.now() - entry.value.at) < CLAIM_MS / 2) return true
+        if (entry && !isOwn && (await isHeld(entry.value, digest))) {
+          if (isListed) await documents.remove(own)
+          return false
+        }
+        if (!isListed) await documents.write(own, {}, {})
+        isListed = true
+        const claim: Claim = { tenant, at: clock.now() }
+        if (await documents.write(DIRECTORY + name, claim, { ifVersion: entry?.version ?? null })) return true
+      }
+    },
+
+    async release(tenant, digest) {
+      const name = await getEntryName(digest)
+      await releaseEntry(tenant, name)
+      await documents.remove(getClaimPrefix(tenant) + name)
+    },
+
+    async releaseAll(tenant) {
+      const prefix = getClaimPrefix(tenant)
+      await documents.removeAll(prefix, (key) => releaseEntry(tenant, key.slice(prefix.length)))
+      for (const [credential, owner] of known) if (owner === tenant) known.delete(credential)
+    },
+  }
+}
+
+const parseClaim = ({ tenant, at }: JsonObject): Claim | undefined =>
+  typeof tenant === 'string' && typeof at === 'number' ? { tenant, at } : undefined
+
+const MAX_KNOWN = 20_000

@@ -1,0 +1,91 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { handleStorageError, retryLostRace } from '../../../records/storage-access.ts'
+import type { Storage } from '../../../types.ts'
+
+/** The proxy's own data, as JSON objects in a storage. All methods reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
+export interface Documents {
+  /** Reads a document. Also rejects if `parse` returns `undefined`. */
+  read<T>(key: string, parse: Parse<T>): Promise<{ value: T; version: string } | undefined>
+  /** Resolves to `false` if another writer was faster. With `ifVersion: null`, writes only if the document doesn't exist. */
+  write(key: string, value: object, options: { ifVersion?: string | null; ttlMs?: number }): Promise<boolean>
+  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  change<T extends object>(
+    key: string,
+    parse: Parse<T>,
+    change: (current: T | undefined) => T | undefined,
+  ): Promise<void>
+  remove(key: string, ifVersion?: string): Promise<boolean>
+  /** Lists the documents below a prefix by key, without the prefix. Skips those for which `parse` returns `undefined`. */
+  list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
+  /** Removes every key below a prefix, after calling `each` with it. */
+  removeAll(prefix: string, each?: (key: string) => Promise<void>): Promise<void>
+}
+
+type Parse<T> = (document: JsonObject) => T | undefined
+
+export function createDocuments(storage: Storage): Documents {
+  const parseDocument = <T>(text: string, parse: Parse<T>) => {
+    const document = tryParseJson(text)
+    return isObject(document) ? parse(document) : undefined
+  }
+
+  async function read<T>(key: string, parse: Parse<T>) {
+    const stored = await storage.get(key).catch(handleStorageError('read', key))
+    if (!stored) return undefined
+    const value = parseDocument(stored.value, parse)
+    if (value === undefined)
+      throw gatewayError('STORAGE_FAILED', { message: `The stored record ${key} is damaged.`, data: { key } })
+    return { value, version: stored.version }
+  }
+
+  const write: Documents['write'] = async (key, value, options) =>
+    (await storage.set(key, JSON.stringify(value), options).catch(handleStorageError('write', key))) !== false
+
+  const remove: Documents['remove'] = (key, ifVersion) =>
+    storage.delete(key, ifVersion === undefined ? {} : { ifVersion }).catch(handleStorageError('write', key))
+
+  async function* pages(prefix: string) {
+    for (let after: string | undefined; ; ) {
+      const options = { limit: PAGE, ...(after !== undefined && { after }) }
+      const page = await storage.list(prefix, options).catch(handleStorageError('list', prefix))
+      yield page
+      if (page.length < PAGE) return
+      after = page.at(-1)?.key
+    }
+  }
+
+  return {
+    read,
+    write,
+    remove,
+
+    change: (key, parse, change) =>
+      retryLostRace(async () => {
+        const found = await read(key, parse)
+        const next = change(found?.value)
+        return next === undefined || (await write(key, next, { ifVersion: found?.version ?? null })) ? DONE : false
+      }).then(() => {}),
+
+    async *list(prefix, parse) {
+      for await (const page of pages(prefix))
+        for (const entry of page) {
+          const value = parseDocument(entry.value, parse)
+          if (value !== undefined) yield { key: entry.key.slice(prefix.length), value }
+        }
+    },
+
+    async removeAll(prefix, each) {
+      for await (const page of pages(prefix))
+        await Promise.all(
+          page.map(async ({ key }) => {
+            await each?.(key)
+            await remove(key)
+          }),
+        )
+    },
+  }
+}
+
+const PAGE = 200
+const DONE = true

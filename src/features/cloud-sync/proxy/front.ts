@@ -1,0 +1,144 @@
+import { gatewayError } from '../../../errors.ts'
+import type { Exchange, Reply } from '../../../lib/exchange.ts'
+import type { ClientKey } from '../../../records/key-lookup.ts'
+import type { StoredSettings } from '../../../records/stored-settings.ts'
+import { type App, createApp } from '../../../request/door/app.ts'
+import { findArea } from '../../../request/door/area.ts'
+import { createHealthArea, createModelAreas } from '../../../request/door/areas.ts'
+import { authenticateClient, type KeyStore } from '../../../request/door/authenticate-client.ts'
+import type { HealthResponder } from '../../../request/door/health-check.ts'
+import { type KeyAreaOptions, serveWithKeys } from '../../../request/door/key-area.ts'
+import { modelRoutes } from '../../../request/door/model-routes.ts'
+import { jsonReply } from '../../../request/door/reply.ts'
+import type { Clock } from '../../../types.ts'
+import { accountRoutes } from '../../limits/account-routes.ts'
+import { createListingRoutes } from '../../listing/listing-routes.ts'
+import type { Directory } from './directory.ts'
+import type { Tenants } from './tenants.ts'
+
+/** The path of the protocol, including everything below it. */
+const CLOUD = '/cloud'
+const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
+
+/** The proxy's areas, without anything that serves them. It never serves `/api`. */
+const AREAS = [...createModelAreas(rejectUnserved), createHealthArea(rejectUnserved)]
+
+/** Returns whether the proxy serves a path: the protocol, `/health`, or a path of model clients. */
+export const isProxyPath = (path: string): boolean => isProtocol(path) || findArea(AREAS, path) !== undefined
+
+/** Replies to any other path. */
+export function replyElsewhere({ method, path }: Exchange): Reply {
+  if (path === '/' && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
+  const reply =
+    path === '/' && (method === 'GET' || method === 'HEAD')
+      ? jsonReply(200, { name: 'signalbox-cloud', baseUrl: '/v1', models: '/v1/models' })
+      : jsonReply(404, {
+          error: `Nothing is served at ${path}. This is a cloud proxy: model clients use /v1, gateways use /cloud, and keys and connections are managed on the gateway.`,
+        })
+  return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+}
+
+/** The check of each tenant's gateway: rejects requests without a known key, even if `requireApiKey` is off. */
+export const requireKey: NonNullable<KeyAreaOptions['afterCaller']> = async (_, { key }) => {
+  if (!key) throw createUnknownKey()
+  return undefined
+}
+
+const createUnknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
+
+/** The proxy's own settings, which require a key for every request. */
+export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
+
+/**
+ * Creates the proxy's HTTP app. Passes model requests to the gateway of their key's tenant, and rejects those without a known key in the caller's
+ * format. Never rejects.
+ */
+export function createFront(deps: {
+  directory: Pick<Directory, 'find' | 'forget'>
+  tenants: Tenants
+  protocol(exchange: Exchange): Promise<Reply>
+  health: HealthResponder
+  clock: Clock
+  admit(): void
+  onError(error: unknown): void
+}): App {
+  const { directory, tenants, protocol, health, clock, admit, onError } = deps
+  /** The credential and tenant of each request's key. */
+  const found = new WeakMap<ClientKey, { credential: string; tenant: string }>()
+
+  /** Finds the tenant of a credential. The tenant's gateway decides whether it accepts the key. */
+  async function find(credential: string): Promise<ClientKey | undefined> {
+    const tenant = await directory.find(credential)
+    if (tenant === undefined) return undefined
+    if (!(await tenants.open(tenant))) {
+      directory.forget(credential) // the key may belong to another tenant now
+      const now = await directory.find(credential)
+      if (now === undefined || now === tenant || !(await tenants.open(now))) return undefined
+      return createPresentedKey(credential, now)
+    }
+    return createPresentedKey(credential, tenant)
+  }
+
+  function createPresentedKey(credential: string, tenant: string): ClientKey {
+    const key = { id: '', name: '', digest: '' }
+    found.set(key, { credential, tenant })
+    return key
+  }
+
+  async function serve(exchange: Exchange, tenantId: string): Promise<Reply | undefined> {
+    const tenant = await tenants.open(tenantId)
+    return tenant && tenants.use(tenant, () => tenant.gateway.exchange(exchange))
+  }
+
+  /**
+   * Passes a request to the tenant of its key. If that tenant doesn't know the key, looks it up again, because another tenant may have it by now.
+   */
+  async function serveKey(exchange: Exchange, key: ClientKey): Promise<Reply | undefined> {
+    const { credential, tenant } = found.get(key) ?? {}
+    if (credential === undefined || tenant === undefined) return undefined
+    const reply = await serve(exchange, tenant)
+    if (reply && !isUnknownKey(reply)) return reply
+    directory.forget(credential)
+    const now = await directory.find(credential)
+    return now === undefined || now === tenant ? reply : serve(exchange, now)
+  }
+
+  const isUnknownKey = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
+
+  const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
+  const serveTenant = serveWithKeys(
+    [
+      ...accountRoutes(rejectUnserved),
+      ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
+      ...modelRoutes(rejectUnserved),
+    ],
+    {
+      authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
+      async afterCaller(exchange, { key }) {
+        const reply = key && (await serveKey(exchange, key))
+        if (reply) return reply
+        throw createUnknownKey()
+      },
+      admit,
+      onError,
+    },
+  )
+  const models = createApp({
+    basePath: '',
+    areas: [...createModelAreas(serveTenant), createHealthArea(health)],
+    allowedOrigins: [],
+  })
+
+  return async (exchange) => {
+    const { method, path } = exchange
+    if (!isProxyPath(path)) return undefined
+    if (!isProtocol(path)) return models(exchange)
+    const reply = await protocol(exchange)
+    return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+  }
+}
+
+/** Stands in for all routes, which only define the methods of a path here. Requests with a key go to a tenant's gateway. */
+async function rejectUnserved(): Promise<never> {
+  throw createUnknownKey()
+}

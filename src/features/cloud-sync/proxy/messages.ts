@@ -1,0 +1,79 @@
+import * as v from 'valibot'
+import { jsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
+import { scanTopLevel } from '../../../lib/json-scan.ts'
+import { sideAccount } from '../gateway/cloud-spending.ts'
+import {
+  collections,
+  MAX_ATTEMPTS,
+  MAX_SPENT,
+  MAX_STATES,
+  type OpenSession,
+  type Sealed,
+  type SpendingRequest,
+  type SyncRequest,
+} from '../protocol.ts'
+import { createProxyError } from './proxy-errors.ts'
+
+/* Parses gateways' messages by strict schemas. Merging validates the records in them. */
+
+/** Maximum nesting of a message. Its records start at level 4 and may be as deep as in a request to `/api`. */
+const DEEPEST = MAX_DEPTH + 4
+
+const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const revision = v.tuple([count, count])
+const where = { collection: v.picklist(collections), id: v.pipe(text(4_096), v.minLength(1)), revision }
+
+const base = v.exactOptional(revision)
+
+const state = v.strictObject({
+  ...where,
+  base,
+  record: v.nullable(v.record(v.string(), v.unknown())),
+  active: v.exactOptional(v.strictObject({ isActive: v.boolean(), revision, base })),
+})
+const seen = v.strictObject({ ...where, activeRevision: v.exactOptional(revision) })
+const limitedArray = <T extends v.GenericSchema>(item: T) => v.pipe(v.array(item), v.maxLength(MAX_STATES))
+
+const schemas = {
+  opening: v.strictObject({
+    challenge: text(400),
+    publicKey: text(400),
+    exchangeKey: text(400),
+    enrollmentToken: v.exactOptional(text(4_096)),
+    signature: text(400),
+  }),
+  sealed: v.strictObject({ sealed: v.string() }),
+  sync: v.strictObject({
+    mirror: v.nullable(text(100)),
+    create: v.exactOptional(v.literal(true)),
+    stamp: v.nullable(text(100)),
+    attempts: v.exactOptional(v.pipe(v.array(text(100)), v.maxLength(MAX_ATTEMPTS))),
+    full: v.exactOptional(v.literal(true)),
+    changes: limitedArray(state),
+    seen: limitedArray(seen),
+  }),
+  spent: v.strictObject({
+    mirror: text(100),
+    accounts: v.pipe(v.array(v.strictObject(sideAccount.entries)), v.maxLength(MAX_SPENT)),
+    after: v.exactOptional(text(10_000)),
+  }),
+}
+
+/** Throws `INVALID_MESSAGE`, which names the first invalid field but never its value. */
+function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOutput<T> {
+  const { depth } = scanTopLevel(message, [])
+  if (depth > DEEPEST) throw createProxyError('INVALID_MESSAGE', `The message is nested deeper than ${DEEPEST} levels.`)
+  const { success, issues, output } = v.safeParse(schema, parseJsonObject(message, 0))
+  if (success) return output
+  const path = v.getDotPath(issues[0])
+  throw createProxyError(
+    'INVALID_MESSAGE',
+    `This is not a valid protocol message: ${path ? `"${path}" is invalid` : 'a field is missing or unknown'}.`,
+  )
+}
+
+export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, jsonText(body))
+export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, jsonText(body))
+export const readSpent = (message: string): SpendingRequest => read(schemas.spent, message)
+export const readSync = (message: string): SyncRequest => read(schemas.sync, message)

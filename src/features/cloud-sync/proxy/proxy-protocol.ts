@@ -1,0 +1,169 @@
+import { gatewayError } from '../../../errors.ts'
+import type { Exchange, Reply } from '../../../lib/exchange.ts'
+import { type BodyTime, timedBody } from '../../../lib/timed-body.ts'
+import { jsonReply } from '../../../request/door/reply.ts'
+import { decryptBody, encryptBody } from '../cryptography.ts'
+import {
+  getRequestContext,
+  getResponseContext,
+  type Hello,
+  MAX_MESSAGE_BYTES,
+  PROTOCOL,
+  paths,
+  type SessionList,
+  type SpendingRequest,
+  type SpendingResponse,
+  type SyncRequest,
+  type SyncResponse,
+} from '../protocol.ts'
+import { readOpening, readSealed, readSpent, readSync } from './messages.ts'
+import { createProxyError, toErrorReply } from './proxy-errors.ts'
+import type { Sessions, SignedRequest } from './sessions.ts'
+
+/** The protocol's actions on tenants' replicas. */
+export interface ReplicaActions {
+  sync(tenant: string, request: SyncRequest): Promise<SyncResponse>
+  spent(tenant: string, request: SpendingRequest): Promise<SpendingResponse>
+  /** Removes the replica and all sessions. Succeeds even if there is no replica. */
+  remove(tenant: string): Promise<void>
+}
+
+/** A route for unsigned requests. */
+export interface OpenRoute {
+  method: 'GET' | 'POST'
+  path: string
+  run(exchange: Exchange): Promise<object>
+}
+
+/** A route for signed requests. `path` may end with `:id`. */
+export interface SignedRoute {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  run(request: SignedRequest, id: string): Promise<object>
+}
+
+/** The routes of the protocol. */
+export interface CloudRoutes {
+  open: readonly OpenRoute[]
+  signed: readonly SignedRoute[]
+}
+
+/** Maximum unsigned message, in bytes. */
+const MAX_OPENING_BYTES = 16 * 1024
+/** Time limit for receiving a message, in ms. No gateway waits longer for a response. */
+const MAX_BODY_MS = 30_000
+
+/** Creates the routes; see README.md. */
+export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, time: BodyTime): CloudRoutes {
+  return {
+    open: [
+      { method: 'GET', path: paths.hello, run: async () => HELLO },
+      { method: 'POST', path: paths.challenge, run: async () => ({ challenge: await sessions.challenge() }) },
+      {
+        method: 'POST',
+        path: paths.sessions,
+        run: async (exchange) =>
+          sessions.open(readOpening(await timedBody(exchange, { maxBytes: MAX_OPENING_BYTES, time }))),
+      },
+    ],
+    signed: [
+      {
+        method: 'GET',
+        path: paths.sessions,
+        run: async ({ tenant }): Promise<SessionList> => ({ sessions: await sessions.list(tenant) }),
+      },
+      {
+        method: 'DELETE',
+        path: `${paths.sessions}/:id`,
+        async run({ tenant }, id) {
+          if (await sessions.revoke(tenant, id)) return DONE
+          throw createProxyError('NOT_FOUND', 'This gateway has no such session.')
+        },
+      },
+      {
+        method: 'POST',
+        path: paths.replica,
+        run: async (request) => actions.sync(request.tenant, readSync(await decryptRequest(request))),
+      },
+      {
+        method: 'POST',
+        path: paths.spent,
+        run: async (request) => actions.spent(request.tenant, readSpent(await decryptRequest(request))),
+      },
+      {
+        method: 'DELETE',
+        path: paths.replica,
+        async run({ tenant }) {
+          await actions.remove(tenant)
+          return DONE
+        },
+      },
+    ],
+  }
+}
+
+const HELLO: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL }
+const DONE = { success: true }
+
+/** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, as for a wrong signature. */
+function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {
+  const { sealed } = readSealed(body)
+  return decryptBody(key, getRequestContext(session, counter), sealed).catch(() => {
+    throw createProxyError('SESSION_INVALID')
+  })
+}
+
+/**
+ * Serves all of `/cloud`. A request that matches no open route is authorized before the signed routes are searched (src/rules.md, Guard before
+ * routes). Encrypts the responses to signed requests. Never rejects.
+ */
+export function createProtocol(deps: {
+  sessions: Sessions
+  actions: ReplicaActions
+  time: BodyTime
+  /** Throws `CLOSED` once the proxy has closed. */
+  admit(): void
+  onError(error: unknown): void
+}): (exchange: Exchange) => Promise<Reply> {
+  const { sessions, admit, onError } = deps
+  const time = { ...deps.time, timeoutMs: Math.min(deps.time.timeoutMs, MAX_BODY_MS) }
+  const routes = createCloudRoutes(sessions, deps.actions, time)
+
+  async function serve(exchange: Exchange): Promise<Reply> {
+    admit()
+    const { method, path } = exchange
+    const openRoute = routes.open.find((route) => route.method === method && route.path === path)
+    if (openRoute) {
+      if (exchange.query !== '')
+        throw createProxyError('INVALID_MESSAGE', `Requests must not have a query string. Send it to ${path}.`)
+      return jsonReply(200, await openRoute.run(exchange))
+    }
+    const hasBody = method !== 'GET' && method !== 'HEAD'
+    const request = await sessions.authorize(exchange, async () =>
+      hasBody ? timedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, time }) : NO_BODY,
+    )
+    admit()
+    const { route, id } = findSignedRoute(routes.signed, method, path)
+    const { key, session, counter } = request
+    const answer = JSON.stringify(await route.run(request, id))
+    return jsonReply(200, { sealed: await encryptBody(key, getResponseContext(session, counter), answer) })
+  }
+
+  return (exchange) => serve(exchange).catch((error: unknown) => toErrorReply(error, onError))
+}
+
+const NO_BODY = new Uint8Array(0)
+
+function findSignedRoute(routes: readonly SignedRoute[], method: string, path: string) {
+  const fitting = routes.flatMap((route) => {
+    const folder = route.path.endsWith('/:id') ? route.path.slice(0, -':id'.length) : undefined
+    const rest = folder !== undefined && path.startsWith(folder) ? path.slice(folder.length) : undefined
+    if (route.path !== path && (rest === undefined || rest === '' || rest.includes('/'))) return []
+    return [{ route, id: rest ?? '' }]
+  })
+  const found = fitting.find(({ route }) => route.method === method)
+  if (found) return found
+  if (fitting.length === 0) throw createProxyError('NOT_FOUND', `${method} ${path} does not exist here.`)
+  const allow = fitting.map(({ route }) => route.method).join(', ')
+  throw gatewayError('METHOD_NOT_ALLOWED', { message: `Allowed: ${allow}.`, headers: { allow } })
+}

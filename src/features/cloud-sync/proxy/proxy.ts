@@ -1,0 +1,224 @@
+import { gatewayError } from '../../../errors.ts'
+import { createGatewayWith, type Gateway } from '../../../gateway.ts'
+import { settlesWithin } from '../../../lib/deadline.ts'
+import { createBackground, once } from '../../../lib/promises.ts'
+import { deferManagement } from '../../../management/deferred-management.ts'
+import type { Management } from '../../../management/operations.ts'
+import { checkOptions, defaultLimits, type GatewayOptions } from '../../../options.ts'
+import {
+  getLogger,
+  holdsRefusedBodies,
+  isWorkers,
+  lingerBeforeClose,
+  platformClock,
+  platformCrypto,
+  requestTurn,
+  turnEnd,
+} from '../../../platform.ts'
+import { openKeyring } from '../../../records/open-keyring.ts'
+import { KEYRING } from '../../../records/record-collections.ts'
+import { handleStorageError, withTimeouts } from '../../../records/storage-access.ts'
+import { createFetchHandlers } from '../../../request/door/fetch-bridge.ts'
+import { createHealthCheck } from '../../../request/door/health-check.ts'
+import { createReportError } from '../../observe/hooks.ts'
+import { createDirectory } from './directory.ts'
+import { createDocuments } from './documents.ts'
+import { createFront, isProxyPath, KEY_REQUIRED, replyElsewhere, requireKey } from './front.ts'
+import { createReplicaRecords } from './replica-records.ts'
+import { createRetryingStorage } from './retrying-storage.ts'
+import { createScopes } from './tenant-scope.ts'
+import { createTenants } from './tenants.ts'
+
+/**
+ * Options of `createCloudProxy`; only `storage` is required. Except for `enrollmentToken`, they work as in `createGateway`: `limits` apply
+ * to each tenant, and `hooks` receive the requests of all tenants. Without a `secret`, and on a storage without its own, credentials are
+ * rejected.
+ */
+export interface CloudProxyOptions
+  extends Pick<GatewayOptions, 'storage' | 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
+  /**
+   * The token a gateway sends once to enroll; at least 32 characters. Every gateway that has it may sync its data here. Without this
+   * option, no new gateway can enroll; enrolled ones keep working.
+   */
+  enrollmentToken?: string
+}
+
+/**
+ * A cloud proxy: the same request handler as a gateway, with the synced data of many gateways. It serves `/v1` and `/v1beta` for the keys
+ * of all of them, `/health`, and `/cloud`, the sync protocol; never `/api`. On Cloudflare Workers it is a plain object instead of a
+ * function.
+ */
+export interface CloudProxy
+  extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
+  /** Calling the proxy is the same as `fetch`. */
+  (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /** Responds to every request and never rejects; a path outside the proxy gets a 404. Works detached. */
+  readonly fetch: CloudProxy
+  /** The gateways that sync their data here. */
+  readonly tenants: {
+    /** Ordered by id. */
+    list(): Promise<{ tenants: ShownTenant[] }>
+    /**
+     * Deletes all data of a gateway, including its enrollment and sessions, and ends its in-flight requests. Call it again if it fails.
+     * Rejects with `NOT_FOUND` for an unknown id.
+     */
+    delete(id: string): Promise<{ success: true }>
+  }
+  /** The data of one tenant. */
+  tenant(id: string): {
+    /**
+     * The operations of `gateway.api` for the tenant's data, in process; the gateway receives changes with its next sync. They reject with
+     * `NOT_FOUND` while the tenant has no data here, and with `CLOUD_CONFLICT` for the value of a key that another tenant has.
+     */
+    readonly api: Omit<Management, 'cloud'>
+  }
+}
+
+/** A gateway that syncs its data to the proxy. */
+export interface ShownTenant {
+  /** The SHA-256 of the gateway's public key, in hex. */
+  id: string
+  /** When it first synced, in ISO 8601. */
+  createdAt: string
+  /** When the gateway last synced or checked for changes, in ISO 8601. */
+  lastSyncAt: string
+}
+
+/** Creates a cloud proxy. Throws a TypeError for options that can't work; reads and calls nothing before the first request. */
+export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
+  checkOptions(options, 'createCloudProxy', OPTION_NAMES)
+  checkEnrollmentToken(options.enrollmentToken)
+  const { storage, secret, clock = platformClock } = options
+  const { enrollmentToken, ...gatewayOptions } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const logger = getLogger(options.logger)
+  const background = createBackground((error) => onError(error))
+  const onError = createReportError(options.hooks ?? {}, logger, background)
+  let isClosed = false
+  const admit = () => {
+    if (isClosed) throw gatewayError('CLOSED')
+  }
+
+  const ownStorage = storage.atomic ? storage : createRetryingStorage(storage, clock)
+  const scopes = createScopes(ownStorage)
+  const timed = withTimeouts(ownStorage, clock)
+  const documents = createDocuments(timed)
+  const keyring = once(() => openKeyring({ storage: timed, secret, logger, syncCrypto: platformCrypto }))
+  const replicas = createReplicaRecords({ documents, scopes, clock, maxAgeMs: limits.storeMaxAgeMs })
+  const tenants = createTenants({
+    scopes,
+    replicas,
+    makeGateway: (scope) =>
+      createGatewayWith({ ...gatewayOptions, storage: scope }, { digestsSha256: true, afterCaller: requireKey }),
+  })
+  const directory = createDirectory({
+    documents,
+    keyring,
+    clock,
+    async hasKey(id, digest) {
+      const tenant = await tenants.open(id)
+      if (!tenant) return false
+      const { keys, keyring } = tenant.store
+      return (await keys.get(await (await keyring()).digestBySha256(digest))) !== undefined
+    },
+  })
+  const control = once(async () => {
+    const { createControl } = await import('./control.ts')
+    return createControl({
+      documents,
+      replicas,
+      tenants,
+      directory,
+      keyring,
+      clock,
+      enrollmentToken,
+      keepsSecrets: secret !== undefined || storage.ownSecret !== undefined,
+      time: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
+      admit,
+      onError,
+    })
+  })
+  const inFlight = createBackground(onError)
+
+  const app = createFront({
+    directory,
+    tenants,
+    async protocol(exchange) {
+      const answering = control().then(({ serve }) => serve(exchange))
+      inFlight.run(answering)
+      return answering
+    },
+    health: createHealthCheck({
+      settings: {
+        reread: async () => {
+          await timed.get(KEYRING).catch(handleStorageError('read', KEYRING))
+          return KEY_REQUIRED
+        },
+      },
+      clock,
+      isClosed: () => isClosed,
+      onError,
+    }),
+    clock,
+    admit,
+    onError,
+  })
+  const { gateway, handle, matches } = createFetchHandlers(app, {
+    isOwnPath: isProxyPath,
+    elsewhere: replyElsewhere,
+    begin: requestTurn,
+    holdsRefused: holdsRefusedBodies,
+    linger: lingerBeforeClose,
+    onError,
+  })
+
+  const members: Omit<CloudProxy, 'fetch'> & { fetch: typeof gateway } = {
+    fetch: gateway,
+    handle,
+    matches,
+    basePath: '',
+    exchange: app,
+    elsewhere: replyElsewhere,
+    tenants: {
+      async list() {
+        const all: ShownTenant[] = []
+        for await (const { tenant, record } of replicas.list())
+          all.push({ id: tenant, createdAt: record.createdAt, lastSyncAt: record.lastSyncAt })
+        return { tenants: all }
+      },
+      async delete(id) {
+        await (await control()).forget(id)
+        return { success: true }
+      },
+    },
+    tenant(id) {
+      const { cloud, ...api } = deferManagement(async () => (await control()).api(id))
+      return { api }
+    },
+    async close({ graceMs } = {}) {
+      isClosed = true
+      await settlesWithin(inFlight.settled(), LAST_WORK_MS, clock)
+      await tenants.close(graceMs === undefined ? {} : { graceMs })
+      await settlesWithin(background.settled(), LAST_WORK_MS, clock)
+      replicas.close()
+    },
+  }
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which is only complete now
+  return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
+}
+
+/** How long `close` waits for in-flight work, in ms. A message that never ends or a hook must not keep the process alive. */
+const LAST_WORK_MS = 10_000
+
+const OPTION_NAMES = ['storage', 'fetch', 'clock', 'secret', 'enrollmentToken', 'catalog', 'limits', 'hooks', 'logger']
+
+/** Minimum length of the enrollment token, as for secrets, because attempts to guess it aren't limited. */
+const MIN_ENROLLMENT_LENGTH = 32
+
+function checkEnrollmentToken(enrollmentToken: unknown): void {
+  if (enrollmentToken === undefined) return
+  if (typeof enrollmentToken !== 'string' || enrollmentToken.length < MIN_ENROLLMENT_LENGTH)
+    throw new TypeError(
+      `enrollmentToken must be a string of at least ${MIN_ENROLLMENT_LENGTH} characters, such as 32 random bytes in hex. Omit it to disable enrollment.`,
+    )
+}

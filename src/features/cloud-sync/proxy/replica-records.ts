@@ -1,0 +1,139 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import { evictOldest } from '../../../lib/maps.ts'
+import { type Cached, createCached, createFreshness } from '../../../records/cached.ts'
+import { createStaleFallback } from '../../../records/storage-access.ts'
+import type { Clock } from '../../../types.ts'
+import type { SyncRequest } from '../protocol.ts'
+import type { Documents } from './documents.ts'
+import type { Scopes } from './tenant-scope.ts'
+
+/** The stored record of a replica. */
+export interface ReplicaRecord {
+  /** Unique to each replica that a gateway creates. */
+  id: string
+  /** The stamps of the last response with changes and of the one before, because the last response may get lost. */
+  current: string
+  previous: string | null
+  /** The request with changes since `previous`. A gateway that still has that stamp remembers this request. */
+  attempt?: string
+  /** The request whose response had the stamp `current`. */
+  last?: string
+  /** ISO 8601, by the proxy's clock. */
+  createdAt: string
+  lastSyncAt: string
+  /** Whether the replica is being removed, so that its keys no longer work. */
+  isEnding?: true
+}
+
+/** Shows whether the gateway and the proxy agree about their last sync. */
+export type Stamps = Pick<ReplicaRecord, 'current' | 'previous' | 'attempt' | 'last'>
+type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
+
+/**
+ * Returns whether the gateway and the proxy agree about their last sync. The last response may have been lost, but a gateway that doesn't remember the
+ * request was restored from an old copy.
+ */
+export function agreesOnLastSync(
+  { current, previous, attempt }: Stamps,
+  { stamp, attempts = [] }: StampedRequest,
+): boolean {
+  if (stamp === null) return false
+  return stamp === current || (stamp === previous && (attempt === undefined || attempts.includes(attempt)))
+}
+
+/** Returns the stamps after a request whose response has this many states. They stay the same without changes, and for a repeated request. */
+export function getNextStamps(
+  { current, previous, attempt, last }: Stamps,
+  request: StampedRequest,
+  { states, newStamp }: { states: number; newStamp(): string },
+): Stamps {
+  const own = request.attempts?.at(-1)
+  const isMoving = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
+  const isRepeated = own !== undefined && own === last && request.stamp === previous
+  const isSame = isRepeated || (!isMoving && states === 0)
+  const known = isSame || (!isMoving && request.stamp !== current) ? attempt : isMoving ? own : undefined
+  const named = isSame ? last : own
+  return {
+    ...(isSame ? { current, previous } : { current: newStamp(), previous: request.stamp }),
+    ...(known !== undefined && { attempt: known }),
+    ...(named !== undefined && { last: named }),
+  }
+}
+
+/** The replicas of all tenants, at most one each. */
+export interface ReplicaRecords {
+  /** Reads a replica's record from the storage. */
+  read(tenant: string): Promise<ReplicaRecord | undefined>
+  /** Returns the replica for model requests, unless it is ending. It is cached as long as a gateway's records. */
+  current(tenant: string): Promise<ReplicaRecord | undefined>
+  /** Writes the result of `change`, unless it is `undefined`. Calls `change` again if another writer was faster. */
+  change(tenant: string, change: (record: ReplicaRecord | undefined) => ReplicaRecord | undefined): Promise<void>
+  remove(tenant: string): Promise<void>
+  /** Lists the replicas that aren't ending. */
+  list(): AsyncIterable<{ tenant: string; record: ReplicaRecord }>
+  close(): void
+}
+
+const MIRRORS = 'mirrors/'
+const MAX_KEPT = 5_000
+
+export function createReplicaRecords(deps: {
+  documents: Documents
+  scopes: Scopes
+  clock: Clock
+  maxAgeMs: number
+}): ReplicaRecords {
+  const { documents, scopes, clock, maxAgeMs } = deps
+  const freshness = createFreshness(scopes.scope(MIRRORS), clock, maxAgeMs)
+  const staleFallback = createStaleFallback(clock)
+  const kept = new Map<string, Cached<ReplicaRecord | undefined>>()
+  freshness.onChange((tenant) => kept.get(tenant)?.expire())
+  freshness.onGap(() => {
+    for (const one of kept.values()) one.expire()
+  })
+
+  const read = async (tenant: string) => (await documents.read(MIRRORS + tenant, parseReplicaRecord))?.value
+
+  function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
+    const cached = kept.get(tenant) ?? createCached(() => read(tenant), { clock, freshness, staleFallback })
+    if (!kept.delete(tenant)) evictOldest(kept, MAX_KEPT)
+    kept.set(tenant, cached) // move it to the end; `evictOldest` removes the first entry
+    return cached
+  }
+
+  return {
+    read,
+    async current(tenant) {
+      const record = await getCached(tenant).current()
+      return record?.isEnding ? undefined : record
+    },
+    change: (tenant, change) =>
+      documents.change(MIRRORS + tenant, parseReplicaRecord, change).finally(() => kept.get(tenant)?.drop()),
+    remove: async (tenant) => void (await documents.remove(MIRRORS + tenant).finally(() => kept.get(tenant)?.drop())),
+    async *list() {
+      for await (const { key, value } of documents.list(MIRRORS, parseReplicaRecord))
+        if (!value.isEnding) yield { tenant: key, record: value }
+    },
+    close: freshness.close,
+  }
+}
+
+function parseReplicaRecord({
+  id,
+  current,
+  previous,
+  attempt,
+  last,
+  createdAt,
+  lastSyncAt,
+  isEnding,
+}: JsonObject): ReplicaRecord | undefined {
+  if (typeof id !== 'string' || typeof current !== 'string' || (previous !== null && typeof previous !== 'string'))
+    return undefined
+  if (typeof createdAt !== 'string' || typeof lastSyncAt !== 'string') return undefined
+  const named = {
+    ...(typeof attempt === 'string' && { attempt }),
+    ...(typeof last === 'string' && { last }),
+  }
+  return { id, current, previous, ...named, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
+}

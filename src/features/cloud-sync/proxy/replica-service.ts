@@ -1,0 +1,188 @@
+import { randomBytes, toHex } from '../../../lib/bytes.ts'
+import { createMutex, type Mutex } from '../../../lib/promises.ts'
+import { createWritableStore } from '../../../records/writable-store.ts'
+import type { LimitScope } from '../../../types/limits.ts'
+import type { Clock } from '../../../types.ts'
+import { answerSpending } from '../gateway/cloud-spending.ts'
+import { parseMirrored } from '../gateway/mirror-input.ts'
+import {
+  type Collection,
+  MAX_STATES,
+  type SpendingRequest,
+  type SpendingResponse,
+  type SyncRequest,
+  type SyncResponse,
+  type Verdict,
+} from '../protocol.ts'
+import { createReplica } from '../replica.ts'
+import type { Replica } from '../sync-types.ts'
+import type { Directory } from './directory.ts'
+import type { Documents } from './documents.ts'
+import { createProxyError } from './proxy-errors.ts'
+import type { ReplicaActions } from './proxy-protocol.ts'
+import { agreesOnLastSync, getNextStamps, type ReplicaRecord, type ReplicaRecords } from './replica-records.ts'
+import type { Sessions } from './sessions.ts'
+import { getDataPrefix, type Tenant, type Tenants } from './tenants.ts'
+
+/** Actions on replicas, one at a time per tenant in this process. */
+export interface ReplicaService extends ReplicaActions {
+  /** Runs work on a tenant's data while no other work on it runs. */
+  runExclusive<T>(tenant: string, work: () => Promise<T>): Promise<T>
+  /** Deletes all data of a tenant. Resolves to whether there was any. */
+  forget(tenant: string): Promise<boolean>
+}
+
+/** Creates the actions. `keepsSecrets` allows storing credentials. */
+export function createReplicaService(deps: {
+  documents: Documents
+  replicas: ReplicaRecords
+  tenants: Tenants
+  directory: Directory
+  sessions: Sessions
+  clock: Clock
+  keepsSecrets: boolean
+}): ReplicaService {
+  const { documents, replicas, tenants, directory, sessions, clock, keepsSecrets } = deps
+  const turns = createMutexes()
+  const replicaByTenant = new WeakMap<Tenant, Replica>()
+
+  const now = () => new Date(clock.now()).toISOString()
+
+  function getReplica(tenant: Tenant): Replica {
+    const replica =
+      replicaByTenant.get(tenant) ??
+      createReplica({
+        store: createWritableStore(tenant.store, clock),
+        side: 'cloud',
+        replicaId: tenant.replicaId,
+        validate: parseMirrored,
+        clock,
+        claims: {
+          take: (digest) => directory.take(tenant.id, digest),
+          release: (digest) => directory.release(tenant.id, digest),
+        },
+        keepsSecrets,
+      })
+    replicaByTenant.set(tenant, replica)
+    return replica
+  }
+
+  /** Returns the replica of a request. Creates it if the request asks for it and there is none. */
+  async function getReplicaRecord(tenant: string, request: SyncRequest): Promise<ReplicaRecord> {
+    const stored = await replicas.read(tenant)
+    if (stored && !stored.isEnding && stored.id === request.mirror) {
+      if (!request.full && !agreesOnLastSync(stored, request)) throw createProxyError('HISTORY_DIVERGED')
+      return stored
+    }
+    // Revisions count from the creation of a replica, so those of another replica would be wrong.
+    if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw createProxyError('MIRROR_GONE')
+    if (stored) await removeReplica(tenant)
+    const record: ReplicaRecord = {
+      id: createId(),
+      current: createId(),
+      previous: null,
+      createdAt: now(),
+      lastSyncAt: now(),
+    }
+    let isCreated = false
+    await replicas.change(tenant, (current) => {
+      isCreated = current === undefined
+      return isCreated ? record : undefined
+    })
+    if (!isCreated) throw createProxyError('MIRROR_GONE') // another process has just created a replica
+    return record
+  }
+
+  async function sync(tenantId: string, request: SyncRequest): Promise<SyncResponse> {
+    const record = await getReplicaRecord(tenantId, request)
+    const tenant = await tenants.open(tenantId)
+    if (tenant?.replicaId !== record.id) throw createProxyError('MIRROR_GONE')
+    const { verdicts, states, more } = await tenants.use(tenant, () =>
+      exchangeStates(getReplica(tenant), record, request),
+    )
+    await forgetDeleted(tenant, request, verdicts)
+    const stamps = getNextStamps(record, request, { states: states.length, newStamp: createId })
+    let isThere = false
+    await replicas.change(tenantId, (stored) => {
+      isThere = stored?.id === record.id && !stored.isEnding
+      if (!stored || !isThere) return undefined
+      const { attempt, last, ...kept } = stored
+      return { ...kept, ...stamps, lastSyncAt: now() }
+    })
+    if (!isThere) throw createProxyError('MIRROR_GONE')
+    return { mirror: record.id, stamp: stamps.current, verdicts, changes: states, more }
+  }
+
+  async function exchangeStates(replica: Replica, record: ReplicaRecord, request: SyncRequest) {
+    if (request.full) await replica.markAllUnseen({ isDiverged: !agreesOnLastSync(record, request) })
+    await replica.confirm(request.seen)
+    const verdicts = await replica.accept(request.changes)
+    return { verdicts, ...(await replica.listUnseen(MAX_STATES)) }
+  }
+
+  /** Removes the counters of keys and groups that were deleted on the gateway, so that a new one with the same ID starts at 0. */
+  async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
+    for (const [index, { collection, id, record }] of changes.entries()) {
+      const scope = record === null && SCOPES[collection]
+      if (scope && (verdicts[index] === 'taken' || verdicts[index] === 'known'))
+        await (await tenant.ledger()).forget({ scope, id })
+    }
+  }
+
+  async function spent(tenantId: string, request: SpendingRequest): Promise<SpendingResponse> {
+    const record = await replicas.read(tenantId)
+    if (!record || record.isEnding || record.id !== request.mirror) throw createProxyError('MIRROR_GONE')
+    const tenant = await tenants.open(tenantId)
+    if (tenant?.replicaId !== record.id) throw createProxyError('MIRROR_GONE')
+    return tenants.use(tenant, () => answerSpending({ ...tenant, mirror: record.id }, request))
+  }
+
+  /**
+   * Removes a replica. Marks it as ending first, so that its keys stop working. Removes its record last, so that creating the next replica cleans up
+   * after a crash.
+   */
+  async function removeReplica(tenant: string): Promise<void> {
+    await replicas.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
+    await tenants.drop(tenant)
+    await directory.releaseAll(tenant)
+    await documents.removeAll(getDataPrefix(tenant))
+    await replicas.remove(tenant)
+  }
+
+  return {
+    runExclusive: turns,
+    sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
+    spent: (tenant, request) => turns(tenant, () => spent(tenant, request)),
+    remove: (tenant) =>
+      turns(tenant, async () => {
+        await removeReplica(tenant)
+        await sessions.revokeAll(tenant)
+      }),
+    forget: (tenant) =>
+      turns(tenant, async () => {
+        const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
+        await sessions.unenroll(tenant) // first, or the gateway could create another replica
+        await sessions.revokeAll(tenant)
+        await removeReplica(tenant)
+        return isKnown
+      }),
+  }
+}
+
+const SCOPES: { readonly [Name in Collection]?: LimitScope } = { keys: 'key', groups: 'group' }
+
+const createId = () => toHex(randomBytes(16))
+
+function createMutexes(): ReplicaService['runExclusive'] {
+  const turns = new Map<string, { mutex: Mutex; waiting: number }>()
+  return async (tenant, work) => {
+    const turn = turns.get(tenant) ?? { mutex: createMutex(), waiting: 0 }
+    turns.set(tenant, turn)
+    turn.waiting++
+    try {
+      return await turn.mutex(work)
+    } finally {
+      if (--turn.waiting === 0) turns.delete(tenant)
+    }
+  }
+}

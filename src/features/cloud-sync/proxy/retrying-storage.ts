@@ -1,0 +1,31 @@
+import { startDeadline } from '../../../lib/deadline.ts'
+import type { Clock, Storage } from '../../../types.ts'
+
+/** Slightly longer than the interval at which Workers KV accepts writes to one key, in ms. */
+const PAUSE_MS = 1_100
+const MAX_ATTEMPTS = 3
+
+/**
+ * Retries rejected writes of a storage that isn't atomic. A protocol message may write a record twice within a second, which Workers KV rejects.
+ */
+export function createRetryingStorage(storage: Storage, clock: Clock): Storage {
+  async function retry<T>(write: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await write()
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !isUnreachable(error)) throw error
+        await new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS, resolve))
+      }
+    }
+  }
+
+  return {
+    ...storage,
+    set: (...args) => retry(() => storage.set(...args)),
+    delete: (...args) => retry(() => storage.delete(...args)),
+  }
+}
+
+const isUnreachable = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'STORAGE_UNREACHABLE'

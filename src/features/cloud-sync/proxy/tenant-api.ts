@@ -1,0 +1,120 @@
+import { invalidInput, parseInput, parsePut } from '../../../admin/input.ts'
+import { createdKey, keyInputs } from '../../../admin/keys.ts'
+import { gatewayError } from '../../../errors.ts'
+import type { Management } from '../../../management/operations.ts'
+import { mintClientKey } from '../../../records/key-format.ts'
+import { decryptKey } from '../../../records/keyring.ts'
+import type { KeyRecord } from '../../../records/record-collections.ts'
+import { digestKey } from '../cryptography.ts'
+import type { Directory } from './directory.ts'
+import type { Tenant } from './tenants.ts'
+
+/**
+ * Creates the operations of a tenant's gateway. Keys are added to the directory before they are created, and released after they are deleted. `alone`
+ * runs work while nothing else in this process changes the tenant.
+ */
+export function createTenantApi(
+  { id: tenant, gateway, store }: Tenant,
+  { directory, alone }: { directory: Directory; alone: <T>(work: () => Promise<T>) => Promise<T> },
+): Management<unknown> {
+  const api = gateway.api as Management<unknown> // each operation validates its input
+
+  async function getDigest(record: KeyRecord): Promise<string | undefined> {
+    if (record.sha256 !== undefined) return record.sha256
+    const value = await decryptKey(await store.keyring(), record)
+    return value === undefined ? undefined : digestKey(value)
+  }
+
+  /** Runs work that creates a key with this value, unless another tenant has it. */
+  async function withClaim<T>(value: string, work: () => Promise<T>): Promise<T> {
+    const digest = await digestKey(value)
+    if (!(await directory.take(tenant, digest))) throw createTaken()
+    try {
+      return await work()
+    } catch (error) {
+      const isThere = await store.keys.get(await (await store.keyring()).digestBySha256(digest))
+      if (!isThere) await directory.release(tenant, digest)
+      throw error
+    }
+  }
+
+  /** Lists every operation, so that a new one must decide here whether it creates or ends a key. */
+  const keys: Management<unknown>['keys'] = {
+    list: api.keys.list,
+    get: api.keys.get,
+    update: api.keys.update, // a key keeps its value
+
+    create: (input) =>
+      alone(async () => {
+        const given = parseInput(keyInputs.create, input)
+        const value = mintClientKey()
+        const { key } = await withClaim(value, () => api.keys.put({ ...given, id: crypto.randomUUID(), key: value }))
+        return createdKey({ ...key, key: value })
+      }),
+
+    put: (input) =>
+      alone(async () => {
+        const given = parsePut(keyInputs.put, input)
+        const entries = await store.keys.entries({ fresh: true })
+        const isMeant = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
+        const before = entries.find(({ record }) => isMeant(record))?.record
+        if (before && given.key === undefined) return api.keys.put(given)
+        const value = given.key ?? mintClientKey()
+        const replaced = before && (await getDigest(before))
+        const result = await withClaim(value, () => api.keys.put({ ...given, key: value }))
+        if (replaced !== undefined && replaced !== (await digestKey(value))) await directory.release(tenant, replaced)
+        return result
+      }),
+
+    limits: api.keys.limits,
+
+    /** A proxy supports no grace period, because the directory has one value per key. */
+    rotate: (id, input = {}) =>
+      alone(async () => {
+        const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
+        if (graceMs > 0) throw invalidInput('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
+        const before = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
+        if (!before) return api.keys.rotate(id)
+        const replaced = await getDigest(before)
+        const value = mintClientKey()
+        const { key } = await withClaim(value, () => api.keys.put({ id, name: before.name, key: value }))
+        if (replaced !== undefined) await directory.release(tenant, replaced)
+        return createdKey({ ...key, key: value })
+      }),
+
+    delete: (id) =>
+      alone(async () => {
+        const entries = await store.keys.entries()
+        const before = entries.find(({ record }) => record.id === id)?.record
+        const digest = before && (await getDigest(before))
+        const result = await api.keys.delete(id)
+        if (digest !== undefined) await directory.release(tenant, digest)
+        return result
+      }),
+  }
+
+  return {
+    keys,
+    groups: api.groups,
+    settings: api.settings,
+    combos: api.combos,
+    connections: api.connections,
+    models: api.models,
+    customModels: api.customModels,
+    aliases: api.aliases,
+    providers: api.providers,
+    health: api.health,
+    damagedRecords: api.damagedRecords,
+    cloud: api.cloud,
+    usage: api.usage,
+    explain: api.explain,
+    overview: api.overview,
+    info: api.info,
+    openapi: api.openapi,
+  }
+}
+
+const createTaken = () =>
+  gatewayError('CLOUD_CONFLICT', {
+    message: 'Another gateway of this cloud proxy already has this API key. Create a new one.',
+  })

@@ -1,0 +1,82 @@
+import type { Storage } from '../../../types.ts'
+
+/** Splits a storage into parts by key prefix. */
+export interface Scopes {
+  /** Returns the part below a prefix as a storage. Closing it leaves the underlying storage open. */
+  scope(prefix: string): Storage
+  /**
+   * Calls `listener` with each key that another writer changed, or without a key if any may have changed. Returns a function to stop.
+   */
+  watch(prefix: string, listener: Listener): () => void
+  /** Whether the storage reports changes by other writers. */
+  readonly isWatched: boolean
+}
+
+type Listener = (key: string | undefined) => void
+
+/** Creates the scopes of a storage. Prefixes must end with a slash. Watches the storage once for all scopes, while any is watched. */
+export function createScopes(storage: Storage): Scopes {
+  const listeners = new Map<string, Set<Listener>>() // by prefix
+  let stop: (() => void) | undefined
+
+  function onChange(key: string): void {
+    for (let end = key.indexOf('/') + 1; end > 0; end = key.indexOf('/', end) + 1)
+      for (const listener of listeners.get(key.slice(0, end)) ?? []) listener(key.slice(end))
+  }
+
+  function onGap(): void {
+    for (const ofPrefix of listeners.values()) for (const listener of ofPrefix) listener(undefined)
+  }
+
+  function watch(prefix: string, listener: Listener): () => void {
+    const ofPrefix = listeners.get(prefix) ?? new Set()
+    listeners.set(prefix, ofPrefix.add(listener))
+    stop ??= storage.watch?.(onChange, onGap)
+    return () => {
+      ofPrefix.delete(listener)
+      if (ofPrefix.size === 0 && listeners.get(prefix) === ofPrefix) listeners.delete(prefix)
+      if (listeners.size > 0) return
+      stop?.()
+      stop = undefined
+    }
+  }
+
+  return { scope: (prefix) => createScope(storage, prefix, watch), watch, isWatched: storage.watch !== undefined }
+}
+
+function createScope(storage: Storage, prefix: string, watch: Scopes['watch']): Storage {
+  const { increment, ownSecret, longestKeyBytes, largestValueBytes } = storage
+  const running = new Set<Promise<unknown>>()
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled)) // the caller handles the failure
+    running.add(settled)
+    return work
+  }
+
+  return {
+    atomic: storage.atomic,
+    ...(storage.keepsUsage === false && { keepsUsage: false }),
+    ...(storage.usageRecordLimit && { usageRecordLimit: storage.usageRecordLimit }),
+    ...(largestValueBytes !== undefined && { largestValueBytes }),
+    ...(longestKeyBytes !== undefined && { longestKeyBytes: longestKeyBytes - prefix.length }), // prefixes are ASCII
+    get: (key) => storage.get(prefix + key),
+    set: (key, value, options) => track(storage.set(prefix + key, value, options)),
+    delete: (key, options) => track(storage.delete(prefix + key, options)),
+    async list(start, { after, ...rest } = {}) {
+      const listed = await storage.list(prefix + start, {
+        ...rest,
+        ...(after !== undefined && { after: prefix + after }),
+      })
+      return listed.map((entry) => ({ ...entry, key: entry.key.slice(prefix.length) }))
+    },
+    ...(increment && {
+      increment: (key: string, by: number, options?: { ttlMs?: number }) => track(increment(prefix + key, by, options)),
+    }),
+    ...(storage.watch && {
+      watch: (onChange: (key: string) => void, onGap?: () => void) =>
+        watch(prefix, (key) => (key === undefined ? onGap?.() : onChange(key))),
+    }),
+    ...(ownSecret && { ownSecret: () => ownSecret() }),
+    close: async () => void (await Promise.all(running)),
+  }
+}

@@ -1,0 +1,107 @@
+import type { Gateway } from '../../../gateway.ts'
+import type { Store } from '../../../records/store.ts'
+import type { Storage } from '../../../types.ts'
+import type { Ledger } from '../../limits/ledger/ledger.ts'
+import type { ReplicaRecords } from './replica-records.ts'
+import type { Scopes } from './tenant-scope.ts'
+
+/** A tenant, with its replica and the gateway that serves its keys. */
+export interface Tenant {
+  readonly id: string
+  /** The ID of the replica. A new replica gets a new gateway. */
+  readonly replicaId: string
+  readonly gateway: Gateway
+  readonly store: Store
+  /** The counters of its limits. */
+  ledger(): Promise<Ledger>
+}
+
+/** The tenants in memory; others are opened on demand. */
+export interface Tenants {
+  /** Opens a tenant; `undefined` if it has no replica. */
+  open(id: string): Promise<Tenant | undefined>
+  /** Runs work with a tenant, which stays in memory until then. */
+  use<T>(tenant: Tenant, work: () => Promise<T>): Promise<T>
+  /** Closes the gateway of a replica that is being removed, and ends its in-flight requests. */
+  drop(id: string): Promise<void>
+  close(options: { graceMs?: number }): Promise<void>
+}
+
+/** Returns the prefix of a tenant's data. Each replica has its own prefix below it, so no data outlives its replica. */
+export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
+
+/** Maximum gateways to keep open; each has its tenant's records in memory. */
+const MAX_OPEN = 500
+/** How long the least recently used gateway may finish its requests when it is closed, in ms. */
+const LAST_STREAM_MS = 60 * 60_000
+
+/** Creates the tenants. `makeGateway` creates a gateway for a storage. */
+export function createTenants(deps: {
+  scopes: Scopes
+  replicas: ReplicaRecords
+  makeGateway(storage: Storage): Pick<Tenant, 'gateway' | 'store' | 'ledger'>
+  maxOpen?: number
+}): Tenants {
+  const { scopes, replicas, makeGateway, maxOpen = MAX_OPEN } = deps
+  const tenants = new Map<string, Tenant>() // in the order of their last use
+  const busy = new Map<Tenant, number>() // how many requests use each tenant now
+  const closing = new Map<Tenant, Promise<void>>()
+
+  function close(tenant: Tenant, graceMs: number): Promise<void> {
+    if (tenants.get(tenant.id) === tenant) tenants.delete(tenant.id)
+    const closed = tenant.gateway.close({ graceMs }).finally(() => closing.delete(tenant))
+    closing.set(tenant, closed)
+    return closed
+  }
+
+  function makeRoom(): void {
+    if (tenants.size <= maxOpen) return
+    for (const tenant of tenants.values())
+      if (!busy.has(tenant)) {
+        void close(tenant, LAST_STREAM_MS)
+        return
+      }
+  }
+
+  function createTenant(id: string, replicaId: string): Tenant {
+    const tenant = { id, replicaId, ...makeGateway(scopes.scope(`${getDataPrefix(id)}${replicaId}/`)) }
+    tenants.set(id, tenant)
+    makeRoom()
+    return tenant
+  }
+
+  return {
+    async open(id) {
+      const replica = await replicas.current(id)
+      const tenant = tenants.get(id)
+      if (tenant && tenant.replicaId !== replica?.id) void close(tenant, 0)
+      if (!replica) return undefined
+      if (tenant?.replicaId !== replica.id) return createTenant(id, replica.id)
+      tenants.delete(id)
+      tenants.set(id, tenant)
+      return tenant
+    },
+
+    async use(tenant, work) {
+      busy.set(tenant, (busy.get(tenant) ?? 0) + 1)
+      try {
+        return await work()
+      } finally {
+        const left = (busy.get(tenant) ?? 1) - 1
+        if (left > 0) busy.set(tenant, left)
+        else busy.delete(tenant)
+      }
+    },
+
+    async drop(id) {
+      const tenant = tenants.get(id)
+      if (tenant) await close(tenant, 0)
+    },
+
+    async close({ graceMs }) {
+      const all = [...tenants.values(), ...closing.keys()]
+      await Promise.all(all.map(({ gateway }) => gateway.close(graceMs === undefined ? {} : { graceMs })))
+      tenants.clear()
+    },
+  }
+}

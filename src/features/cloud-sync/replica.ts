@@ -1,0 +1,202 @@
+import { createMutex } from '../../lib/promises.ts'
+import { retryLostRace } from '../../records/storage-access.ts'
+import type { Storage } from '../../types.ts'
+import { createStateApplier, type StateApplier } from './apply-state.ts'
+import { resolveCollisions } from './collisions.ts'
+import { type Active, advanceRevision, compareRevisions } from './merge.ts'
+import { type Confirmation, collections, type RecordState, type Verdict } from './protocol.ts'
+import { createScanner, type PendingState, type Scanner } from './scanner.ts'
+import { confirmShadow, type Shadow } from './shadows.ts'
+import type { Rejection, Replica, ReplicaOptions, Side, StateId } from './sync-types.ts'
+
+/** In-memory data that all `Replica` objects of one replica share. */
+interface ReplicaMemory {
+  scanner: Scanner
+  taker: StateApplier
+  runExclusive: ReturnType<typeof createMutex>
+  hasScanned: boolean
+  /** The states to be sent, as of the last scan of all records. */
+  pending: PendingState[]
+  refused: Rejection[]
+}
+
+const memories = new WeakMap<Storage, Map<string, ReplicaMemory>>()
+
+function getMemory(options: ReplicaOptions): ReplicaMemory {
+  const { store, replicaId } = options
+  const ofStore = memories.get(store.storage) ?? new Map<string, ReplicaMemory>()
+  memories.set(store.storage, ofStore)
+  const known = ofStore.get(replicaId)
+  if (known) return known
+  const scanner = createScanner(options, (collection, look) => taker.tidy(collection, look))
+  const taker = createStateApplier(options, scanner)
+  const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
+  ofStore.set(replicaId, memory)
+  return memory
+}
+
+/** Creates one side of a replica from the records of a store. Calls run one at a time. */
+export function createReplica(options: ReplicaOptions): Replica {
+  const { side, clock } = options
+  const memory = getMemory(options)
+  const { scanner, taker, runExclusive } = memory
+  const { shadows, tables } = scanner
+
+  async function scan(): Promise<void> {
+    const { pending, refused } = await scanner.scan()
+    memory.hasScanned = true
+    memory.pending = pending
+    memory.refused = refused
+  }
+
+  /** After the first full scan, scanning single records is enough. */
+  const ensureScanned = () => (memory.hasScanned ? shadows.load() : scan())
+
+  const runScanned = <T>(work: () => Promise<T>) =>
+    runExclusive(async () => {
+      await ensureScanned()
+      return work()
+    })
+
+  /** Reads a record's state; `undefined` if it has changed since the scan or was confirmed. */
+  async function readState({ item, ...where }: PendingState): Promise<RecordState | undefined> {
+    const shadow = shadows.get(where)?.shadow
+    if (!shadow || shadow.isSeen) return undefined
+    const { hash, revision, base, active, isUncertain } = shadow
+    const sent = {
+      ...where,
+      revision,
+      ...(isUncertain && base && { base }),
+      ...(active && { active: isUncertain ? active : { isActive: active.isActive, revision: active.revision } }),
+    }
+    if (hash === null) return { ...sent, record: null }
+    if (!item) return undefined
+    const { record, isActive, key } = await tables[where.collection].read(item)
+    if (isActive !== active?.isActive || (await scanner.hashRecord(where, record)) !== hash) return undefined
+    return { ...sent, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
+  }
+
+  const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
+    retryLostRace(async () => {
+      const known = shadows.get(where)
+      const next = known && change(known.shadow)
+      return !known || !next || (await shadows.put(where.collection, next, known)) !== undefined
+    })
+
+  async function confirmState(seen: Confirmation): Promise<void> {
+    const matches = (shadow: Shadow) =>
+      compareRevisions(shadow.revision, seen.revision) === 'same' &&
+      (shadow.hash === null ||
+        !shadow.active ||
+        (seen.activeRevision !== undefined && compareRevisions(shadow.active.revision, seen.activeRevision) === 'same'))
+    const shadow = shadows.get(seen)?.shadow
+    if (!shadow || shadow.isSeen || !matches(shadow)) return
+    if (seen.collection === 'keys') await taker.forgetValue(seen)
+    await changeShadow(seen, (current) => (matches(current) ? confirmShadow(current) : undefined))
+  }
+
+  return {
+    accept: (states) =>
+      runScanned(async () => {
+        const verdicts: Verdict[] = []
+        for (const run of groupIndependent(states, (state) => shadows.get(state)?.shadow))
+          verdicts.push(...(await Promise.all(run.map((state) => taker.apply(state)))))
+        return verdicts
+      }),
+    merge: (remote, report = async () => {}) => runScanned(() => taker.apply(remote, { report })),
+
+    listUnseen: (limit, isLeftOut = () => false) =>
+      runExclusive(async () => {
+        if (memory.pending.length === 0) await scan()
+        const states: RecordState[] = []
+        let size = 0
+        let taken = 0
+        for (const one of memory.pending) {
+          if (states.length >= limit || size > MOST_CHARACTERS) break
+          const state = isLeftOut(one) ? undefined : await readState(one)
+          const length = state ? JSON.stringify(state).length : 0
+          if (length > MOST_CHARACTERS) {
+            const { collection, id } = one
+            memory.refused.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
+            taken++
+            continue
+          }
+          if (state && states.length > 0 && size + length > MOST_CHARACTERS) break
+          taken++
+          size += length
+          if (state) states.push(state)
+        }
+        memory.pending = memory.pending.slice(taken)
+        return { states, more: memory.pending.length > 0, refused: memory.refused }
+      }),
+
+    confirm: (seen) => runScanned(() => runInBatches(seen, confirmState)),
+
+    markAllUnseen: ({ isDiverged = false } = {}) =>
+      runScanned(async () => {
+        for (const collection of collections) {
+          const all = [...shadows.list(collection)].map(({ shadow }) => shadow.id)
+          await runInBatches(all, (id) =>
+            changeShadow({ collection, id }, (shadow) =>
+              shadow.isSeen || (isDiverged && !shadow.isUncertain)
+                ? { ...(isDiverged ? markUncertain(shadow, side, clock.now()) : shadow), isSeen: false }
+                : undefined,
+            ),
+          )
+        }
+        memory.pending = []
+      }),
+
+    resolveCollisions: (report = async () => {}) => runScanned(() => resolveCollisions({ scanner, clock, report })),
+    forgetOthers: () => runExclusive(() => shadows.removeOthers()),
+  }
+}
+
+/** Marks a shadow after a restore from an old copy: its counts may have been used before, so changed registers continue from a time. */
+function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
+  const raised = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
+    register.base ? { ...register, revision: advanceRevision(register.revision, side, at) } : register
+  const { active } = shadow
+  return { ...raised(shadow), ...(active && { active: raised(active) }), isUncertain: true }
+}
+
+/** Maximum characters of JSON per message. Each takes up to three bytes, and encryption adds a third. */
+const MOST_CHARACTERS = 1_500_000
+
+const TOO_LARGE = 'It has more than 1,500,000 characters, which is too large to sync. Shorten it.'
+
+const CONCURRENCY = 32
+
+async function runInBatches<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < all.length; from += CONCURRENCY)
+    await Promise.all(all.slice(from, from + CONCURRENCY).map(work))
+}
+
+/** Groups states, in order, into runs that can be taken concurrently, because one at a time is slow with a remote storage. */
+function* groupIndependent(
+  states: readonly RecordState[],
+  getShadow: (state: RecordState) => Shadow | undefined,
+): Generator<RecordState[]> {
+  let run: RecordState[] = []
+  const names = new Set<unknown>() // record and digest names in this run
+  for (const state of states) {
+    const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
+    const isOfRun =
+      run.length < CONCURRENCY && isIndependent(state, getShadow(state)) && !own.some((one) => names.has(one))
+    if (!isOfRun || run.some((one) => !isIndependent(one, getShadow(one)))) {
+      if (run.length > 0) yield run
+      run = []
+      names.clear()
+    }
+    run.push(state)
+    for (const one of own) names.add(one)
+  }
+  if (run.length > 0) yield run
+}
+
+/** Returns whether taking a state changes only its own record. Combos can displace each other, and a key with a new value releases the old one. */
+function isIndependent({ collection, revision, record }: RecordState, shadow: Shadow | undefined): boolean {
+  if (collection === 'keys')
+    return record !== null && (!shadow || compareRevisions(revision, shadow.revision) === 'same')
+  return collection !== 'combos' && collection !== 'settings'
+}

@@ -1,0 +1,147 @@
+import { isObject, type JsonObject, tryParseShallow } from '../../lib/json.ts'
+import { createMutex } from '../../lib/promises.ts'
+import {
+  createExchangeHalf,
+  decryptBody,
+  deriveSessionSecret,
+  digestText,
+  encryptBody,
+  type Identity,
+  importSessionKey,
+  sign,
+} from './cryptography.ts'
+import { getOpeningText, getRequestContext, getResponseContext, getSignedText, headers, paths } from './protocol.ts'
+import { type CallOptions, callProxy, createInvalidResponse, isRejection, type ProxyCall } from './proxy-calls.ts'
+
+/** A signed call, whose body and response are encrypted for the session. */
+export interface SignedCall extends Pick<ProxyCall, 'method' | 'path'> {
+  body?: object
+}
+
+/** Options of a signed call. */
+export interface SignedCallOptions extends CallOptions {
+  /** The enrollment token; only sent if the proxy reports that this gateway isn't enrolled. */
+  enrollmentToken?: string | undefined
+}
+
+/** Makes the signed calls of a gateway, over one session at a time, which is kept only in memory. */
+export interface SignedCalls {
+  /**
+   * Makes a call, one at a time. Opens a session if there is none, or if the proxy no longer knows it. Resolves to the response body; rejects as
+   * `callProxy` does.
+   */
+  call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
+  /** The ID of the current session, if any. */
+  session(): string | undefined
+  /** Drops the current session. */
+  forget(): void
+}
+
+interface SignedSession {
+  cloudUrl: string
+  id: string
+  identity: Identity
+  key: CryptoKey
+  /** The counter of the last request. */
+  counter: number
+}
+
+/** `getIdentity` returns this gateway's identity for a proxy URL. */
+export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: string): Promise<Identity> }): SignedCalls {
+  const runExclusive = createMutex() // the proxy rejects a counter that isn't larger than the last
+  let session: SignedSession | undefined
+
+  async function getSession(options: SignedCallOptions): Promise<SignedSession> {
+    if (session?.cloudUrl === options.cloudUrl) return session
+    const identity = await getIdentity(options.cloudUrl)
+    const opened = await openSession(identity, options).catch((error: unknown) => {
+      const { enrollmentToken, ...anew } = options
+      if (enrollmentToken === undefined || !isRejection(error, 'NOT_ENROLLED')) throw error
+      return openSession(identity, anew, enrollmentToken)
+    })
+    session = opened
+    return opened
+  }
+
+  async function call(one: SignedCall, options: SignedCallOptions): Promise<JsonObject> {
+    options.signal.throwIfAborted()
+    const used = await getSession(options)
+    try {
+      return await sendSigned(used, one, options)
+    } catch (error) {
+      if (isRejection(error, 'SESSION_INVALID') && session === used) session = undefined
+      throw error
+    }
+  }
+
+  return {
+    call: (one, options) =>
+      runExclusive(() =>
+        call(one, options).catch((error: unknown) => {
+          if (!isRejection(error, 'SESSION_INVALID')) throw error
+          return call(one, options)
+        }),
+      ),
+    session: () => session?.id,
+    forget: () => {
+      session = undefined
+    },
+  }
+}
+
+async function openSession(identity: Identity, options: CallOptions, enrollmentToken?: string): Promise<SignedSession> {
+  const { challenge } = await callProxy({ method: 'POST', path: paths.challenge, body: '{}' }, options)
+  if (typeof challenge !== 'string') throw createInvalidResponse(options)
+  const half = await createExchangeHalf()
+  const opening = {
+    challenge,
+    publicKey: identity.publicKey,
+    exchangeKey: half.publicKey,
+    ...(enrollmentToken !== undefined && { enrollmentToken }),
+  }
+  const body = JSON.stringify({ ...opening, signature: await sign(identity, getOpeningText(opening)) })
+  const opened = await callProxy({ method: 'POST', path: paths.sessions, body, secret: enrollmentToken }, options)
+  const { session: id, exchangeKey } = opened
+  if (typeof id !== 'string' || !isHeaderText(id) || typeof exchangeKey !== 'string')
+    throw createInvalidResponse(options)
+  const secret = await deriveSessionSecret(half, exchangeKey, challenge).catch(() => {
+    throw createInvalidResponse(options)
+  })
+  return { cloudUrl: options.cloudUrl, id, identity, key: await importSessionKey(secret), counter: 0 }
+}
+
+const isHeaderText = (text: string) => /^[\x21-\x7e]{1,200}$/.test(text)
+
+async function sendSigned(
+  session: SignedSession,
+  { method, path, body }: SignedCall,
+  options: CallOptions,
+): Promise<JsonObject> {
+  const counter = ++session.counter
+  const { id, key, identity } = session
+  const text =
+    body === undefined
+      ? ''
+      : JSON.stringify({ sealed: await encryptBody(key, getRequestContext(id, counter), JSON.stringify(body)) })
+  const signed = getSignedText({ method, path, session: id, counter, bodyDigest: await digestText(text) })
+  const { sealed } = await callProxy(
+    {
+      method,
+      path,
+      headers: {
+        [headers.session]: id,
+        [headers.counter]: String(counter),
+        [headers.signature]: await sign(identity, signed),
+      },
+      ...(body !== undefined && { body: text }),
+    },
+    options,
+  )
+  const plain =
+    typeof sealed === 'string'
+      ? await decryptBody(key, getResponseContext(id, counter), sealed).catch(() => undefined)
+      : undefined
+  const answer = plain === undefined ? undefined : tryParseShallow(plain)
+  if (!isObject(answer)) throw createInvalidResponse(options)
+  return answer
+}

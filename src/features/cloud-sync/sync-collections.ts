@@ -1,0 +1,284 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { createComboRecords } from '../../records/combo-records.ts'
+import { type ComboRecord, SETTINGS } from '../../records/record-collections.ts'
+import type { WritableRecords } from '../../records/record-writes.ts'
+import { isStorageUnavailable } from '../../records/storage-access.ts'
+import { customModelId, type WritableStore } from '../../records/writable-store.ts'
+import { comboFields } from '../../types/records/combo-fields.ts'
+import { aliasFields, customModelFields, providerFields } from '../../types/records/model-fields.ts'
+import type { Collection } from './protocol.ts'
+import {
+  type Content,
+  connectionForm,
+  groupForm,
+  keyForm,
+  plainForm,
+  type RecordForm,
+  type SyncItem,
+} from './sync-forms.ts'
+import type { ReplicaOptions } from './sync-types.ts'
+
+/** Reads and writes one synced collection, regardless of the keys under which its records are stored. */
+export interface SyncTable extends RecordForm {
+  /** Lists the records in memory; several may have the same ID. */
+  list(): Promise<readonly SyncItem[]>
+  /** Reads the records with these IDs from the storage. `slot` is a record's last slot. */
+  find(wanted: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
+  /** Reads the record in a slot from the storage. */
+  readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
+  /** Returns the slot for a content. */
+  getSlot(content: Content, before: SyncItem | undefined): Promise<string>
+  /** Replaces or inserts a record. Resolves to `false` if another writer was faster or the slot is taken. */
+  write(before: SyncItem | undefined, after: { slot: string; record: object }): Promise<boolean>
+  remove(item: SyncItem): Promise<boolean>
+}
+
+export function createSyncTables({
+  store,
+  side,
+  validate,
+}: Pick<ReplicaOptions, 'store' | 'side' | 'validate'>): Record<Collection, SyncTable> {
+  /** Validates records, so that the other side neither rejects a record nor stores it differently. */
+  const withValidation = <Form extends RecordForm>(collection: Collection, form: Form): Form => ({
+    ...form,
+    read: async (item: SyncItem) => {
+      const content = await form.read(item)
+      return { ...content, record: validate(collection, content.record) }
+    },
+  })
+  return {
+    settings: createSettingsTable(store),
+    groups: createTableById(store.groups, withValidation('groups', groupForm(store))),
+    keys: createKeysTable(store, withValidation('keys', keyForm(store, side))),
+    connections: createTableById(store.connections, withValidation('connections', connectionForm(store))),
+    combos: createCombosTable(
+      store.combos,
+      withValidation(
+        'combos',
+        plainForm(comboFields, ({ id }) => String(id)),
+      ),
+    ),
+    customModels: createTableById(
+      store.customModels,
+      withValidation('customModels', plainForm(customModelFields, getModelId)),
+    ),
+    aliases: createTableById(
+      store.aliases,
+      withValidation(
+        'aliases',
+        plainForm(aliasFields, ({ alias }) => String(alias)),
+      ),
+    ),
+    providers: createTableById(
+      store.providers,
+      withValidation(
+        'providers',
+        plainForm(providerFields, ({ provider }) => String(provider)),
+      ),
+    ),
+  }
+}
+
+const getModelId = ({ providerAlias, id }: JsonObject) =>
+  customModelId({ providerAlias: String(providerAlias), id: String(id) })
+
+function createTableById<T extends object>(records: WritableRecords<T>, form: RecordForm): SyncTable {
+  const { readSlot, list, write, remove } = createSlots(records, (_, slot) => slot)
+  return {
+    ...form,
+    list,
+    readSlot,
+    async find(wanted) {
+      const found = await Promise.all(wanted.map(({ id }) => readSlot(id)))
+      return new Map(wanted.map(({ id }, index) => [id, toList(found[index])]))
+    },
+    getSlot: async ({ record }) => form.getId(record),
+    write,
+    remove,
+  }
+}
+
+const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
+
+function createSlots<T extends object>(records: WritableRecords<T>, getId: (record: T, slot: string) => string) {
+  const { stored } = records.source
+  let lastOrder = 0
+  const items = new WeakMap<object, SyncItem>()
+
+  function toItem({ id: slot, record, version }: { id: string; record: T; version: string }): SyncItem {
+    const known = items.get(record)
+    if (known) return known
+    const item = { id: getId(record, slot), slot, record, version }
+    items.set(record, item)
+    return item
+  }
+
+  return {
+    async list() {
+      const entries = await records.entries()
+      lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0)
+      return entries.map(toItem)
+    },
+    fresh: async () => (await records.entries({ fresh: true })).map(toItem),
+    async readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined> {
+      const found = await stored.read(slot)
+      return found && found !== 'damaged' ? toItem(found) : found
+    },
+    async write(before: SyncItem | undefined, { slot, record }: { slot: string; record: object }): Promise<boolean> {
+      const next = record as T // built by the form of this collection
+      if (!before) return records.insert(slot, next, ++lastOrder)
+      if (before.slot === slot)
+        return (
+          (await records.update(slot, (_, version) => (version === before.version ? next : undefined))) !== undefined
+        )
+      if (!(await records.insert(slot, next, ++lastOrder))) return false
+      if (await records.remove(before.slot, (_, version) => version === before.version)) return true
+      await records.remove(slot) // another writer replaced or deleted the old record
+      return false
+    },
+    remove: async ({ slot, version }: SyncItem) =>
+      (await records.remove(slot, (_, readCurrent) => readCurrent === version)) !== undefined,
+  }
+}
+
+/** Accesses keys, which are stored under digests. After an interrupted change of its value, a key has several records. */
+function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTable, 'getSlot'>): SyncTable {
+  const { readSlot, list, fresh, write, remove } = createSlots(keys, ({ id }) => id)
+  /** The slots of the keys in memory by ID, and the IDs with several slots. */
+  const slots = new Map<string, string>()
+  const doubles = new Set<string>()
+  let indexed: { entries: readonly unknown[]; count: number } | undefined
+
+  /** Updates `slots`; new keys are at the end of the list in memory. */
+  async function index(): Promise<void> {
+    const entries = await keys.entries()
+    if (indexed?.entries !== entries) {
+      slots.clear()
+      doubles.clear()
+      indexed = { entries, count: 0 }
+    }
+    for (let at = Math.min(indexed.count, entries.length); at < entries.length; at++) {
+      const entry = entries[at]
+      if (!entry) continue
+      const { id, record } = entry
+      if ((slots.get(record.id) ?? id) !== id) doubles.add(record.id)
+      else slots.set(record.id, id)
+    }
+    indexed.count = entries.length
+  }
+
+  return {
+    ...form,
+    list,
+    readSlot,
+    async find(wanted) {
+      await index()
+      const found = new Map<string, SyncItem[] | 'damaged'>()
+      const sought = new Map<string, string | undefined>()
+      await Promise.all(
+        wanted.map(async ({ id, slot = slots.get(id) }) => {
+          const item = slot === undefined ? undefined : await readSlot(slot)
+          if (item === 'damaged') found.set(id, item)
+          else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) sought.set(id, slot)
+          else found.set(id, item ? [item] : [])
+        }),
+      )
+      if (sought.size === 0) return found
+      const all = await fresh()
+      for (const [id, slot] of sought) {
+        const items = all.filter((item) => item.id === id)
+        found.set(id, [...items.filter((item) => item.slot === slot), ...items.filter((item) => item.slot !== slot)])
+      }
+      return found
+    },
+    write,
+    remove,
+  }
+}
+
+/** Accesses combos, which are stored under their names; renaming takes several writes. */
+function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordForm): SyncTable {
+  const combos = createComboRecords(records)
+  const stored = records.source.stored
+  const items = new WeakMap<object, SyncItem>()
+  const entries = new WeakMap<SyncItem, Awaited<ReturnType<typeof combos.finishRenames>>[number]>()
+
+  async function listSettled(): Promise<SyncItem[]> {
+    return (await combos.finishRenames()).map((entry) => {
+      const { record, version } = entry
+      const item = items.get(record) ?? { id: record.id, slot: record.name, record, version }
+      items.set(record, item)
+      entries.set(item, entry)
+      return item
+    })
+  }
+
+  const getEntry = (item: SyncItem | undefined) => item && entries.get(item)
+
+  return {
+    ...form,
+    async list() {
+      return (await records.all()).map((record) => {
+        const item = items.get(record) ?? { id: record.id, slot: record.name, record, version: '' }
+        items.set(record, item)
+        return item
+      })
+    },
+    async readSlot(slot) {
+      const found = (await listSettled()).find((item) => item.slot === slot)
+      return found ?? ((await stored.read(slot)) === 'damaged' ? 'damaged' : undefined)
+    },
+    async find(wanted) {
+      const all = await listSettled()
+      const found = new Map<string, SyncItem[] | 'damaged'>()
+      for (const { id, slot } of wanted) {
+        const items = all.filter((item) => item.id === id)
+        const isDamaged = items.length === 0 && slot !== undefined && (await stored.read(slot)) === 'damaged'
+        found.set(id, isDamaged ? 'damaged' : items)
+      }
+      return found
+    },
+    getSlot: async ({ record }) => String(record.name),
+    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // built by the form of combos
+    remove: (item) => combos.replace(getEntry(item), undefined),
+  }
+}
+
+function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
+  let last: SyncItem | undefined
+
+  async function current(isFresh: boolean): Promise<SyncItem | 'damaged'> {
+    const read = isFresh ? settings.reread() : settings.read()
+    const stored = await read.catch((error: unknown) => {
+      if (isStorageUnavailable(error)) throw error
+      return undefined
+    })
+    if (!stored || damage.has(SETTINGS)) return 'damaged'
+    if (last?.record !== stored) last = { id: SETTINGS, slot: SETTINGS, record: stored, version: '' }
+    return last
+  }
+
+  return {
+    hasActive: false,
+    async list() {
+      const item = await current(false)
+      return item === 'damaged' ? [] : [item]
+    },
+    find: async () => new Map([[SETTINGS, toList(await current(true))]]),
+    readSlot: () => current(true),
+    async read({ record }) {
+      const edit: unknown = Reflect.get(record, 'edit')
+      const requireApiKey = Reflect.get(record, 'requireApiKey') === true
+      return { record: { requireApiKey }, ...(typeof edit === 'string' && { edit }) }
+    },
+    getId: () => SETTINGS,
+    getSlot: async () => SETTINGS,
+    buildRecord: async ({ record }) => record,
+    // There are only two values, so another writer that was faster has written this one.
+    async write(_, { record }) {
+      await settings.update(() => ({ requireApiKey: Reflect.get(record, 'requireApiKey') === true }))
+      return true
+    },
+    remove: async () => false,
+  }
+}

@@ -1,0 +1,184 @@
+import { gatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { decryptKey, getApiKeyContext, getKeyContext } from '../../records/keyring.ts'
+import type { ConnectionRecord, GroupRecord, KeyRecord } from '../../records/record-collections.ts'
+import { decryptApiKey } from '../../records/store.ts'
+import type { WritableStore } from '../../records/writable-store.ts'
+import { connectionFields } from '../../types/records/connection-fields.ts'
+import { groupFields } from '../../types/records/group-fields.ts'
+import { keyFields } from '../../types/records/key-fields.ts'
+import type { RecordFields } from '../../types/records/record-fields.ts'
+import { digestKey } from './cryptography.ts'
+import type { Side } from './sync-types.ts'
+
+/** A stored record. */
+export interface SyncItem {
+  /** The ID of its state. */
+  id: string
+  /** The record's key in its collection: a digest for keys, the name for combos, otherwise the ID. */
+  slot: string
+  record: object
+  version: string
+}
+
+/** The synced content of a record. */
+export interface Content {
+  /** The record as sent, except for `key`. */
+  record: JsonObject
+  isActive?: boolean
+  /** Identifies the last call that set `isActive` or `requireApiKey`; never sent. */
+  edit?: string
+  /** The value of an API key, if known. */
+  key?: string
+}
+
+/** Converts between the records of a collection and their synced content. */
+export interface RecordForm {
+  /** Whether records have an active flag, which is merged separately. */
+  hasActive: boolean
+  /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
+  read(item: SyncItem): Promise<Content>
+  /** Returns the ID of a content. */
+  getId(record: JsonObject): string
+  /** Builds the record of a content, with encrypted secrets. Fields that aren't synced keep their previous values. */
+  buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
+}
+
+/** Lists the fields that are synced unchanged. */
+export const listSyncedFields = (fields: RecordFields): string[] =>
+  Object.entries(fields).flatMap(([name, { isStored, isShown, isMirrored }]) =>
+    [isStored, isShown, isMirrored].includes(false) ? [] : [name],
+  )
+
+/** Creates the form of records that are synced unchanged. */
+export function plainForm(fields: RecordFields, getId: (record: JsonObject) => string): RecordForm {
+  const names = listSyncedFields(fields)
+  return {
+    hasActive: false,
+    getId,
+    read: async ({ record }) => ({ record: pickFields(record, names) }),
+    buildRecord: async ({ record }, before) => replaceFields(before?.record, record, names),
+  }
+}
+
+function pickFields(record: object, names: readonly string[]): JsonObject {
+  const found: JsonObject = {}
+  for (const name of names) {
+    const value: unknown = Reflect.get(record, name)
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
+
+function replaceFields(before: object | undefined, given: JsonObject, names: readonly string[]): JsonObject {
+  const next: JsonObject = { ...before }
+  for (const name of names) delete next[name]
+  return { ...next, ...pickFields(given, names) }
+}
+
+const CONNECTION = listSyncedFields(connectionFields)
+const KEY = listSyncedFields(keyFields)
+
+/** Syncs groups unchanged, if a gateway with this secret wrote them. */
+export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
+  const plain = plainForm(groupFields, ({ id }) => String(id))
+  return {
+    ...plain,
+    async read(item) {
+      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // the item is one
+      return plain.read(item)
+    },
+  }
+}
+
+/** Syncs connections with their credentials, which each side encrypts for their destination. */
+export function connectionForm({ keyring }: Pick<WritableStore, 'keyring'>): RecordForm {
+  return {
+    hasActive: true,
+    getId: ({ id }) => String(id),
+    async read({ record }) {
+      const connection = record as ConnectionRecord // the item is one
+      const apiKey = await decryptApiKey({ keyring }, connection)
+      return {
+        record: { ...pickFields(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
+        isActive: connection.isActive !== false,
+        ...(connection.edit !== undefined && { edit: connection.edit }),
+      }
+    },
+    async buildRecord({ record: { apiKey, ...given }, isActive = true }, before) {
+      const { sealedApiKey, ...next } = replaceFields(before?.record, given, CONNECTION)
+      const record = { ...next, isActive } as ConnectionRecord // by the schema of connections
+      if (typeof apiKey !== 'string') return record
+      return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
+    },
+  }
+}
+
+const UNOPENED =
+  'The key cannot be decrypted here because it was changed, moved, or encrypted with another secret. Delete it and create a new one.'
+const UNPROVEN = 'The key was not written by a gateway with this secret. Pause, resume, or delete it.'
+const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret. Pause, resume, or delete it.'
+const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
+
+/** Syncs keys by their digests. The gateway has their values; the cloud keeps the values of keys created there until the gateway has them. */
+export function keyForm(
+  store: WritableStore,
+  side: Side,
+): RecordForm & {
+  getSlot(content: Content, before: SyncItem | undefined): Promise<string>
+} {
+  const dropValue = ({ sealedKey, ...rest }: Partial<KeyRecord>, sha256: string) => ({
+    ...rest,
+    sealedKey: '',
+    sha256,
+  })
+
+  return {
+    hasActive: true,
+    getId: ({ id }) => String(id),
+
+    async read({ slot, record }) {
+      const key = record as KeyRecord // the item is one
+      const keyring = await store.keyring()
+      if (!(await store.isSignedKey(slot, key))) throw createProblem(UNPROVEN)
+      const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
+      const digest = value === undefined ? key.sha256 : await digestKey(value)
+      if (digest === undefined) throw createProblem(UNOPENED)
+      const own = value === undefined ? await keyring.digestBySha256(digest) : await keyring.digest(value)
+      if (own !== slot) throw createProblem(MISPLACED)
+      return {
+        record: { ...pickFields(key, KEY), digest },
+        isActive: key.isActive !== false,
+        ...(key.edit !== undefined && { edit: key.edit }),
+        ...(value !== undefined && { key: value }),
+      }
+    },
+
+    async getSlot({ record: { digest }, key }, before) {
+      const keyring = await store.keyring()
+      if (side === 'gateway' && key !== undefined) return keyring.digest(key)
+      if (side === 'gateway' && before) {
+        const { sha256 } = before.record as KeyRecord // the item is one
+        const value = sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
+        if (value !== undefined && (await digestKey(value)) === digest) return before.slot
+      }
+      return keyring.digestBySha256(String(digest))
+    },
+
+    async buildRecord({ record, isActive = true, key }, before) {
+      const { digest, ...given } = record
+      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, given, KEY), isActive }
+      const id = String(record.id)
+      if (side === 'cloud') return dropValue(next, String(digest))
+      const keyring = await store.keyring()
+      const was =
+        before && next.sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
+      const value = key ?? (was !== undefined && (await digestKey(was)) === digest ? was : undefined)
+      if (value === undefined) return dropValue(next, String(digest))
+      const { sha256, ...whole } = next
+      return { ...whole, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
+    },
+  }
+}
+
+const createProblem = (message: string) => gatewayError('STORAGE_FAILED', { message })

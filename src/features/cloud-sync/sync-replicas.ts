@@ -1,0 +1,138 @@
+import { randomBytes, toHex } from '../../lib/bytes.ts'
+import {
+  type Confirmation,
+  MAX_ATTEMPTS,
+  MAX_STATES,
+  type RecordState,
+  type SyncRequest,
+  type SyncResponse,
+} from './protocol.ts'
+import { isRejection } from './proxy-calls.ts'
+import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } from './sync-types.ts'
+
+/**
+ * Syncs all changes of both sides, run by the gateway, until neither side has more. Rejects as `send` does; changes synced until then stay. After the
+ * signal is aborted, no more records are written.
+ */
+export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
+  const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
+  const conflicts: Conflict[] = []
+  const refusals = new Map<string, Rejection>()
+  let state = options.state
+
+  async function report(conflict: Conflict): Promise<void> {
+    signal.throwIfAborted()
+    await onConflict(conflict)
+    conflicts.push(conflict)
+  }
+
+  /** Adopts the state that other processes saved in the meantime. Resolves to whether it differs. */
+  async function adoptSaved(): Promise<boolean> {
+    const { mirror, stamp, attempts = [] } = (await refresh?.()) ?? state
+    const isOther = mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
+    if (isOther) state = { mirror, stamp, attempts }
+    return isOther
+  }
+
+  /** Sends a request. Resolves to `undefined` if the two sides disagree about their last sync. */
+  async function sendRequest(
+    request: Pick<SyncRequest, 'changes' | 'seen' | 'create' | 'full'>,
+  ): Promise<SyncResponse | undefined> {
+    signal.throwIfAborted()
+    const isMoving = request.full || request.changes.length > 0 || request.seen.length > 0
+    if (isMoving) await adoptSaved()
+    const attempts = [...(state.attempts ?? []), toHex(randomBytes(8))].slice(-MAX_ATTEMPTS)
+    if (isMoving) {
+      state = { ...state, attempts }
+      await save(state)
+    }
+    const answer = await send({ ...state, attempts, ...request }).catch((error: unknown) => {
+      if (isRejection(error, 'HISTORY_DIVERGED') && !request.full) return undefined
+      throw error
+    })
+    signal.throwIfAborted()
+    if (!answer) return (await adoptSaved()) ? sendRequest(request) : undefined
+    state = { mirror: answer.mirror, stamp: answer.stamp }
+    await save(state)
+    return answer
+  }
+
+  // States only make sense within one replica, so nothing is sent before its ID is known.
+  let isDiverged = false
+  if (create || state.mirror === null)
+    isDiverged = (await sendRequest({ ...(create && { create }), changes: [], seen: [] })) === undefined
+  const replica = options.createReplica(state.mirror ?? '')
+  let isFull = create || isDiverged
+  signal.throwIfAborted()
+  if (isFull) await replica.markAllUnseen({ isDiverged })
+
+  /** Received states to confirm with the next request. */
+  let seen: Confirmation[] = []
+  /** All states sent and received in this sync, so that an unchanged one doesn't keep it going forever. */
+  const met = new Set<string>()
+  for (;;) {
+    signal.throwIfAborted()
+    const { states, more, refused } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
+    for (const one of refused) refusals.set(getName(one), one)
+    const answer = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
+    if (!answer) {
+      await replica.markAllUnseen({ isDiverged: true })
+      isFull = true
+      seen = []
+      continue
+    }
+    isFull = false
+    const hasSent = await takeVerdicts(replica, states, answer)
+    seen = []
+    let hasCome = false
+    for (const change of answer.changes) {
+      signal.throwIfAborted()
+      const verdict = await replica.merge(change, report)
+      if (typeof verdict !== 'string') {
+        refusals.set(getName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
+        continue
+      }
+      if (addNew(met, change)) seen.push(toConfirmation(change))
+      else if (verdict !== 'taken') continue
+      hasCome = true
+    }
+    if (hasSent || hasCome || more || answer.more) continue
+    if (!(await replica.resolveCollisions(report))) break
+  }
+  if (create) await replica.forgetOthers()
+  return { conflicts, refused: [...refusals.values()] }
+
+  /** Resolves to whether any state was sent for the first time. */
+  async function takeVerdicts(replica: Replica, states: RecordState[], answer: SyncResponse): Promise<boolean> {
+    const confirmed: Confirmation[] = []
+    states.forEach((sent, index) => {
+      const verdict = answer.verdicts[index]
+      if (verdict === 'taken' || verdict === 'known') confirmed.push(toConfirmation(sent))
+      else if (typeof verdict === 'object')
+        refusals.set(getName(sent), { ...getStateId(sent), message: verdict.refused, code: verdict.code })
+    })
+    signal.throwIfAborted()
+    await replica.confirm(confirmed)
+    return states.filter((one) => addNew(met, one, 'sent')).length > 0
+  }
+}
+
+const getName = ({ collection, id }: StateId) => `${collection}/${id}`
+const getStateId = ({ collection, id }: StateId) => ({ collection, id })
+
+function addNew(
+  met: Set<string>,
+  { collection, id, revision, active }: RecordState,
+  way: 'sent' | 'come' = 'come',
+): boolean {
+  const name = JSON.stringify([way, collection, id, revision, active])
+  if (met.has(name)) return false
+  met.add(name)
+  return true
+}
+
+const toConfirmation = ({ active, ...state }: RecordState): Confirmation => ({
+  ...getStateId(state),
+  revision: state.revision,
+  ...(active && { activeRevision: active.revision }),
+})

@@ -1,0 +1,160 @@
+import { Component, type ComponentChildren, type ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { useAction, useSignal } from './page-data.ts'
+import { formatClockTime } from './page-format.ts'
+import { followLive } from './page-live.ts'
+import Overview from './pages/overview.tsx'
+import { buildLink, route } from './route.ts'
+import { access, checkAccess, getMessage, hasToken, lostAt, signIn, signOut } from './session.ts'
+import { Button, Problem } from './ui/basics.tsx'
+import { Form, TextField } from './ui/forms.tsx'
+
+const titles = {
+  '': 'Overview',
+  keys: 'Keys',
+  usage: 'Usage',
+  requests: 'Requests',
+  targets: 'Targets',
+  combos: 'Combos',
+  models: 'Models',
+  playground: 'Playground',
+  cloud: 'Cloud sync',
+  settings: 'Settings',
+} as const
+
+type PageName = keyof typeof titles
+
+const pages: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
+  '': async () => Overview,
+  keys: async () => (await loadLazyViews()).keys,
+  usage: async () => (await loadLazyViews()).usage,
+  requests: async () => (await loadLazyViews()).requests,
+  targets: async () => (await loadLazyViews()).targets,
+  combos: async () => (await loadLazyViews()).combos,
+  models: async () => (await loadLazyViews()).models,
+  playground: async () => (await loadLazyViews()).playground,
+  cloud: async () => (await loadLazyViews()).cloud,
+  settings: async () => (await loadLazyViews()).settings,
+}
+
+const loadLazyViews = () => import('./pages/lazy-pages.ts')
+
+export function App() {
+  const { state } = access.value
+  useEffect(() => {
+    if (state === 'unknown') void checkAccess()
+  }, [state])
+  if (access.value.state === 'closed') return <SignIn why={access.value.why} />
+  if (state === 'unknown') return <p class="loading">Loading…</p>
+  return <Frame />
+}
+
+function Frame() {
+  const { page } = route.value
+  const title = isPage(page) ? titles[page] : 'Page not found'
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(followLive, [])
+  useEffect(() => {
+    document.title = `${title} – Signalbox`
+    heading.current?.focus()
+    document.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [title])
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => heading.current?.focus()}>
+        Skip to content
+      </button>
+      <header class="bar">
+        <a class="brand" href={buildLink('')}>
+          Signalbox
+        </a>
+        <nav aria-label="Signalbox">
+          {Object.entries(titles).map(([name, text]) => (
+            <a key={name} href={buildLink(name)} aria-current={name === page ? 'page' : undefined}>
+              {text}
+            </a>
+          ))}
+        </nav>
+        {hasToken.value && (
+          <Button kind="quiet" onClick={() => signOut()}>
+            Sign out
+          </Button>
+        )}
+      </header>
+      {lostAt.value !== undefined && (
+        <p class="lost" role="status">
+          The gateway hasn’t responded since {formatClockTime(lostAt.value)}. Retrying…
+        </p>
+      )}
+      <main id="content">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <ErrorBoundary key={page}>
+          <LazyView page={page} />
+        </ErrorBoundary>
+      </main>
+    </>
+  )
+}
+
+const isPage = (name: string): name is PageName => Object.hasOwn(titles, name)
+
+function LazyView({ page }: { page: string }) {
+  const view = useSignal<ComponentType | undefined>(undefined)
+  const error = useSignal<string | undefined>(undefined)
+  const load = isPage(page) ? pages[page] : undefined
+  const begin = () => {
+    error.value = undefined
+    load?.().then(
+      (loaded) => {
+        view.value = loaded
+      },
+      (thrown: unknown) => {
+        error.value = getMessage(thrown)
+      },
+    )
+  }
+  useEffect(begin, [])
+  if (!load) return <p>Page not found</p>
+  if (error.value !== undefined) return <Problem onRetry={begin}>{error.value}</Problem>
+  const View = view.value
+  return View ? <View /> : <p class="loading">Loading…</p>
+}
+
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
+  override state: { error?: unknown } = {}
+  override componentDidCatch(error: unknown) {
+    this.setState({ error })
+  }
+  override render() {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return (
+      <Problem
+        onRetry={() => this.setState({ error: undefined })}
+      >{`Something went wrong: ${getMessage(error)}`}</Problem>
+    )
+  }
+}
+
+function SignIn({ why }: { why: string }) {
+  const token = useSignal('')
+  const signing = useAction(async () => signIn(token.value.trim()))
+  return (
+    <main class="sign-in">
+      <h1>Sign in</h1>
+      <Problem>{why || undefined}</Problem>
+      <Form of={signing} submit="Sign in" writes={false}>
+        <TextField
+          label="Admin token"
+          hint="The CLI prints the token the first time it starts. In your own app, it’s the management.token option. The token is kept only in this browser tab."
+          type="password"
+          autocomplete="current-password"
+          required
+          of={token}
+        />
+      </Form>
+    </main>
+  )
+}

@@ -1,0 +1,2 @@
+/* The build compiles JSX to calls of these. */
+export { Fragment, h } from 'preact'

@@ -1,0 +1,103 @@
+import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { type LiveEventType, onEvents } from './page-live.ts'
+import { getMessage, isDenied, signOut } from './session.ts'
+
+/** The state of loaded data. The last value stays while it reloads. */
+export interface LoadState<T> {
+  value: T | undefined
+  error: string | undefined
+  isLoading: boolean
+}
+
+export interface Resource<T> extends ReadonlySignal<LoadState<T>> {}
+
+/**
+ * Loads the data of a view. Reloads it when a signal that `load` reads changes, every `everyMs` while the page is visible, and on events of the types
+ * `on`, at most every `restMs`. Drops results that arrive after a newer call, or after the view is gone.
+ */
+export function useData<T>(
+  load: () => Promise<T>,
+  { everyMs, on = [], restMs = 1_000 }: { everyMs?: number; on?: readonly LiveEventType[]; restMs?: number } = {},
+) {
+  const state = useSignal<LoadState<T>>({ value: undefined, error: undefined, isLoading: true })
+  const turn = useSignal(0)
+  const latest = useRef(0)
+
+  useSignalEffect(() => {
+    turn.value // reload with each turn
+    const own = ++latest.current
+    const isCurrent = () => own === latest.current
+    state.value = { ...state.peek(), isLoading: true }
+    load().then(
+      (value) => {
+        if (isCurrent()) state.value = { value, error: undefined, isLoading: false }
+      },
+      (error: unknown) => {
+        if (!isCurrent()) return
+        if (isDenied(error)) signOut(getMessage(error))
+        state.value = { value: state.peek().value, error: getMessage(error), isLoading: false }
+      },
+    )
+  })
+
+  useEffect(() => {
+    const again = () => {
+      if (!document.hidden) turn.value++
+    }
+    const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
+    document.addEventListener('visibilitychange', again)
+    let loadedAt = Date.now()
+    let soon: ReturnType<typeof setTimeout> | undefined
+    const leave = onEvents((events) => {
+      if (!events.some(({ type }) => on.includes(type))) return
+      soon ??= setTimeout(
+        () => {
+          soon = undefined
+          loadedAt = Date.now()
+          again()
+        },
+        loadedAt + restMs - Date.now(),
+      )
+    })
+    return () => {
+      latest.current = -1
+      leave()
+      clearTimeout(soon)
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', again)
+    }
+  }, [])
+
+  return { state, reload: () => void turn.value++ }
+}
+
+/** Runs the action of a form, and tracks whether it is busy and how it failed. */
+export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unknown>) {
+  const isBusy = useSignal(false)
+  const error = useSignal<string | undefined>(undefined)
+  async function run(...args: A): Promise<boolean> {
+    if (isBusy.value) return false
+    isBusy.value = true
+    error.value = undefined
+    try {
+      await act(...args)
+      return true
+    } catch (thrown) {
+      error.value = getMessage(thrown)
+      return false
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return { run, isBusy, error }
+}
+
+/** Runs the actions of a view's buttons, and reloads the view afterwards. */
+export const useChange = (reload: () => void) =>
+  useAction(async (act: () => Promise<unknown>) => {
+    await act()
+    reload()
+  })
+
+export { type Signal, useSignal }

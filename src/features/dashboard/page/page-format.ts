@@ -1,0 +1,96 @@
+/* Formats numbers and times in the browser's locale, and makes untrusted strings safe to show. */
+
+const numbers = new Intl.NumberFormat()
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const days = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const moments = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+})
+const hours = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
+
+export const formatNumber = (value: number): string => numbers.format(value)
+
+/** "1 request", "1,234 requests". */
+export const formatCount = (count: number, thing: string): string =>
+  `${formatNumber(count)} ${thing}${count === 1 ? '' : 's'}`
+
+/** 1,234 and 1.2M. */
+export const formatCompact = (value: number): string =>
+  Math.abs(value) < 10_000 ? formatNumber(value) : short.format(value)
+
+/** US dollars with two decimals, more for small amounts. */
+export function formatMoney(usd: number): string {
+  const digits =
+    usd === 0 || Math.abs(usd) >= 1 ? 2 : Math.min(8, Math.max(2, 1 - Math.floor(Math.log10(Math.abs(usd))) + 1))
+  return `$${new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: digits }).format(usd)}`
+}
+
+export const formatPercent = (share: number): string =>
+  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share)
+
+/** 430 ms, 1.8 s, 3 min. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${numbers.format(Math.round(ms / 100) / 10)} s`
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${numbers.format(Math.round(ms / 360_000) / 10)} h`
+}
+
+export const formatDateTime = (time: string | number): string => dates.format(new Date(time))
+export const formatDay = (time: string | number): string => days.format(new Date(time))
+export const formatHour = (time: string | number): string => hours.format(new Date(time))
+export const formatMoment = (time: string | number): string => moments.format(new Date(time))
+
+/** The time of day, with the date unless it is today, and the year unless it is this year. */
+export function formatClockTime(time: string | number, now = Date.now()): string {
+  const date = new Date(time)
+  const today = new Date(now)
+  if (date.toDateString() === today.toDateString()) return clock.format(date)
+  return (date.getFullYear() === today.getFullYear() ? moments : dates).format(date)
+}
+
+const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+/** "5 min. ago", "in 3 days". */
+export function formatRelativeTime(time: string | number, now = Date.now()): string {
+  const seconds = (new Date(time).getTime() - now) / 1_000
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
+  return relative.format(Math.round(seconds / size), unit)
+}
+
+const MAX_TEXT = 300
+
+/**
+ * Makes an untrusted string safe to show, such as a name, a model, or an error. Escapes invisible characters and those that change the text direction,
+ * and truncates long strings.
+ */
+export const sanitize = (text: string): string =>
+  escapeInvisible(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
+
+/** Like `sanitize`, without truncating: for errors. */
+export function escapeInvisible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
+    const code = found.codePointAt(0) ?? 0
+    return code === 0x200d ? found : `\\u{${code.toString(16)}}`
+  })
+}
+
+/** Splits the text of a field at commas and line breaks. */
+export function splitList(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((one) => one.trim())
+    .filter(Boolean)
+}

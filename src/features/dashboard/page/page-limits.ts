@@ -1,0 +1,59 @@
+import type { LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
+import { formatMoney, formatNumber } from './page-format.ts'
+import { toChoices } from './ui/forms.tsx'
+
+export const unitLabels = { usd: 'USD', requests: 'requests', tokens: 'tokens' } as const
+export const windowLabels: Readonly<Record<LimitWindow, string>> = {
+  minute: 'per minute',
+  hour: 'per hour',
+  day: 'per day',
+  week: 'per week',
+  month: 'per month',
+  total: 'in total',
+}
+
+/** A limit as a row of a form. */
+export interface LimitRow {
+  unit: keyof typeof unitLabels
+  amount: string
+  window: LimitWindow
+}
+
+export const formatAmount = (unit: LimitUnit, amount: number): string =>
+  unit === 'usd' ? formatMoney(amount) : formatNumber(amount)
+
+/** The unit and the period of a limit: "tokens per day". */
+export const formatLimitName = (unit: LimitUnit, window: LimitWindow | null): string =>
+  [unit === 'parallel' ? 'concurrent requests' : unit !== 'usd' && unitLabels[unit], window && windowLabels[window]]
+    .filter(Boolean)
+    .join(' ')
+
+/** Each limit in words. */
+export function formatLimits(limits: UsageLimits | undefined): string[] {
+  if (!limits) return []
+  const windowed = toLimitRows(limits).map(
+    ({ unit, amount, window }) => `${formatAmount(unit, Number(amount))} ${formatLimitName(unit, window)}`,
+  )
+  return limits.parallel === undefined
+    ? windowed
+    : [...windowed, `${formatNumber(limits.parallel)} concurrent requests`]
+}
+
+export const toLimitRows = (limits: UsageLimits | undefined): LimitRow[] =>
+  toChoices(unitLabels).flatMap(([unit]) =>
+    toChoices(windowLabels).flatMap(([window]) => {
+      const amount = limits?.[unit]?.[window]
+      return amount === undefined ? [] : { unit, amount: String(amount), window }
+    }),
+  )
+
+/** The limits of a form; `null` if there are none. The gateway reports amounts that aren't numbers. */
+export function toLimits(rows: readonly LimitRow[], parallel: string): UsageLimits | null {
+  const limits: UsageLimits = {}
+  for (const { unit, amount, window } of rows) {
+    if (amount.trim() === '') continue
+    limits[unit] = { ...limits[unit], [window]: Number(amount) }
+  }
+  if (parallel.trim() !== '') limits.parallel = Number(parallel)
+  return Object.keys(limits).length > 0 ? limits : null
+}

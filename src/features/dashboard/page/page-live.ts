@@ -1,0 +1,76 @@
+import { signal } from '@preact/signals'
+import type { LiveEvent, LiveEventType } from '../../../client/client.ts'
+import type { RunningRequest } from '../../live/live-feed.ts'
+import { api, lostAt } from './session.ts'
+
+export type { LiveEvent, LiveEventType, RunningRequest }
+
+/** Minimum interval between deliveries, in ms. */
+const BATCH_MS = 250
+
+/** In-flight requests by ID. */
+export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())
+
+const listeners = new Set<(events: LiveEvent[]) => void>()
+let last: string | undefined
+let waiting: LiveEvent[] = []
+
+/** Calls `listener` with events in order. Returns a function to stop. */
+export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** Follows the gateway's events while the page is visible, with one stream for all views. Returns a function to stop. */
+export function followLive(): () => void {
+  let stop = new AbortController()
+
+  async function start() {
+    stop.abort()
+    if (document.hidden) return
+    stop = new AbortController()
+    const events = api.value.live({
+      signal: stop.signal,
+      ...(last !== undefined && { after: last }),
+      onConnection: (error) => {
+        lostAt.value = error && (lostAt.value ?? Date.now())
+      },
+    })
+    for await (const event of events) {
+      last = event.id
+      if (waiting.push(event) === 1) setTimeout(deliver, BATCH_MS)
+    }
+  }
+
+  const begin = () => void start().catch(() => {}) // the page's fetch handles the rejection
+  begin()
+  document.addEventListener('visibilitychange', begin)
+  return () => {
+    document.removeEventListener('visibilitychange', begin)
+    stop.abort()
+  }
+}
+
+function deliver() {
+  const events = waiting
+  waiting = []
+  const requests = new Map(running.value)
+  for (const event of events) applyEvent(event, requests)
+  running.value = requests
+  for (const listener of listeners) listener(events)
+}
+
+function applyEvent({ type, data }: LiveEvent, requests: Map<string, RunningRequest>) {
+  if (type === 'running') {
+    requests.clear()
+    for (const request of data.requests) requests.set(request.id, request)
+  } else if (type === 'began') requests.set(data.id, data)
+  else if (type === 'finished') requests.delete(data.id)
+  else if (type === 'attempt' || type === 'first-word') {
+    const known = requests.get(data.id)
+    if (!known) return
+    if (type === 'first-word') requests.set(data.id, { ...known, firstByteMs: data.firstByteMs })
+    else if ('number' in data)
+      requests.set(data.id, { ...known, attempts: Object.assign([...known.attempts], { [data.number - 1]: data }) })
+  }
+}

@@ -1,0 +1,128 @@
+import { useAction, useData, useSignal } from '../page-data.ts'
+import { formatDuration } from '../page-format.ts'
+import { api, changeRecord } from '../session.ts'
+import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
+import { Form, TextField } from '../ui/forms.tsx'
+import { Facts, Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+type CloudState = Awaited<ReturnType<typeof api.value.cloud.get>>
+type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
+type Conflict = CloudState['conflicts'][number]
+
+/** The state of cloud sync. */
+export default function Cloud() {
+  const { state, reload } = useData(
+    async () => {
+      const [cloud, settings] = await Promise.all([api.value.cloud.get(), api.value.settings.get()])
+      return { cloud, settings }
+    },
+    { everyMs: 10_000 },
+  )
+  return (
+    <>
+      <p>Cloud sync copies your configuration to a cloud proxy, which serves the same keys and models.</p>
+      <Await of={state.value} onRetry={reload}>
+        {({ cloud, settings }) => (
+          <>
+            <CloudFacts {...cloud} />
+            <Actions cloud={cloud} settings={settings} onDone={reload} />
+            <Section title="Conflicts">
+              <Table
+                caption="Conflicts"
+                columns={conflictColumns}
+                rows={[...cloud.conflicts].reverse()}
+                getKey={({ collection, id, at }) => `${collection} ${id} ${at}`}
+                empty="No conflicts."
+              />
+            </Section>
+          </>
+        )}
+      </Await>
+    </>
+  )
+}
+
+function CloudFacts({ cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError }: CloudState) {
+  const kind = !cloudEnabled ? 'off' : lastError === null ? 'good' : 'bad'
+  return (
+    <Facts
+      of={[
+        ['Cloud sync', <State kind={kind}>{{ good: 'On', off: 'Off', bad: 'Failing' }[kind]}</State>],
+        ['Proxy', cloudUrl || 'None'],
+        ['Last sync', lastSuccessAt === null ? 'Never' : <Time at={lastSuccessAt} />],
+        ['Lag', lagMs > 0 ? formatDuration(lagMs) : undefined],
+        ['Last error', lastError ?? undefined],
+      ]}
+    />
+  )
+}
+
+interface ActionsProps {
+  cloud: CloudState
+  settings: Settings
+  onDone: () => void
+}
+
+function Actions({ cloud: { cloudEnabled }, settings, onDone }: ActionsProps) {
+  const base = useSignal(settings).peek() // the form's initial values
+  const url = useSignal(base.cloudUrl)
+  const enrollmentToken = useSignal('')
+  const message = useSignal('')
+  const { run, isBusy, error } = useAction(async (act: () => Promise<{ message?: string } | object>) => {
+    message.value = ''
+    const result = await act()
+    if ('message' in result && typeof result.message === 'string') message.value = result.message
+    onDone()
+  })
+  const { cloud } = api.value
+  const disabled = isBusy.value
+  const enabling = {
+    isBusy,
+    error,
+    run: () =>
+      run(async () => {
+        const token = enrollmentToken.value.trim()
+        const entered = { cloudUrl: url.value.trim() }
+        if (entered.cloudUrl !== base.cloudUrl)
+          await changeRecord(base, (options) => api.value.settings.update(entered, options), entered)
+        return cloud.enable(token === '' ? {} : { enrollmentToken: token })
+      }),
+  }
+  return (
+    <>
+      {cloudEnabled && <Problem>{error.value}</Problem>}
+      <p role="status">{isBusy.value ? 'Loading…' : message.value}</p>
+      {cloudEnabled ? (
+        <p class="actions">
+          <Button writes disabled={disabled} onClick={() => run(() => cloud.sync())}>
+            Sync now
+          </Button>
+          <Button writes disabled={disabled} onClick={() => run(() => cloud.check())}>
+            Check proxy
+          </Button>
+          <Button kind="danger" disabled={disabled} onClick={() => run(() => cloud.disable())}>
+            Disable cloud sync
+          </Button>
+          <span class="hint">Pulls the latest changes from the proxy, then deletes your data and sessions there.</span>
+        </p>
+      ) : (
+        <Form of={enabling} submit="Enable cloud sync" isRow>
+          <TextField label="Proxy URL" required of={url} />
+          <TextField
+            label="Enrollment token"
+            hint="Used once and never stored. Leave empty to use the token set in your app."
+            type="password"
+            of={enrollmentToken}
+          />
+        </Form>
+      )}
+    </>
+  )
+}
+
+const conflictColumns: Column<Conflict>[] = [
+  { name: 'Record', cell: ({ collection, id }) => `${collection}: ${id}` },
+  { name: 'Kept', cell: ({ kept }) => (kept === 'gateway' ? 'Gateway’s version' : 'Proxy’s version') },
+  { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+]

@@ -1,0 +1,212 @@
+import { useId } from 'preact/hooks'
+import type { WireFormat } from '../../../../types/catalog-types.ts'
+import { useAction, useData, useSignal } from '../page-data.ts'
+import { splitList } from '../page-format.ts'
+import { api, changeRecord } from '../session.ts'
+import { Await } from '../ui/basics.tsx'
+import {
+  bindField,
+  CheckField,
+  Form,
+  NumberField,
+  SelectField,
+  Suggestions,
+  TextArea,
+  TextField,
+  toChoices,
+} from '../ui/forms.tsx'
+import { Dialog } from '../ui/sections.tsx'
+import { type PriceRow, PriceRows, toPriceRows, toPrices } from './price-rows.tsx'
+import type { ShownConnection } from './targets.tsx'
+
+type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]
+
+/** The fields of a provider's URL, by cloud. */
+const cloudFields = {
+  azure: ['resource', 'apiVersion', 'deployment'],
+  bedrock: ['region'],
+  vertex: ['project', 'region'],
+} as const
+
+const cloudLabels = {
+  resource: 'Resource',
+  region: 'Region',
+  project: 'Project',
+  apiVersion: 'API version',
+  deployment: 'Deployment',
+} as const
+
+const formatLabels: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': 'OpenAI Chat Completions',
+  'openai-responses': 'OpenAI Responses',
+  'anthropic-messages': 'Anthropic Messages',
+  gemini: 'Gemini',
+}
+
+/** The text fields of a connection's provider data. */
+const TEXT_FIELDS = [
+  'prefix',
+  'baseUrl',
+  'format',
+  'resource',
+  'region',
+  'project',
+  'apiVersion',
+  'deployment',
+] as const
+
+/** The form's state. */
+interface ConnectionState
+  extends Record<(typeof TEXT_FIELDS)[number] | 'provider' | 'name' | 'apiKey' | 'priority' | 'enabledModels', string> {
+  discover: boolean
+  prices: PriceRow[]
+}
+
+interface ConnectionDialogProps {
+  connection: ShownConnection | undefined
+  onClose: () => void
+  onSaved: () => void
+}
+
+/** Creates or edits a connection. Only shows the fields its provider needs. */
+export function ConnectionDialog({ connection, onClose, onSaved }: ConnectionDialogProps) {
+  const { state, reload } = useData(async () => (await api.value.providers.list()).providers)
+  return (
+    <Dialog title={connection ? `Edit connection "${connection.name}"` : 'Add connection'} onClose={onClose}>
+      <Await of={state.value} onRetry={reload}>
+        {(providers) => <ConnectionForm connection={connection} providers={providers} onSaved={onSaved} />}
+      </Await>
+    </Dialog>
+  )
+}
+
+function ConnectionForm({
+  connection,
+  providers,
+  onSaved,
+}: Omit<ConnectionDialogProps, 'onClose'> & { providers: readonly Provider[] }) {
+  const form = useSignal<ConnectionState>(toFormState(connection))
+  const saving = useAction(async () => {
+    const input = toInput(form.value, connection)
+    if (connection)
+      await changeRecord(connection, (options) => api.value.connections.update(connection.id, input, options), input)
+    else await api.value.connections.create({ provider: form.value.provider.trim(), ...input })
+    onSaved()
+  })
+  const known = providers.find(({ id }) => id === form.value.provider.trim())
+  const cloud = known?.cloud
+  const list = useId()
+  const needsAddress = !known?.baseUrl && !cloud
+
+  return (
+    <Form of={saving} submit={connection ? 'Save' : 'Add connection'}>
+      {!connection && (
+        <>
+          <TextField
+            label="Provider"
+            path="provider"
+            hint="Choose a provider, or enter any name and a base URL."
+            required
+            list={list}
+            of={bindField(form, 'provider')}
+          />
+          <Suggestions id={list} of={providers.map(({ id, name = id }) => [id, name] as const)} />
+        </>
+      )}
+      <TextField label="Name" path="name" placeholder={known?.name ?? ''} of={bindField(form, 'name')} />
+      <TextField
+        label="API key"
+        path="apiKey"
+        hint={
+          connection?.apiKey
+            ? `The stored key ends in ${connection.apiKey.slice(-4)}. Leave empty to keep it.`
+            : 'Stored encrypted and sent only to the provider.'
+        }
+        type="password"
+        of={bindField(form, 'apiKey')}
+      />
+      {cloud &&
+        cloudFields[cloud].map((name) => (
+          <TextField
+            key={name}
+            label={cloudLabels[name]}
+            path={`providerSpecificData.${name}`}
+            of={bindField(form, name)}
+          />
+        ))}
+      <details open={needsAddress || undefined}>
+        <summary>Base URL, format, and models</summary>
+        <TextField
+          label="Base URL"
+          path="providerSpecificData.baseUrl"
+          hint="API base URL, including the version, such as https://llm.example/v1. Leave empty for the provider’s default."
+          placeholder={known?.baseUrl ?? 'https://'}
+          of={bindField(form, 'baseUrl')}
+        />
+        <div class="row">
+          <SelectField
+            label="API format"
+            path="providerSpecificData.format"
+            of={bindField(form, 'format')}
+            options={[['', 'Provider default'], ...toChoices(formatLabels)]}
+          />
+          <TextField label="Model prefix" path="providerSpecificData.prefix" of={bindField(form, 'prefix')} />
+          <NumberField
+            label="Priority"
+            path="priority"
+            hint="Lower numbers are tried first."
+            of={bindField(form, 'priority')}
+          />
+        </div>
+        <TextArea
+          label="Models"
+          path="providerSpecificData.enabledModels"
+          hint="Model IDs, separated by commas or line breaks. Leave empty to use the models in the catalog."
+          rows={3}
+          of={bindField(form, 'enabledModels')}
+        />
+        <CheckField label="Fetch the model list from the server when saving" of={bindField(form, 'discover')} />
+      </details>
+      <details open={form.peek().prices.length > 0 || undefined}>
+        <summary>Prices</summary>
+        <p class="hint">In USD per million tokens. These override the catalog’s prices for this connection.</p>
+        <PriceRows of={bindField(form, 'prices')} />
+      </details>
+    </Form>
+  )
+}
+
+function toFormState(connection: ShownConnection | undefined): ConnectionState {
+  const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
+  const texted = TEXT_FIELDS.map((one) => [one, data[one] ?? ''] as const)
+  return {
+    ...(Object.fromEntries(texted) as Record<(typeof TEXT_FIELDS)[number], string>), // of these names
+    provider,
+    name,
+    apiKey: '',
+    priority: String(priority),
+    enabledModels: data.enabledModels?.join('\n') ?? '',
+    discover: false,
+    prices: toPriceRows(connection?.prices),
+  }
+}
+
+/** Builds the request body. Keeps data of an existing connection that the form has no field for. */
+function toInput(form: ConnectionState, connection: ShownConnection | undefined) {
+  const models = splitList(form.enabledModels)
+  const own = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])
+  const data: Record<string, unknown> = {
+    ...connection?.providerSpecificData,
+    ...Object.fromEntries(own),
+    enabledModels: models.length > 0 ? models : undefined,
+  }
+  const [name, apiKey, priority] = [form.name.trim(), form.apiKey.trim(), form.priority.trim()]
+  return {
+    ...(name !== '' && { name }),
+    ...(apiKey !== '' && { apiKey }),
+    ...((connection || priority !== '') && { priority: priority === '' ? null : Number(priority) }),
+    ...((connection || Object.values(data).some((value) => value !== undefined)) && { providerSpecificData: data }),
+    ...((connection?.prices || form.prices.length > 0) && { prices: toPrices(form.prices) }),
+    ...(form.discover && { discover: true }),
+  }
+}

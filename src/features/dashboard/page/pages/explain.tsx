@@ -1,0 +1,89 @@
+import { useAction, useSignal } from '../page-data.ts'
+import { api } from '../session.ts'
+import { Problem, Text } from '../ui/basics.tsx'
+import { Form, TextArea, TextField } from '../ui/forms.tsx'
+import { findKey, KeyField } from '../ui/key-field.tsx'
+import { Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+type Explanation = Awaited<ReturnType<typeof api.value.explain>>
+type Target = Explanation['targets'][number]
+
+/** Shows where a request would go, and why. */
+export function Explain() {
+  const model = useSignal('')
+  const path = useSignal('/v1/chat/completions')
+  const body = useSignal('')
+  const key = useSignal('')
+  const found = useSignal<Explanation | undefined>(undefined)
+  const asking = useAction(async () => {
+    found.value = undefined
+    const requestBody: unknown = body.value.trim() === '' ? undefined : JSON.parse(body.value)
+    const keyId = await findKey(key.value.trim())
+    found.value = await api.value.explain({
+      model: model.value.trim(),
+      path: path.value.trim(),
+      ...(keyId !== '' && { keyId }),
+      ...(typeof requestBody === 'object' && requestBody !== null && { body: requestBody }),
+    })
+  })
+  return (
+    <Section title="Routing preview">
+      <p class="hint">See where a request would go. No provider is called, and round-robin positions don’t change.</p>
+      <Form of={asking} submit="Preview">
+        <div class="row">
+          <TextField label="Model" path="model" required of={model} />
+          <TextField label="Path" path="path" of={path} />
+          <KeyField label="API key" hint="Name or ID. Leave empty for a request without a key." path="keyId" of={key} />
+        </div>
+        <TextArea label="Request body (JSON, optional)" path="body" rows={3} class="mono" of={body} />
+      </Form>
+      {found.value && <ExplanationView explanation={found.value} />}
+    </Section>
+  )
+}
+
+function ExplanationView({ explanation: { targets, leftOut, error } }: { explanation: Explanation }) {
+  return (
+    <>
+      <Problem>{error && `The client would get a ${error.status}: ${error.message}`}</Problem>
+      <Table
+        caption="Routing preview"
+        columns={columns}
+        rows={targets}
+        getKey={({ connectionId, model, via }) => `${connectionId} ${model} ${via}`}
+        empty="No targets found."
+      />
+      {leftOut.length > 0 && (
+        <>
+          <h3>Excluded models</h3>
+          <ul>
+            {leftOut.map(({ combo, model, unmet }) => (
+              <li key={`${combo} ${model}`}>
+                <Text of={`${combo}: ${model} (${unmet})`} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+const uses = {
+  first: 'First',
+  next: 'Next',
+  beyond: 'Beyond max attempts',
+  'last-resort': 'Last resort',
+  skipped: 'Skipped',
+} as const
+
+const columns: Column<Target>[] = [
+  { name: 'Order', cell: ({ use }) => uses[use] },
+  {
+    name: 'Target',
+    cell: ({ provider, model, connection }) => `${provider}/${model} (${connection})`,
+  },
+  { name: 'Reason', cell: ({ why }) => why },
+  { name: 'Via', cell: ({ via }) => via },
+]

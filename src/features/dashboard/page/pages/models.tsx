@@ -1,0 +1,176 @@
+import type { Kind } from '../../../../types/catalog-types.ts'
+import { kindLabels } from '../labels.ts'
+import { useAction, useChange, useData, useSignal } from '../page-data.ts'
+import { formatCompact, formatMoney } from '../page-format.ts'
+import { bindQuery, route, setQuery } from '../route.ts'
+import { api, changeRecord, uncheckedApi } from '../session.ts'
+import { Await, Button, Problem } from '../ui/basics.tsx'
+import { Form, NumberField, SelectField, TextField, toChoices } from '../ui/forms.tsx'
+import { Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { tokenLabels } from './price-rows.tsx'
+
+type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
+type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
+
+/** The models that clients can request, and the operator's custom models. */
+export default function Models() {
+  const { state, reload } = useData(load)
+  return (
+    <Await of={state.value} onRetry={reload}>
+      {({ published, after, custom }) => (
+        <>
+          <Section title="Available models">
+            <p class="hint">
+              Models that an unrestricted key can request. Prices are in USD, per million tokens or per unit.
+            </p>
+            <div class="tools">
+              <TextField label="Name" type="search" of={bindFilter('q')} />
+              <SelectField
+                label="Kind"
+                of={bindFilter('kinds')}
+                options={[['', kindLabels.llm], ['all', 'All kinds'], ...toChoices(kindLabels).slice(1)]}
+              />
+            </div>
+            <Table
+              caption="Available models"
+              columns={publishedColumns}
+              rows={published}
+              getKey={({ id }) => id}
+              empty={route.value.query.size === 0 ? 'No models yet. Connect a provider first.' : 'No results.'}
+            />
+            <p class="actions">
+              {route.value.query.get('after') && <Button onClick={() => setQuery({ after: '' })}>First page</Button>}
+              {after !== '' && <Button onClick={() => setQuery({ after })}>Next page</Button>}
+            </p>
+          </Section>
+          <CustomModels custom={custom} onChange={reload} />
+        </>
+      )}
+    </Await>
+  )
+}
+
+const PAGE = 200
+
+async function load() {
+  const { query } = route.value
+  const filter = Object.fromEntries(['q', 'kinds', 'after'].map((name) => [name, query.get(name) || undefined]))
+  const [{ data, after = '' }, { models }] = await Promise.all([
+    uncheckedApi.value.models.published({ ...filter, limit: PAGE }),
+    api.value.customModels.list(),
+  ])
+  return { published: data, after, custom: models }
+}
+
+const bindFilter = (name: string) => bindQuery(name, undefined, { after: '' })
+
+const formatPrice = (value: number | undefined) => (value === undefined ? '' : formatMoney(value))
+
+const labels: Readonly<Record<string, string>> = tokenLabels
+
+/** Lists prices other than text tokens, such as for images and for requests with a long input. */
+function formatOtherPrices({ price: { images = {}, tiers = [], ...all } = {} }: Published): string {
+  const others = Object.entries(all).filter(([of]) => !/^(?:input|output|cache)/.test(of))
+  const listed = [...others, ...Object.entries(images)].map(([of, usd = 0]) => `${of}: ${formatMoney(usd)}`)
+  const long = tiers.map(({ above, ...prices }) => {
+    const each = Object.entries(prices).map(([of, usd]) => `${labels[of]?.toLowerCase() ?? of} ${formatMoney(usd)}`)
+    return `over ${formatCompact(above)} input tokens: ${each.join(', ')}`
+  })
+  return [...listed, ...long].join('; ')
+}
+
+const priceSources = { connection: 'Connection', customModel: 'Custom model', catalog: 'Catalog' } as const
+
+const publishedColumns: Column<Published>[] = [
+  { name: 'Name', by: ({ id }) => id, cell: ({ id }) => id },
+  { name: 'Source', by: (model) => model.owned_by, cell: (model) => model.owned_by },
+  { name: 'Kind', by: ({ kind = '' }) => kind, cell: ({ kind }) => kind && kindLabels[kind] },
+  {
+    name: 'Input',
+    isNumber: true,
+    by: (model) => model.price?.input ?? 0,
+    cell: (model) => formatPrice(model.price?.input),
+  },
+  {
+    name: 'Output',
+    isNumber: true,
+    by: (model) => model.price?.output ?? 0,
+    cell: (model) => formatPrice(model.price?.output),
+  },
+  { name: 'Other prices', cell: formatOtherPrices },
+  { name: 'Price source', cell: ({ priceSource }) => priceSource && priceSources[priceSource] },
+  {
+    name: 'Context window',
+    isNumber: true,
+    by: ({ contextWindow = 0 }) => contextWindow,
+    cell: ({ contextWindow }) => contextWindow && formatCompact(contextWindow),
+  },
+]
+
+function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChange: () => void }) {
+  const { run, error } = useChange(onChange)
+  const provider = useSignal('')
+  const id = useSignal('')
+  const kind = useSignal<Kind>('llm')
+  const input = useSignal('')
+  const output = useSignal('')
+  const adding = useAction(async () => {
+    const prices = {
+      ...(input.value !== '' && { input: Number(input.value) }),
+      ...(output.value !== '' && { output: Number(output.value) }),
+    }
+    const model = { providerAlias: provider.value.trim(), id: id.value.trim(), type: kind.value }
+    await api.value.customModels.create({ ...model, ...(Object.keys(prices).length > 0 && { prices }) })
+    id.value = ''
+    onChange()
+  })
+  const columns: Column<Custom>[] = [
+    {
+      name: 'Name',
+      by: (model) => model.id,
+      cell: (model) => `${model.providerAlias}/${model.id}`,
+    },
+    { name: 'Kind', cell: ({ type = 'llm' }) => kindLabels[type] },
+    { name: 'Input', isNumber: true, cell: ({ prices }) => formatPrice(prices?.input) },
+    { name: 'Output', isNumber: true, cell: ({ prices }) => formatPrice(prices?.output) },
+    {
+      name: 'Actions',
+      cell: (model) => (
+        <Button
+          kind="danger"
+          of={model.id}
+          onClick={() =>
+            run(() =>
+              changeRecord(model, (options) => api.value.customModels.delete(model.providerAlias, model.id, options)),
+            )
+          }
+        >
+          Delete
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Section title="Custom models">
+      <p class="hint">
+        Add models that aren’t in the catalog, or set your own prices. Prices are in USD per million tokens.
+      </p>
+      <Problem>{error.value}</Problem>
+      <Table
+        caption="Custom models"
+        columns={columns}
+        rows={custom}
+        getKey={(model) => `${model.providerAlias}/${model.id}`}
+        empty="No custom models yet."
+      />
+      <Form of={adding} submit="Add model" isRow>
+        <TextField label="Provider prefix or ID" required of={provider} />
+        <TextField label="Model ID" required of={id} />
+        <SelectField label="Kind" of={kind} options={toChoices(kindLabels)} />
+        <NumberField label="Input price" of={input} />
+        <NumberField label="Output price" of={output} />
+      </Form>
+    </Section>
+  )
+}

@@ -1,0 +1,171 @@
+import type { Kind } from '../../../../types/catalog-types.ts'
+import type { UsageLimits } from '../../../../types/limits.ts'
+import { kindLabels } from '../labels.ts'
+import { type Signal, useAction, useSignal } from '../page-data.ts'
+import { splitList } from '../page-format.ts'
+import { type LimitRow, toLimitRows, toLimits, unitLabels, windowLabels } from '../page-limits.ts'
+import {
+  bindField,
+  CheckFields,
+  CountField,
+  Form,
+  NumberField,
+  Rows,
+  SelectField,
+  TextField,
+  toChoices,
+} from '../ui/forms.tsx'
+
+/** The input that keys and groups have in common; `null` removes a field. */
+export interface OwnerInput {
+  name: string
+  limits: UsageLimits | null
+  models: string[] | null
+  kinds: Kind[] | null
+  metadata: Record<string, string> | null
+  /** Only for keys. */
+  expiresAt?: string | null
+  group?: string | null
+}
+
+/** Removes `null` fields, which new records don't have. */
+export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclude<T[N], null> } {
+  const entries = Object.entries(input).filter(([, value]) => value !== null)
+  return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // without `null`
+}
+
+interface OwnerFormProps {
+  /** The record to edit; absent for a new one. */
+  owner?: { name: string; expiresAt?: string; group?: string } & {
+    [Name in 'limits' | 'models' | 'kinds' | 'metadata']?: NonNullable<OwnerInput[Name]>
+  }
+  /** The groups to choose from; absent in the form of a group. */
+  groups?: ReadonlyArray<{ id: string; name: string }>
+  onSave: (input: OwnerInput) => Promise<unknown>
+}
+
+/** The form of a key or a group. */
+export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
+  const name = useSignal(owner?.name ?? '')
+  const models = useSignal(owner?.models?.join(', ') ?? '')
+  const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
+  const group = useSignal(owner?.group ?? '')
+  const limits = useLimits(owner?.limits)
+  const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
+  const metadata = useSignal(Object.entries(owner?.metadata ?? {}).map(([title, text]) => ({ title, text })))
+  const saving = useAction(() => onSave(input()))
+
+  function input(): OwnerInput {
+    const names = splitList(models.value)
+    return {
+      name: name.value.trim(),
+      limits: limits.value(),
+      models: names.length > 0 ? names : null,
+      kinds: kinds.value.length > 0 ? kinds.value : null,
+      metadata:
+        metadata.value.length > 0
+          ? Object.fromEntries(metadata.value.map(({ title, text }) => [title.trim(), text]))
+          : null,
+      ...(groups && {
+        group: group.value === '' ? null : group.value,
+        expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
+      }),
+    }
+  }
+
+  return (
+    <Form of={saving} submit={owner ? 'Save' : 'Create'}>
+      <TextField label="Name" path="name" required of={name} />
+      {groups && (
+        <div class="row">
+          <SelectField
+            label="Group"
+            path="group"
+            of={group}
+            options={[['', 'None'], ...groups.map(({ id, name: text }) => [id, text] as const)]}
+          />
+          <TextField
+            label="Expires"
+            path="expiresAt"
+            hint="In your local time. Leave empty for no expiration."
+            type="datetime-local"
+            of={expires}
+          />
+        </div>
+      )}
+      <TextField
+        label="Allowed models"
+        path="models"
+        hint="Models, combos, or aliases, separated by commas. Use * as a wildcard. An allowed combo or alias includes the models behind it. Leave empty to allow all models."
+        of={models}
+      />
+      <fieldset>
+        <legend>Allowed kinds</legend>
+        <div class="checks">
+          <CheckFields of={kinds} options={toChoices(kindLabels)} />
+        </div>
+        <p class="hint">Leave all unchecked to allow every kind.</p>
+      </fieldset>
+      <LimitFieldset limits={limits} />
+      <fieldset>
+        <legend>Metadata</legend>
+        <Rows of={metadata} blank={{ title: '', text: '' }} add="Add metadata" what="metadata">
+          {(row) => (
+            <>
+              <TextField label="Key" path="metadata" required of={bindField(row, 'title')} />
+              <TextField label="Value" path={`metadata.${row.value.title}`} of={bindField(row, 'text')} />
+            </>
+          )}
+        </Rows>
+        <p class="hint">Up to 16 key-value pairs that appear in usage records. They don’t affect requests.</p>
+      </fieldset>
+    </Form>
+  )
+}
+
+/** The form's state of limits. */
+interface LimitsState {
+  rows: Signal<LimitRow[]>
+  parallel: Signal<string>
+  /** Returns the input for the API; `null` without limits. */
+  value: () => UsageLimits | null
+}
+
+export function useLimits(limits: UsageLimits | undefined): LimitsState {
+  const rows = useSignal<LimitRow[]>(toLimitRows(limits))
+  const parallel = useSignal(limits?.parallel === undefined ? '' : String(limits.parallel))
+  return { rows, parallel, value: () => toLimits(rows.value, parallel.value) }
+}
+
+export function LimitFieldset({ limits: { rows, parallel } }: { limits: LimitsState }) {
+  return (
+    <fieldset>
+      <legend>Limits</legend>
+      <Rows
+        of={rows}
+        blank={{ unit: 'usd', amount: '', window: 'month' }}
+        add="Add limit"
+        what="limit"
+        beside={<CountField label="Concurrent requests" path="limits.parallel" of={parallel} />}
+      >
+        {(row) => (
+          <>
+            <NumberField
+              label="Limit"
+              path={`limits.${row.value.unit}.${row.value.window}`}
+              of={bindField(row, 'amount')}
+            />
+            <SelectField label="Unit" of={bindField(row, 'unit')} options={toChoices(unitLabels)} />
+            <SelectField label="Period" of={bindField(row, 'window')} options={toChoices(windowLabels)} />
+          </>
+        )}
+      </Rows>
+      <p class="hint">Periods follow the UTC calendar, and weeks start on Monday.</p>
+    </fieldset>
+  )
+}
+
+function toLocalInput(time: string): string {
+  const date = new Date(time)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -1,0 +1,322 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { parseObject } from '../../../../client/send.ts'
+import { useData, useSignal } from '../page-data.ts'
+import { escapeInvisible, formatDuration, formatMoney } from '../page-format.ts'
+import {
+  buildRequest,
+  codes,
+  extractImages,
+  extractOutput,
+  type FormatName,
+  formatLabels,
+  formats,
+  getField,
+} from '../playground-formats.ts'
+import { buildLink } from '../route.ts'
+import { api, gatewayUrl, getAuthHeaders, getMessage, getUrl, trackedFetch } from '../session.ts'
+import { Button, Problem } from '../ui/basics.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Form, SelectField, Suggestions, TextArea, TextField, toChoices } from '../ui/forms.tsx'
+import { Facts } from '../ui/sections.tsx'
+
+/** The progress of a request. All strings are untrusted and only shown as text. */
+interface Progress {
+  phase: 'waiting' | 'answering' | 'ended' | 'stopped'
+  text: string
+  raw: string
+  /** Data URLs. */
+  images: readonly string[]
+  sound?: string
+  startedAt: number
+  firstMs?: number
+  endedMs?: number
+  error?: string
+  facts: ReadonlyArray<readonly [name: string, value: string]>
+  id?: string
+}
+
+/** Sends a request as a client would, and shows the response as text and as it was received. */
+export default function Playground() {
+  const format = useSignal<FormatName>('chat')
+  const model = useSignal('')
+  const asKey = useSignal('')
+  const body = useSignal(getInitialBody('chat'))
+  const problem = useSignal<string | undefined>(undefined)
+  const progress = useSignal<Progress | undefined>(undefined)
+  const asking = useRef<AbortController | undefined>(undefined)
+  const file = useSignal<File | undefined>(undefined)
+  const { state } = useData(load)
+  const { keys = [], models = [] } = state.value.value ?? {}
+  const isUnderWay = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
+  useEffect(() => () => asking.current?.abort(), [])
+
+  /** The body follows the format until it is edited. */
+  const chosen = {
+    get value() {
+      return format.value
+    },
+    set value(name) {
+      if (body.value === getInitialBody(format.value)) body.value = getInitialBody(name)
+      format.value = name
+    },
+  }
+
+  async function ask() {
+    const given = parseObject(body.value)
+    const hears = format.value === 'transcription'
+    problem.value = !given ? 'Enter a JSON object.' : hears && !file.value ? 'Choose a file first.' : undefined
+    if (!given || problem.value || isUnderWay) return
+    const sound = hears && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
+    const made = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
+    const stop = new AbortController()
+    asking.current = stop
+    await sendRequest(
+      { ...made, ...(asKey.value !== '' && { asKey: asKey.value }) },
+      { signal: stop.signal, note: (change) => note(change, stop) },
+    )
+  }
+
+  function note(change: Partial<Progress>, stop: AbortController) {
+    const before = progress.peek()
+    if (asking.current === stop)
+      progress.value = { ...(change.phase === 'waiting' || !before ? NOTHING : before), ...change }
+  }
+
+  return (
+    <>
+      <p class="hint">Sends a real request to a model. It’s billed like any other request.</p>
+      <Form
+        of={{ run: ask, isBusy: { value: isUnderWay }, error: { value: undefined } }}
+        submit="Send"
+        beside={
+          <Button disabled={!isUnderWay} onClick={() => asking.current?.abort()}>
+            Stop
+          </Button>
+        }
+      >
+        <div class="row">
+          <SelectField label="API format" of={chosen} options={toChoices(formatLabels)} />
+          <TextField label="Model, combo, or alias" required list="models" of={model} />
+          <SelectField
+            label="Send as"
+            of={asKey}
+            options={[['', 'You (no API key)'], ...keys.map(({ id, name }) => [id, name] as const)]}
+          />
+        </div>
+        <Suggestions id="models" of={models} />
+        {format.value === 'transcription' && (
+          <label class="field">
+            Audio to transcribe
+            <input
+              type="file"
+              accept="audio/*,video/*"
+              onChange={({ currentTarget }) => (file.value = currentTarget.files?.[0])}
+            />
+          </label>
+        )}
+        <TextArea
+          label="Request body"
+          hint="JSON. The model is added automatically."
+          error={problem.value}
+          rows={9}
+          class="mono"
+          of={body}
+        />
+      </Form>
+      <details>
+        <summary>View code</summary>
+        {codes.map(({ name, code }) => {
+          const text = code({
+            url: gatewayUrl,
+            format: format.value,
+            model: model.value.trim(),
+            body: parseObject(body.value) ?? {},
+          })
+          return (
+            text !== undefined && (
+              <div key={name} class="row">
+                <pre class="grow">{text}</pre>
+                <CopyButton label={`Copy ${name}`} text={text} />
+              </div>
+            )
+          )
+        })}
+      </details>
+      <Problem>{state.value.error}</Problem>
+      {progress.value && <ResponseView progress={progress.value} />}
+    </>
+  )
+}
+
+const NOTHING: Progress = { phase: 'waiting', text: '', raw: '', images: [], startedAt: 0, facts: [] }
+
+const getInitialBody = (format: FormatName) => JSON.stringify(formats[format].body, null, 2)
+
+async function load() {
+  const [{ keys }, { data }] = await Promise.all([
+    api.value.keys.list({ values: 'none', limit: 1_000 }),
+    api.value.models.published(),
+  ])
+  return { keys, models: data.map(({ id }) => id) }
+}
+
+const readBase64 = (file: File) =>
+  new Promise<string>((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^.*?,/, ''))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+
+function ResponseView({ progress }: { progress: Progress }) {
+  const { phase, text, raw, images, sound, error, facts, id, firstMs, endedMs = 0 } = progress
+  useEffect(() => () => sound && URL.revokeObjectURL(sound), [sound])
+  const words = {
+    waiting: 'Waiting for a response…',
+    answering: 'Receiving the response…',
+    ended: `Finished in ${formatDuration(endedMs)}.`,
+    stopped: 'Stopped.',
+  }
+  return (
+    <>
+      <p role="status">{words[phase]}</p>
+      <Problem>{error}</Problem>
+      {images.map((src) => (
+        <img key={src} class="made" src={src} alt="Output of the model" />
+      ))}
+      {sound !== undefined && (
+        // biome-ignore lint/a11y/useMediaCaption: it was generated from the text above
+        <audio controls src={sound} aria-label="Generated audio" />
+      )}
+      <div class="row panes">
+        <Pane label="Output" text={text} />
+        <Pane label="Raw response" text={raw} />
+      </div>
+      <Facts
+        of={[
+          ...facts,
+          ['Time to first token', firstMs === undefined ? undefined : formatDuration(firstMs)],
+          ['Request', id && <a href={buildLink('requests', id)}>{escapeInvisible(id)}</a>],
+        ]}
+      />
+    </>
+  )
+}
+
+/** A read-only field, which shows anything only as text. */
+const Pane = ({ label, text }: { label: string; text: string }) => (
+  <TextArea label={label} class="mono" rows={14} readOnly of={{ value: text }} />
+)
+
+/** Sends a request and reports its progress. Never rejects. */
+async function sendRequest(
+  input: { path: string; body: object; headers?: Record<string, string>; asKey?: string },
+  { signal, note }: { signal: AbortSignal; note: (change: Partial<Progress>) => void },
+): Promise<void> {
+  const startedAt = Date.now()
+  const passed = () => Date.now() - startedAt
+  note({ phase: 'waiting', startedAt })
+  try {
+    const response = await trackedFetch(getUrl('api/try'), {
+      method: 'POST',
+      headers: { ...getAuthHeaders(), 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+      signal,
+    })
+    const id = response.headers.get('x-signalbox-request-id') ?? undefined
+    note({ phase: 'answering', facts: getHeaderFacts(response), ...(id !== undefined && { id }) })
+    const failure = await readResponse(response, { passed, note })
+    note({ phase: 'ended', endedMs: passed(), ...(!response.ok && { error: failure }) })
+    if (id !== undefined) note({ facts: await loadRecordFacts(id, getHeaderFacts(response)) })
+  } catch (error) {
+    if (signal.aborted) note({ phase: 'stopped' })
+    else note({ phase: 'ended', endedMs: passed(), error: getMessage(error) })
+  }
+}
+
+/** Reads a response to its end. Resolves to the error message, if any. */
+async function readResponse(
+  response: Response,
+  { passed, note }: { passed: () => number; note: (change: Partial<Progress>) => void },
+): Promise<string> {
+  const type = response.headers.get('content-type') ?? ''
+  if (type.startsWith('audio/')) {
+    const blob = await response.blob()
+    note({ raw: `${type}, ${blob.size} bytes`, sound: URL.createObjectURL(blob) })
+    return ''
+  }
+  const isStream = type.startsWith('text/event-stream')
+  let output = ''
+  let raw = ''
+  let text = ''
+  let failure = ''
+  const take = (data: string) => {
+    const value: unknown = JSON.parse(data)
+    const error = getField(value, 'error')
+    if (error) failure = String(getField(error, 'message') ?? error)
+    const images = extractImages(value)
+    if (images.length > 0) note({ images })
+    const words = extractOutput(value)
+    if (words !== '' && output === '') note({ firstMs: passed() })
+    output += sanitizeLines(words)
+  }
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    text += chunk.value
+    if (!isStream) continue
+    raw += sanitizeLines(chunk.value)
+    const events = text.split(/\r?\n\r?\n/)
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const data = event.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
+      if (data.length > 0 && data[0] !== '[DONE]') take(data.join('\n'))
+    }
+    note({ text: output, raw })
+  }
+  if (!isStream && text !== '') {
+    raw = sanitizeLines(indent(text))
+    take(text)
+    note({ text: output, raw })
+  } else if (failure !== '') note({ error: failure })
+  return failure
+}
+
+function indent(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+const sanitizeLines = (text: string) => text.split('\n').map(escapeInvisible).join('\n')
+
+function getHeaderFacts({ status, headers }: Response): Array<readonly [string, string]> {
+  const named = {
+    'Served by': headers.get('x-signalbox-target'),
+    Attempts: headers.get('x-signalbox-attempts'),
+    Warnings: headers.get('x-signalbox-warning'),
+    Cost: formatCost(headers.get('x-signalbox-cost')),
+  }
+  return [
+    ['Status', `${status}`],
+    ...Object.entries(named).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+  ]
+}
+
+const formatCost = (cost: string | null) => (cost === null ? null : formatMoney(Number(cost)))
+
+/** Adds facts from the usage record: the cost of a stream, and all attempts. */
+async function loadRecordFacts(id: string, known: ReadonlyArray<readonly [string, string]>) {
+  const kept = await api.value.usage.request(id).catch(() => undefined) // the gateway may not store usage
+  if (!kept) return known
+  const { costUsd, tokens, attempts, warnings = [] } = kept.request
+  const later: Record<string, string> = {}
+  if (costUsd !== undefined || tokens) later.Cost = costUsd === undefined ? 'Unknown' : formatMoney(costUsd)
+  if (warnings.length > 0) later.Warnings = warnings.join(', ')
+  if (attempts.length > 0)
+    later.Attempts = attempts
+      .map(({ provider, model, status, durationMs }) => `${provider}/${model} ${status}, ${formatDuration(durationMs)}`)
+      .join('; ')
+  return [...known.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]
+}

@@ -1,0 +1,129 @@
+import { bindField, CountField, NumberField, Rows, TextField, toChoices, toNumbers } from '../ui/forms.tsx'
+import type { ShownConnection } from './targets.tsx'
+
+export const tokenLabels = {
+  input: 'Input',
+  output: 'Output',
+  cacheRead: 'Cached input',
+  cacheWrite: 'Cache writes',
+} as const
+type TokenTexts = Record<keyof typeof tokenLabels, string>
+
+/** The form's state of a model's prices. */
+export type PriceRow = TokenTexts & { model: string; tiers: TierRow[]; other: string }
+
+/** The form's state of prices for requests with more than `above` input tokens. */
+type TierRow = TokenTexts & {
+  above: string
+  /** Prices without a field, which stay unchanged. */
+  other: object
+}
+
+const NO_TOKENS: TokenTexts = { input: '', output: '', cacheRead: '', cacheWrite: '' }
+const NO_PRICES: PriceRow = { ...NO_TOKENS, model: '', tiers: [], other: '' }
+const NO_TIER: TierRow = { ...NO_TOKENS, above: '', other: {} }
+
+/** Fields for the prices of a connection's models. */
+export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
+  <Rows
+    of={of}
+    blank={NO_PRICES}
+    add="Add model prices"
+    what="prices"
+    below={(row) => {
+      const path = `${getPath(row)}.tiers`
+      const tiers = bindField(row, 'tiers')
+      return (
+        <fieldset>
+          <legend>Prices for long inputs</legend>
+          <Rows of={tiers} blank={NO_TIER} add="Add tier" what="tier">
+            {(tier) => {
+              const place = `${path}[${tiers.value.indexOf(tier.value)}]`
+              return (
+                <>
+                  <CountField
+                    label="Over (input tokens)"
+                    path={`${place}.above`}
+                    required
+                    of={bindField(tier, 'above')}
+                  />
+                  <TokenFields of={tier} path={place} />
+                </>
+              )
+            }}
+          </Rows>
+          <p class="hint">
+            A request with more input tokens is charged these prices for all of its tokens. Empty fields use the regular
+            prices.
+          </p>
+        </fieldset>
+      )
+    }}
+  >
+    {(row) => (
+      <>
+        <TextField label="Model ID" path={getPath(row)} required of={bindField(row, 'model')} />
+        <TokenFields of={row} path={getPath(row)} />
+        <TextField label={OTHER} hint={'For example, {"image": 0.04}.'} of={bindField(row, 'other')} />
+      </>
+    )}
+  </Rows>
+)
+
+const OTHER = 'Other prices (JSON)'
+
+const getPath = ({ value: { model } }: { value: PriceRow }) => `prices.${model.trim()}`
+
+function TokenFields<T extends TokenTexts>({ of, path }: { of: { value: T }; path: string }) {
+  return (
+    <>
+      {toChoices(tokenLabels).map(([name, label]) => (
+        <NumberField
+          key={name}
+          label={label}
+          path={`${path}.${name}`}
+          of={bindField<TokenTexts, typeof name>(of, name)}
+        />
+      ))}
+    </>
+  )
+}
+
+type Prices = NonNullable<ShownConnection['prices']>
+
+export const toPriceRows = (prices: Prices = {}): PriceRow[] =>
+  Object.entries(prices).map(([model, { tiers = [], ...rest }]) => {
+    const { other, ...texts } = toTexts(rest)
+    return {
+      ...texts,
+      model,
+      tiers: tiers.map(({ above, ...tier }) => ({ ...toTexts(tier), above: `${above}` })),
+      other: Object.keys(other).length > 0 ? JSON.stringify(other) : '',
+    }
+  })
+
+function toTexts({ input, output, cacheRead, cacheWrite, ...other }: Prices[string]) {
+  const text = (value: number | undefined) => `${value ?? ''}`
+  return { input: text(input), output: text(output), cacheRead: text(cacheRead), cacheWrite: text(cacheWrite), other }
+}
+
+/** Converts the state to input for the API; `null` without prices. Throws if a model's other prices aren't a JSON object. */
+export function toPrices(rows: readonly PriceRow[]): Record<string, object> | null {
+  const prices = rows.map(({ model, tiers, other, ...tokens }) => {
+    const long = tiers.map(({ other: kept, ...tier }) => ({ ...kept, ...toNumbers(tier) }))
+    return [
+      model.trim(),
+      { ...toNumbers(tokens), ...(long.length > 0 && { tiers: long }), ...parseJsonObject(other) },
+    ] as const
+  })
+  return rows.length > 0 ? Object.fromEntries(prices) : null
+}
+
+function parseJsonObject(text: string): object {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {} // throws the same error
+  throw new Error(`"${OTHER}" must be a JSON object.`)
+}

@@ -1,0 +1,167 @@
+import type { ComponentChild } from 'preact'
+import { endLabels, getOutcomeLabel } from '../labels.ts'
+import { useData } from '../page-data.ts'
+import { escapeInvisible, formatDateTime, formatDuration, formatMoney, formatNumber } from '../page-format.ts'
+import { endKinds, type KeptRequest } from '../page-request.ts'
+import { buildLink } from '../route.ts'
+import { api } from '../session.ts'
+import { Await, State, Text } from '../ui/basics.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Facts } from '../ui/sections.tsx'
+
+/** A request in detail: its client, targets, cost, and result. */
+export function OneRequest({ id }: { id: string }) {
+  const { state, reload } = useData(async () => {
+    const [{ request }, { keys }, { groups }] = await Promise.all([
+      api.value.usage.request(id),
+      api.value.keys.list({ values: 'none' }),
+      api.value.groups.list(),
+    ])
+    return { request, names: new Map([...keys, ...groups].map((one) => [one.id, one.name])) }
+  })
+  return (
+    <>
+      <p>
+        <a href={buildLink('requests')}>← All requests</a>
+      </p>
+      <h2>Request {escapeInvisible(id)}</h2>
+      <Await of={state.value} onRetry={reload}>
+        {({ request, names }) => (
+          <>
+            <RequestFacts request={request} names={names} />
+            <section aria-labelledby="attempts">
+              <h3 id="attempts">Attempts</h3>
+              <Attempts request={request} />
+              <Skipped request={request} />
+            </section>
+            <p class="hint">Prompts and responses aren’t stored.</p>
+            <CopyButton text={JSON.stringify(request, null, 2)} label="Copy as JSON" />
+          </>
+        )}
+      </Await>
+    </>
+  )
+}
+
+const costSources = {
+  reported: 'reported by the provider',
+  counted: 'calculated from reported tokens',
+  estimated: 'estimated because the provider reported no usage',
+} as const
+
+function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
+  const { tokens, costUsd, costSource, error, reason, warnings = [] } = request
+  const named = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
+  const facts: Array<[string, ComponentChild]> = [
+    ['Result', <State kind={endKinds[request.end]}>{endLabels[request.end]}</State>],
+    ['Requested model', request.model],
+    ['Endpoint', `${request.endpoint} (${request.format})`],
+    ['Key', named(request.keyId)],
+    ['Group', named(request.groupId)],
+    ['End user', request.user],
+    ['Received', formatDateTime(request.time)],
+    ['Status', `${request.status}`],
+    ['Time to first token', request.firstByteMs === undefined ? undefined : formatDuration(request.firstByteMs)],
+    [
+      'Tokens',
+      tokens &&
+        `${formatNumber(tokens.input)} in (${formatNumber(tokens.cacheRead)} cached), ${formatNumber(tokens.output)} out (${formatNumber(tokens.reasoning)} reasoning)`,
+    ],
+    [
+      'Cost',
+      costUsd === undefined
+        ? tokens
+          ? 'Unknown'
+          : undefined
+        : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
+    ],
+    ['Warnings', warnings.length > 0 ? warnings.join(', ') : undefined],
+  ]
+  return (
+    <>
+      {error !== undefined && (
+        <p class="notice">
+          <Text of={`${error.toLowerCase()}: ${reason ?? ''}`} />
+        </p>
+      )}
+      <Facts of={facts} />
+    </>
+  )
+}
+
+function Attempts({ request: { attempts, durationMs, streamed } }: { request: KeptRequest }) {
+  if (attempts.length === 0) return <p>No provider was called.</p>
+  const total = Math.max(1, durationMs)
+  return (
+    <>
+      <p class="hint">
+        Request timeline, {formatDuration(durationMs)} in total.{' '}
+        {streamed && 'For streams, the solid part is the time to first token and the faded part is the rest.'}
+      </p>
+      <ol class="attempts">
+        {attempts.map((attempt, at) => {
+          const isAnswer = attempt.outcome === 'answered'
+          return (
+            <li key={at}>
+              <div>
+                <Text of={`${attempt.provider}/${attempt.model}`} />{' '}
+                <State
+                  kind={
+                    isAnswer ? 'good' : attempt.outcome === 'cancelled' || attempt.outcome === 'outrun' ? 'off' : 'bad'
+                  }
+                >
+                  {attempt.status} {isAnswer ? '' : getOutcomeLabel(attempt.outcome)}
+                </State>{' '}
+                <span class="hint">
+                  {isAnswer && streamed
+                    ? `first token after ${formatDuration(attempt.durationMs)}, ${formatDuration(durationMs - attempt.startMs)} total`
+                    : formatDuration(attempt.durationMs)}
+                </span>
+              </div>
+              <svg class="axis" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="track" width="1000" height="14" />
+                <rect
+                  class={isAnswer ? 'series s4' : 'series s5'}
+                  x={(attempt.startMs / total) * 1000}
+                  width={Math.max(4, (attempt.durationMs / total) * 1000)}
+                  height="14"
+                />
+                {isAnswer && (
+                  <rect
+                    class="series s4 faded"
+                    x={((attempt.startMs + attempt.durationMs) / total) * 1000}
+                    width={Math.max(0, 1000 - ((attempt.startMs + attempt.durationMs) / total) * 1000)}
+                    height="14"
+                  />
+                )}
+              </svg>
+              {attempt.message !== undefined && (
+                <p class="hint">
+                  <Text of={attempt.message} />
+                </p>
+              )}
+            </li>
+          )
+        })}
+      </ol>
+    </>
+  )
+}
+
+function Skipped({ request: { skipped = [] } }: { request: KeptRequest }) {
+  if (skipped.length === 0) return null
+  return (
+    <>
+      <h4>Skipped targets</h4>
+      <ul>
+        {skipped.map((skip, at) => (
+          <li key={at}>
+            <Text
+              of={`${'entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`}: ${getOutcomeLabel(skip.skipped)}`}
+            />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

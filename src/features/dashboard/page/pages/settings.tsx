@@ -1,0 +1,142 @@
+import type { LimitState } from '../../../../types/limits.ts'
+import { useAction, useChange, useData, useSignal } from '../page-data.ts'
+import { api, changeRecord } from '../session.ts'
+import { Await, Button, Problem } from '../ui/basics.tsx'
+import { bindField, CheckField, CountField, Form, SelectField, toChoices } from '../ui/forms.tsx'
+import { Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { LimitUsage } from './limits-dialog.tsx'
+import { LimitFieldset, useLimits } from './owner-form.tsx'
+
+type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
+type Damaged = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
+
+/** The defaults of `onStorageUnavailable`. */
+const UNAVAILABLE_DEFAULTS = { usd: 'refuse', tokens: 'refuse', requests: 'allow', parallel: 'allow' } as const
+const unavailableLabels = {
+  usd: 'Dollar limits',
+  tokens: 'Token limits',
+  requests: 'Request limits',
+  parallel: 'Concurrency limits',
+} as const
+
+/** The gateway's settings, and damaged records in its storage. */
+export default function SettingsView() {
+  const { state, reload } = useData(async () => {
+    const [settings, { damaged }, { limits }] = await Promise.all([
+      api.value.settings.get(),
+      api.value.health.list(),
+      api.value.settings.limits.get(),
+    ])
+    return { settings, damaged, limits }
+  })
+  return (
+    <Await of={state.value} onRetry={reload}>
+      {({ settings, damaged, limits }) => (
+        <>
+          <SettingsForm settings={settings} states={limits} onSaved={reload} />
+          <DamagedRecords damaged={damaged} onChange={reload} />
+        </>
+      )}
+    </Await>
+  )
+}
+
+interface SettingsFormProps {
+  settings: Settings
+  states: readonly LimitState[]
+  onSaved: () => void
+}
+
+function SettingsForm({ settings, states, onSaved }: SettingsFormProps) {
+  const requireApiKey = useSignal(settings.requireApiKey)
+  const showKeyValues = useSignal(settings.showKeyValues ?? true)
+  const limits = useLimits(settings.limits)
+  const whenPriceUnknown = useSignal(settings.whenPriceUnknown ?? 'skip')
+  const away = useSignal<Record<keyof typeof UNAVAILABLE_DEFAULTS, 'refuse' | 'allow'>>({
+    ...UNAVAILABLE_DEFAULTS,
+    ...settings.onStorageUnavailable,
+  })
+  const keepRequests = useSignal(String(settings.usage?.keepRequestsDays ?? 30))
+  const keepTotals = useSignal(String(settings.usage?.keepTotalsDays ?? 400))
+  const attempts = useSignal(String(settings.maxAttempts))
+  const isSaved = useSignal(false)
+  const saving = useAction(async () => {
+    isSaved.value = false
+    const change = {
+      requireApiKey: requireApiKey.value,
+      showKeyValues: showKeyValues.value,
+      limits: limits.value(),
+      whenPriceUnknown: whenPriceUnknown.value,
+      onStorageUnavailable: away.value,
+      usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
+      maxAttempts: Number(attempts.value),
+    }
+    await changeRecord(settings, (options) => api.value.settings.update(change, options), change)
+    isSaved.value = true
+    onSaved()
+  })
+  return (
+    <Form of={saving} beside={<span role="status">{isSaved.value && 'Saved.'}</span>}>
+      <CheckField label="Require an API key" of={requireApiKey} />
+      <p class="hint">If this is off, anyone who can reach the gateway can use your connections.</p>
+      <CheckField label="Include key values when the API lists keys" of={showKeyValues} />
+      <p class="hint">
+        If this is off, GET /api/keys returns a hint in place of each key, unless the caller sets values=all.
+      </p>
+      <h2>Gateway limits</h2>
+      {settings.limits && <LimitUsage limits={settings.limits} states={states} />}
+      <LimitFieldset limits={limits} />
+      <SelectField
+        label="When a model’s price is unknown and a dollar limit applies"
+        of={whenPriceUnknown}
+        options={toChoices({ skip: 'Skip the model', allow: 'Allow the model' })}
+      />
+      <fieldset>
+        <legend>If storage is unavailable</legend>
+        <div class="row">
+          {toChoices(unavailableLabels).map(([unit, label]) => (
+            <SelectField
+              key={unit}
+              label={label}
+              of={bindField(away, unit)}
+              options={toChoices({ refuse: 'Reject requests', allow: 'Allow requests' })}
+            />
+          ))}
+        </div>
+        <p class="hint">What to do with requests when their limits can’t be checked.</p>
+      </fieldset>
+      <h2>Usage records</h2>
+      <div class="row">
+        <CountField label="Keep individual requests (days)" of={keepRequests} />
+        <CountField label="Keep totals (days)" of={keepTotals} />
+      </div>
+      <h2>Routing</h2>
+      <CountField label="Max attempts per request" of={attempts} />
+    </Form>
+  )
+}
+
+function DamagedRecords({ damaged, onChange }: { damaged: readonly Damaged[]; onChange: () => void }) {
+  const { run, error } = useChange(onChange)
+  if (damaged.length === 0) return null
+  const columns: Column<Damaged>[] = [
+    { name: 'Record', cell: ({ key }) => key },
+    { name: 'Problem', cell: ({ problem }) => problem },
+    {
+      name: 'Actions',
+      cell: ({ key }) => (
+        <Button kind="danger" of={key} onClick={() => run(() => api.value.damagedRecords.delete(key))}>
+          Delete
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Section title="Damaged records">
+      <p class="hint">The gateway can’t read these records in storage, so it ignores them.</p>
+      <Problem>{error.value}</Problem>
+      <Table caption="Damaged records" columns={columns} rows={damaged} getKey={({ key }) => key} />
+    </Section>
+  )
+}

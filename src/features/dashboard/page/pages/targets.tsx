@@ -1,0 +1,263 @@
+import type { HealthEntry } from '../../../../request/routing/health-entry.ts'
+import { getOutcomeLabel, healthLabels } from '../labels.ts'
+import { useChange, useData, useSignal } from '../page-data.ts'
+import { escapeInvisible, formatDateTime, formatDuration, formatPercent, sanitize } from '../page-format.ts'
+import { api } from '../session.ts'
+import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { RemoveDialog } from '../ui/remove-dialog.tsx'
+import { Section } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { ConnectionDialog } from './connection-form.tsx'
+
+type Connections = Awaited<ReturnType<typeof api.value.connections.list>>['connections']
+export type ShownConnection = Connections[number]
+type Health = Awaited<ReturnType<typeof api.value.health.list>>
+type TargetState = Health['targets'][number]
+
+/** Connections, and unhealthy targets. */
+export default function Targets() {
+  const { state, reload } = useData(load, { everyMs: 15_000, on: ['health', 'changed', 'lost'] })
+  const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
+  const removed = useSignal<ShownConnection | undefined>(undefined)
+  const tested = useSignal<ConnectionTest | undefined>(undefined)
+  const change = useChange(reload)
+
+  return (
+    <>
+      <div class="tools">
+        <span class="grow" />
+        <Button writes kind="primary" onClick={() => (edited.value = 'new')}>
+          Add connection
+        </Button>
+      </div>
+      <Problem>{change.error.value}</Problem>
+      <TestResult tested={tested.value} />
+      <Await of={state.value} onRetry={reload}>
+        {({ connections, health, targets, windowMs, startedAt }) => (
+          <>
+            <Section title="Unhealthy targets">
+              {health.length === 0 ? (
+                <p>
+                  <State kind="good">All targets are healthy.</State>
+                </p>
+              ) : (
+                <Table
+                  caption="Unhealthy targets"
+                  columns={getHealthColumns(connections)}
+                  rows={health}
+                  getKey={getHealthKey}
+                />
+              )}
+            </Section>
+            <Section title="Connections">
+              <Table
+                caption="Connections"
+                columns={getConnectionColumns({ health, targets, edited, removed, tested, run: change.run })}
+                rows={connections}
+                getKey={({ id }) => id}
+                empty="No connections yet. Connect a provider to use its models."
+              />
+              <p class="hint">
+                Calls and failures cover the past {formatDuration(windowMs)} on this instance, which started on{' '}
+                {formatDateTime(startedAt)}.
+              </p>
+            </Section>
+          </>
+        )}
+      </Await>
+      {edited.value !== undefined && (
+        <ConnectionDialog
+          connection={edited.value === 'new' ? undefined : edited.value}
+          onClose={() => (edited.value = undefined)}
+          onSaved={() => {
+            edited.value = undefined
+            reload()
+          }}
+        />
+      )}
+      {removed.value && (
+        <RemoveDialog
+          title={`Delete connection "${removed.value.name}"?`}
+          text="This also deletes its API key. To stop sending requests but keep the connection, pause or drain it instead."
+          record={removed.value}
+          remove={createRemoval(removed.value.id)}
+          onClose={() => (removed.value = undefined)}
+          onDone={() => {
+            removed.value = undefined
+            reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+async function load() {
+  const [{ connections }, { health, targets }, settings, { startedAt }] = await Promise.all([
+    api.value.connections.list(),
+    api.value.health.list(),
+    api.value.settings.get(),
+    api.value.info(),
+  ])
+  return { connections, health, targets, startedAt, windowMs: settings.health.windowMs }
+}
+
+const getHealthKey = ({ level, provider, connectionId, model, combo }: HealthEntry) =>
+  [level, provider, connectionId, model, combo].join(' ')
+
+function getHealthColumns(connections: Connections): Column<HealthEntry>[] {
+  const getName = (id: string | undefined) => connections.find((one) => one.id === id)?.name
+  return [
+    {
+      name: 'Target',
+      cell: ({ level, provider, connectionId, model }) =>
+        `${[getName(connectionId) ?? provider, model].filter(Boolean).join(' / ')} (${level})`,
+    },
+    {
+      name: 'Status',
+      cell: ({ state }) => <State kind={state === 'cooling' ? 'bad' : 'warn'}>{healthLabels[state]}</State>,
+    },
+    {
+      name: 'Reason',
+      cell: ({ reason, message }) => (
+        <>
+          {getOutcomeLabel(reason)}: <Text of={message} />
+        </>
+      ),
+    },
+    { name: 'Consecutive failures', cell: ({ failures }) => failures, isNumber: true, by: ({ failures }) => failures },
+    { name: 'Next attempt', cell: ({ retryAt }) => retryAt !== undefined && <Time at={retryAt} /> },
+  ]
+}
+
+interface ConnectionActions {
+  health: readonly HealthEntry[]
+  targets: readonly TargetState[]
+  edited: { value: ShownConnection | 'new' | undefined }
+  removed: { value: ShownConnection | undefined }
+  tested: { value: ConnectionTest | undefined }
+  run: (act: () => Promise<unknown>) => Promise<boolean>
+}
+
+function getConnectionColumns({
+  health,
+  targets,
+  edited,
+  removed,
+  tested,
+  run,
+}: ConnectionActions): Column<ShownConnection>[] {
+  const { connections, health: healthApi } = api.value
+  const ofConnection = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
+  const sum = (id: string, of: (target: TargetState) => number) =>
+    ofConnection(id).reduce((all, one) => all + of(one), 0)
+  return [
+    {
+      name: 'Name',
+      by: ({ name }) => name,
+      cell: ({ name, id }) => <span title={id}>{sanitize(name)}</span>,
+    },
+    { name: 'Provider', by: ({ provider }) => provider, cell: ({ provider }) => provider },
+    {
+      name: 'Models',
+      cell: ({ providerSpecificData }) => providerSpecificData?.enabledModels?.length ?? 'All',
+      isNumber: true,
+    },
+    { name: 'Status', cell: (connection) => <ConnectionState connection={connection} health={health} /> },
+    { name: 'Calls', cell: ({ id }) => sum(id, countCalls), by: ({ id }) => sum(id, countCalls), isNumber: true },
+    {
+      name: 'Failed',
+      isNumber: true,
+      cell: ({ id }) => (sum(id, countCalls) > 0 ? formatPercent(sum(id, countFailures) / sum(id, countCalls)) : '–'),
+    },
+    { name: 'Priority', cell: ({ priority }) => priority ?? '–', isNumber: true },
+    {
+      name: 'Actions',
+      cell: (connection) => {
+        const { id, name, isActive = true, draining = false } = connection
+        return (
+          <div class="actions">
+            <Button writes of={name} onClick={() => (edited.value = connection)}>
+              Edit
+            </Button>
+            <Button
+              writes
+              of={name}
+              disabled={tested.value?.result === 'waiting'}
+              onClick={() => run(() => testConnection(connection, tested))}
+            >
+              Test
+            </Button>
+            <Button writes of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
+              {draining ? 'Stop draining' : 'Drain'}
+            </Button>
+            <Button writes of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
+              {isActive ? 'Pause' : 'Resume'}
+            </Button>
+            {health.some(({ connectionId }) => connectionId === id) && (
+              <Button writes of={name} onClick={() => run(() => healthApi.reset(id))}>
+                Reset health
+              </Button>
+            )}
+            <Button kind="danger" of={name} onClick={() => (removed.value = connection)}>
+              Delete
+            </Button>
+          </div>
+        )
+      },
+    },
+  ]
+}
+
+/** The test of a connection. */
+interface ConnectionTest {
+  name: string
+  result: 'waiting' | Awaited<ReturnType<typeof api.value.connections.test>>
+}
+
+async function testConnection({ id, name }: ShownConnection, tested: ConnectionActions['tested']) {
+  tested.value = { name, result: 'waiting' }
+  try {
+    tested.value = { name, result: await api.value.connections.test(id) }
+  } catch (error) {
+    tested.value = undefined
+    throw error
+  }
+}
+
+function TestResult({ tested }: { tested: ConnectionTest | undefined }) {
+  return (
+    <div role="status">
+      {tested && (
+        <p class="notice">
+          {tested.result === 'waiting' ? (
+            <Text of={`Sending a short test request to ${tested.name}…`} />
+          ) : (
+            <>
+              <State kind={tested.result.ok ? 'good' : 'bad'}>
+                {tested.result.ok ? `Responded in ${formatDuration(tested.result.ms)}` : tested.result.status}
+              </State>{' '}
+              <Text of={`${tested.name}, ${tested.result.model}`} /> {escapeInvisible(tested.result.message ?? '')}
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+const countCalls = ({ calls }: TargetState) => calls
+const countFailures = ({ calls, failureShare = 0 }: TargetState) => calls * failureShare
+
+function ConnectionState({ connection, health }: { connection: ShownConnection; health: readonly HealthEntry[] }) {
+  if (connection.isActive === false) return <State kind="off">Paused</State>
+  const entry = health.find(
+    ({ level, connectionId, provider }) =>
+      connectionId === connection.id || (level === 'provider' && provider === connection.provider),
+  )
+  if (entry) return <State kind={entry.state === 'cooling' ? 'bad' : 'warn'}>{healthLabels[entry.state]}</State>
+  if (connection.draining) return <State kind="warn">Draining</State>
+  return <State kind="good">Ready</State>
+}
+
+const createRemoval = (id: string) => (options: object) => api.value.connections.delete(id, options)

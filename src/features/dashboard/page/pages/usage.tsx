@@ -1,0 +1,286 @@
+import { useAction, useData } from '../page-data.ts'
+import {
+  formatCompact,
+  formatDay,
+  formatDuration,
+  formatHour,
+  formatMoment,
+  formatMoney,
+  formatNumber,
+  formatPercent,
+} from '../page-format.ts'
+import { getRange, getRangeQuery, RangeFields } from '../ranges.tsx'
+import { bindQuery, buildLink, route, setQuery } from '../route.ts'
+import { api, getAuthHeaders, getUrl, trackedFetch } from '../session.ts'
+import { Await, Button, Problem, Text } from '../ui/basics.tsx'
+import { Chart, type Part } from '../ui/chart.tsx'
+import { SelectField, toChoices } from '../ui/forms.tsx'
+import { Cards } from '../ui/sections.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+
+type Summary = Awaited<ReturnType<typeof api.value.usage.summary>>
+type Row = Summary['rows'][number]
+type Totals = Summary['totals']
+const groupings = { key: 'Key', group: 'Group', model: 'Requested model', target: 'Target', user: 'End user' } as const
+const filters = { keyId: 'Key', groupId: 'Group', model: 'Requested model', target: 'Target' } as const
+const measures = { costUsd: 'Cost', requests: 'Requests', tokens: 'Tokens' } as const
+type Measure = keyof typeof measures
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const RANGE = '1'
+/** Longer ranges are shown by day. */
+const MOST_HOURS = 72
+
+/** Usage by key, group, model, target, or end user. */
+export default function Usage() {
+  const { state, reload } = useData(load, { everyMs: 30_000 })
+  return (
+    <>
+      <Filters names={state.value.value?.names} />
+      <Await of={state.value} onRetry={reload}>
+        {({ names, ...summary }) =>
+          summary.totals.requests === 0 ? (
+            <p class="empty">No requests in this time range.</p>
+          ) : (
+            <>
+              <Figures totals={summary.totals} before={summary.before?.totals} />
+              {summary.totals.unpriced > 0 && (
+                <p class="notice">Some costs are missing because a model’s price is unknown.</p>
+              )}
+              <Chart {...toChart(summary, names)} />
+              <Table
+                caption="Usage"
+                columns={getColumns(names)}
+                rows={summary.rows}
+                getKey={(row) => JSON.stringify([row.others, row.target, getRowValue(row)])}
+                totals={['Total', ...sumColumns.map(({ cell }) => cell(summary.totals))]}
+              />
+              <Export />
+            </>
+          )
+        }
+      </Await>
+    </>
+  )
+}
+
+const getSelection = () => {
+  const { query } = route.value
+  const by = toChoices(groupings).find(([one]) => one === query.get('by'))?.[0] ?? 'key'
+  const measure = toChoices(measures).find(([one]) => one === query.get('show'))?.[0] ?? 'costUsd'
+  const filter = Object.fromEntries(
+    Object.keys(filters).flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
+  )
+  return { by, measure, range: getRange(RANGE), filter }
+}
+
+type Names = ReadonlyMap<string, string>
+
+async function load() {
+  const { by, measure, range, filter } = getSelection()
+  const { from = new Date(Date.now() - 30 * DAY).toISOString(), to } = range // the field of a custom range may be empty
+  const isHourly = (to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from) <= MOST_HOURS * HOUR
+  const { names = {}, ...summary } = await api.value.usage.summary({
+    ...filter,
+    from,
+    ...(to !== undefined && { to }),
+    by,
+    order: measure === 'costUsd' ? 'cost' : measure,
+    top: 1_000,
+    series: isHourly ? 'hour' : 'day',
+    compare: 'before',
+    names: true,
+  })
+  return { ...summary, isHourly, names: new Map(Object.entries(names)) }
+}
+
+function Filters({ names = new Map() }: { names: Names | undefined }) {
+  const { by, measure, filter } = getSelection()
+  const isFiltered = Object.keys(filter).length > 0
+  return (
+    <div class="tools">
+      <RangeFields fallback={RANGE} />
+      <SelectField label="Group by" of={bindQuery('by', by)} options={toChoices(groupings)} />
+      <SelectField label="Metric" of={bindQuery('show', measure)} options={toChoices(measures)} />
+      {toChoices(filters).map(([name, title]) => {
+        const value = filter[name]
+        return (
+          value !== undefined && (
+            <Button key={name} label={`Remove filter: ${title}`} onClick={() => setQuery({ [name]: '' })}>
+              {title}: <Text of={names.get(value) ?? value} /> ✕
+            </Button>
+          )
+        )
+      })}
+      {isFiltered && (
+        <a href={buildLink('requests', '', { ...getRangeQuery(RANGE), ...filter })}>View matching requests</a>
+      )}
+    </div>
+  )
+}
+
+const groupFields = { key: 'keyId', group: 'groupId', model: 'model', target: 'target', user: 'user' } as const
+
+/** Returns the value that the rows are grouped by, such as a key's ID. */
+function getRowValue(row: Row): string {
+  const value = row[groupFields[getSelection().by]] ?? ''
+  return typeof value === 'string' ? value : `${value.provider}/${value.model}`
+}
+
+const getRowName = (names: Names, row: Row) =>
+  row.others === undefined
+    ? (names.get(getRowValue(row)) ?? (getRowValue(row) || 'None'))
+    : `${formatNumber(row.others)} others`
+
+const getMeasure = ({ costUsd, requests, tokens }: Totals, measure: Measure): number => {
+  if (measure === 'costUsd') return costUsd
+  return measure === 'requests' ? requests : tokens.input + tokens.output
+}
+
+const getFormat = (measure: Measure) => (measure === 'costUsd' ? formatMoney : formatCompact)
+
+/** Figures of all matching requests, compared with the previous period. */
+function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
+  const { input, output, cacheRead } = totals.tokens
+  const figures = [
+    ['Cost', formatCost(totals), formatChange(totals.costUsd, before?.costUsd)],
+    ['Requests', formatNumber(totals.requests), formatChange(totals.requests, before?.requests)],
+    ['Failed', formatPercent(getFailedShare(totals))],
+    ['Tokens in / out', `${formatCompact(input)} / ${formatCompact(output)}`],
+    ['Cached input', formatPercent(cacheRead / Math.max(1, input))],
+    [
+      'Median time to first token',
+      formatTime(totals.firstByteMs?.p50),
+      formatChange(totals.firstByteMs?.p50, before?.firstByteMs?.p50),
+    ],
+  ] as const
+  return <Cards of={figures} />
+}
+
+/** Formats a cost, and marks incomplete ones. */
+const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}${formatMoney(costUsd)}`
+
+const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))
+
+function formatChange(now: number | undefined, before: number | undefined): string | undefined {
+  if (!now || !before) return undefined
+  const share = now / before - 1
+  return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
+}
+
+/** Charts the five largest rows, and the rest together. */
+function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
+  const { measure } = getSelection()
+  const { rows, series = [], isHourly } = summary
+  const times = listTimes(summary, isHourly)
+  const first = new Map(
+    rows.slice(0, 5).map((row) => [getRowValue(row), { name: getRowName(names, row), values: times.map(() => 0) }]),
+  )
+  const rest = times.map(() => 0)
+  for (const row of series) {
+    const values = (row.others === undefined && first.get(getRowValue(row))?.values) || rest
+    const at = times.indexOf(row.hour ?? row.day ?? '')
+    values[at] = (values[at] ?? 0) + getMeasure(row, measure)
+  }
+  const parts: Part[] = [...first.values()]
+  if (rest.some((value) => value > 0)) parts.push({ name: 'Other', values: rest })
+  const label = isHourly ? (times.length > 25 ? formatMoment : formatHour) : formatDay
+  return { title: `${measures[measure]} over time`, labels: times.map(label), parts, format: getFormat(measure) }
+}
+
+/** Lists all hours or days of the summary, including those without requests. */
+function listTimes({ from, to }: Summary, isHourly: boolean): string[] {
+  const [step, length] = isHourly ? [HOUR, 24] : [DAY, 10]
+  const times: string[] = []
+  for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step)
+    times.push(new Date(at).toISOString().slice(0, length))
+  return times
+}
+
+const getFailedShare = ({ failed, requests }: Totals) => failed / Math.max(1, requests)
+
+/** Shows the 95th percentile, with the others as a tooltip. */
+const Times = ({ of }: { of: Totals['durationMs'] }) =>
+  of ? (
+    <span title={`p50: ${formatDuration(of.p50)}, p99: ${formatDuration(of.p99)}`}>{formatDuration(of.p95)}</span>
+  ) : (
+    <>–</>
+  )
+
+const sumColumns: Column<Totals>[] = [
+  { name: 'Requests', isNumber: true, by: (of) => of.requests, cell: (of) => formatNumber(of.requests) },
+  { name: 'Failed', isNumber: true, by: getFailedShare, cell: (of) => formatPercent(getFailedShare(of)) },
+  { name: 'Tokens in', isNumber: true, by: (of) => of.tokens.input, cell: (of) => formatCompact(of.tokens.input) },
+  {
+    name: 'Cached',
+    isNumber: true,
+    cell: ({ tokens }) => formatPercent(tokens.cacheRead / Math.max(1, tokens.input)),
+  },
+  {
+    name: 'Tokens out',
+    isNumber: true,
+    by: (of) => of.tokens.output,
+    cell: (of) => formatCompact(of.tokens.output),
+  },
+  {
+    name: 'First token (p95)',
+    isNumber: true,
+    by: (of) => of.firstByteMs?.p95 ?? 0,
+    cell: (of) => <Times of={of.firstByteMs} />,
+  },
+  {
+    name: 'Duration (p95)',
+    isNumber: true,
+    by: (of) => of.durationMs?.p95 ?? 0,
+    cell: (of) => <Times of={of.durationMs} />,
+  },
+  { name: 'Cost', isNumber: true, by: (of) => of.costUsd, cell: (of) => formatCost(of) },
+]
+
+const getColumns = (names: Names): Column<Row>[] => [
+  {
+    name: groupings[getSelection().by],
+    by: (row) => getRowName(names, row),
+    cell: (row) =>
+      row.others === undefined ? (
+        <a
+          href={buildLink('requests', '', {
+            ...getRangeQuery(RANGE),
+            ...getSelection().filter,
+            [groupFields[getSelection().by]]: getRowValue(row),
+          })}
+          title="View matching requests"
+        >
+          <Text of={getRowName(names, row)} />
+        </a>
+      ) : (
+        getRowName(names, row)
+      ),
+  },
+  ...sumColumns,
+]
+
+/** Exports matching usage. Fetches the files with the tab's token, which a link couldn't send. */
+function Export() {
+  const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
+    const { by, range, filter } = getSelection()
+    const query = new URLSearchParams({ ...filter, ...range, by, format })
+    const reply = await trackedFetch(getUrl(`api/usage?${query}`), { headers: getAuthHeaders() })
+    if (!reply.ok) throw new Error(await reply.text())
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await reply.blob())
+    link.download = `usage.${format}`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  })
+  return (
+    <>
+      <p class="actions">
+        <Button onClick={() => run('csv')}>Export CSV</Button>
+        <Button onClick={() => run('jsonl')}>Export JSON Lines</Button>
+      </p>
+      <Problem>{error.value}</Problem>
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import { bindQuery, route, setQuery } from './route.ts'
+import { bindValue, type Choice, SelectField, TextField } from './ui/forms.tsx'
+
+const DAY = 86_400_000
+
+/** A time range; `to` is exclusive, and an absent end is open. */
+export interface Range {
+  from?: string
+  to?: string
+}
+
+/** The query parameters of a range. */
+export const RANGE = ['days', 'from', 'to'] as const
+
+/** Days and months are in UTC, as in limits and exports. */
+const toUtcDay = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+/** Returns the first day of a month: 0 is the month of `now`, -1 the one before. */
+function getUtcMonth(now: number, months: number): string {
+  const date = new Date(now)
+  return toUtcDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months))
+}
+
+/** Returns the range in the URL, or `fallback`. */
+export function getRange(fallback: string, now = Date.now()): Range {
+  const { query } = route.value
+  const days = query.get('days') ?? fallback
+  switch (days) {
+    case '':
+      return {}
+    case 'today':
+      return { from: toUtcDay(now) }
+    case 'yesterday':
+      return { from: toUtcDay(now - DAY), to: toUtcDay(now) }
+    case 'month':
+      return { from: getUtcMonth(now, 0) }
+    case 'last-month':
+      return { from: getUtcMonth(now, -1), to: getUtcMonth(now, 0) }
+    case 'custom':
+      return { ...parseDay('from', query.get('from')), ...parseDay('to', query.get('to'), DAY) }
+    default:
+      return { from: new Date(now - (Number(days) || 1) * DAY).toISOString() }
+  }
+}
+
+function parseDay(name: keyof Range, text: string | null, plus = 0): Range {
+  const time = Date.parse(text ?? '')
+  return Number.isNaN(time) ? {} : { [name]: new Date(time + plus).toISOString() }
+}
+
+/** Returns the range's query parameters for a link to another view. */
+export function getRangeQuery(fallback: string): Record<string, string> {
+  const { query } = route.value
+  return Object.fromEntries(RANGE.map((name) => [name, query.get(name) ?? (name === 'days' ? fallback : '')]))
+}
+
+const RANGES: readonly Choice<string>[] = [
+  ['1', 'Last 24 hours'],
+  ['today', 'Today (UTC)'],
+  ['yesterday', 'Yesterday (UTC)'],
+  ['7', 'Last 7 days'],
+  ['30', 'Last 30 days'],
+  ['90', 'Last 90 days'],
+  ['month', 'This month (UTC)'],
+  ['last-month', 'Last month (UTC)'],
+  ['custom', 'Custom range'],
+]
+
+/** The fields of a range. `any` labels the choice of no limits, if allowed. */
+export function RangeFields({ fallback, any }: { fallback: string; any?: string }) {
+  const days = route.value.query.get('days') ?? fallback
+  const choices: Choice<string>[] = [...(any === undefined ? [] : [['', any] as const]), ...RANGES]
+  return (
+    <>
+      <SelectField
+        label="Time range"
+        of={bindValue(days, (chosen) => {
+          const { from = '', to } = getRange(fallback)
+          const last = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
+          // A custom range starts with the days of the current one.
+          const own = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
+          setQuery({ days: chosen, ...own })
+        })}
+        options={choices}
+      />
+      {days === 'custom' && (
+        <>
+          <TextField label="From (UTC)" type="date" of={bindQuery('from')} />
+          <TextField label="To (UTC, inclusive)" type="date" of={bindQuery('to')} />
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { computed, signal } from '@preact/signals'
+
+/** The page's location, such as `#/keys/<id>?state=paused`. It is in the fragment, which isn't sent to servers. */
+export interface PageLocation {
+  /** The first path segment; empty for the overview. */
+  page: string
+  /** The decoded rest of the path. */
+  id: string
+  query: URLSearchParams
+}
+
+const hash = signal(location.hash)
+addEventListener('hashchange', () => {
+  hash.value = location.hash
+})
+
+export const route = computed<PageLocation>(() => {
+  const [path = '', query = ''] = hash.value.replace(/^#\/?/, '').split('?')
+  const [page = '', ...rest] = path.split('/')
+  return { page, id: decode(rest.join('/')), query: new URLSearchParams(query) }
+})
+
+/** Builds the link to a view. */
+export function buildLink(page: string, id = '', query: Record<string, string> = {}): string {
+  const parameters = Object.entries(query).filter(([, value]) => value !== '')
+  const search = new URLSearchParams(parameters).toString()
+  return `#/${page}${id && `/${encodeURIComponent(id)}`}${search && `?${search}`}`
+}
+
+/** Navigates to a view. `replace` adds no history entry, as for each letter of a filter. */
+export function go(link: string, { replace = false } = {}): void {
+  if (replace) {
+    history.replaceState(null, '', link)
+    hash.value = link
+  } else location.hash = link
+}
+
+/** Changes query parameters; empty ones are removed. */
+export function setQuery(change: Record<string, string>): void {
+  const { page, id, query } = route.value
+  go(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
+}
+
+/** Binds a query parameter to a field. */
+export const bindQuery = (name: string, current?: string | undefined, others: Record<string, string> = {}) => ({
+  get value() {
+    return current ?? route.value.query.get(name) ?? ''
+  },
+  /** Also sets the `others`. */
+  set value(changed) {
+    setQuery({ ...others, [name]: changed })
+  },
+})
+
+/** Decodes a URL part; returns it unchanged if it is malformed. */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,157 @@
+import { computed, signal } from '@preact/signals'
+import { type Client, ClientError, createClient } from '../../../client/client.ts'
+import { sanitize } from './page-format.ts'
+import { buildLink, decode, go } from './route.ts'
+
+/** The root URL of the gateway that serves this page, including any prefix. */
+const apiRoot = new URL('..', location.origin + location.pathname).href
+
+const TOKEN = 'signalbox.token'
+
+/** The admin token of this tab; may be empty if the host app authenticates visitors. */
+const token = signal(sessionStorage.getItem(TOKEN) ?? '')
+
+/** Returns whether a header can contain the token. Headers can't have control characters, or any beyond Latin-1. */
+function isSendable(value: string): boolean {
+  try {
+    return Boolean(new Headers({ authorization: `Bearer ${value}` }))
+  } catch {
+    return false
+  }
+}
+
+/** Whether the visitor may call the API: not known yet, yes, or only after signing in, with the API's reason. */
+export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
+
+export const access = signal<Access>({ state: 'unknown' })
+
+/** Whether the visitor may change anything; not with a read-only token. */
+export const mayWrite = signal(true)
+
+/** The time since which the gateway hasn't responded, if any. */
+export const lostAt = signal<number | undefined>(undefined)
+
+/** The management API client, with the token of this tab. */
+export const api = computed<Client>(() =>
+  createClient({ baseUrl: apiRoot, fetch: trackedFetch, ...(token.value !== '' && { token: token.value }) }),
+)
+
+/** The same client for input that only the gateway validates, such as JSON that was typed into a form. */
+export const uncheckedApi = computed<Client<unknown>>(() => api.value)
+
+/** The newer versions of forms' records, once a conflict was reported. */
+const newerVersions = new WeakMap<object, object>()
+
+/**
+ * Changes a record that was shown in a table or form. If someone else has changed it in the meantime, changes nothing and throws an error that lists
+ * the differences; the next try is based on the new version. `entered` is the form's input.
+ */
+export async function changeRecord(
+  record: object,
+  change: (options: { ifMatch: object }) => Promise<unknown>,
+  entered?: object,
+): Promise<void> {
+  const base = newerVersions.get(record) ?? record
+  try {
+    await change({ ifMatch: base })
+  } catch (error) {
+    if (!(error instanceof ClientError && error.current)) throw error
+    const { current } = error
+    newerVersions.set(record, current)
+    const format = (record: object, name: string) =>
+      sanitize(JSON.stringify(Reflect.get(record, name) ?? undefined) ?? '–')
+    const parts = Object.keys({ ...base, ...current }).flatMap((name) => {
+      const [before, now, own] = [
+        format(base, name),
+        format(current, name),
+        format(entered && name in entered ? entered : current, name),
+      ]
+      if (before === now || ['hint', 'key', 'health', 'updatedAt'].includes(name)) return []
+      return `${name} changed from ${before} to ${now}${own === now ? '' : ` (yours: ${own})`}`
+    })
+    const [undone, again] = entered ? ['saved', 'overwrite their changes'] : ['deleted', 'delete it anyway']
+    throw new Error(
+      `Someone else changed this record, so nothing was ${undone}: ${parts.join('; ')}. Try again to ${again}.`,
+    )
+  }
+}
+
+/** The gateway's URL without a trailing slash. */
+export const gatewayUrl = apiRoot.slice(0, -1)
+
+/** Returns the URL of a gateway path, such as `api/live`. */
+export const getUrl = (path: string): string => `${apiRoot}${path}`
+
+/** Returns the auth headers for calls outside the client. */
+export const getAuthHeaders = (): Record<string, string> =>
+  token.value === '' ? {} : { authorization: `Bearer ${token.value}` }
+
+/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so it doesn't end up in the history. */
+export function takeTokenFromUrl(): void {
+  const found = /^#token=([^&]+)/.exec(location.hash)
+  if (!found) return
+  go(buildLink(''), { replace: true })
+  signIn(decode(found[1] ?? ''))
+}
+
+/** Stores the token, or reports that it is invalid. */
+export function signIn(value: string): void {
+  if (isSendable(value)) {
+    sessionStorage.setItem(TOKEN, value)
+    token.value = value
+    access.value = { state: 'unknown' }
+  } else signOut('This token contains characters that aren’t allowed in an HTTP header. Copy it again.')
+}
+
+export function signOut(why = ''): void {
+  sessionStorage.removeItem(TOKEN)
+  token.value = ''
+  access.value = { state: 'closed', why }
+}
+
+export const hasToken = computed(() => token.value !== '')
+
+/** Checks whether the visitor may call the API. */
+export async function checkAccess(): Promise<void> {
+  try {
+    mayWrite.value = (await api.value.info()).mayWrite
+    access.value = { state: 'open' }
+  } catch (error) {
+    if (isDenied(error)) signOut(token.value === '' ? '' : getMessage(error))
+    else access.value = { state: 'open' } // each view reports what it can't read
+  }
+}
+
+/** Returns whether the error means that the visitor may not, or no longer, call the API. */
+export const isDenied = (error: unknown): boolean => error instanceof ClientError && error.status === 401
+
+/** Returns an error's full message. */
+export function getMessage(error: unknown): string {
+  if (error instanceof ClientError) return error.message
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A `fetch` that tracks whether the gateway responds and still accepts the visitor. */
+export const trackedFetch: typeof fetch = async (input, init) => {
+  try {
+    const response = await fetch(input, init)
+    lostAt.value = undefined
+    const isModelError = response.headers.has('x-signalbox-request-id') // then the model request was rejected, not the visitor
+    if (response.status === 401 && !isModelError && access.value.state === 'open') {
+      const body: unknown = await response
+        .clone()
+        .json()
+        .catch(() => undefined)
+      signOut(readMessage(body))
+    }
+    return response
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'AbortError')) lostAt.value ??= Date.now()
+    throw error
+  }
+}
+
+const readMessage = (body: unknown): string =>
+  typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
+    ? body.error
+    : 'Your token is no longer valid.'

@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact'
+import type { LoadState } from '../page-data.ts'
+import { escapeInvisible, formatDateTime, formatRelativeTime, sanitize } from '../page-format.ts'
+import { mayWrite } from '../session.ts'
+
+type ButtonProps = {
+  onClick?: () => unknown
+  kind?: 'primary' | 'danger' | 'quiet' | undefined
+  type?: 'button' | 'submit'
+  disabled?: boolean
+  /** Whether it changes something; disabled for read-only visitors. */
+  writes?: boolean
+  label?: string
+  /** What it is about, if several have the same text. */
+  of?: string
+  children: ComponentChildren
+}
+
+export function Button({
+  onClick,
+  kind,
+  type = 'button',
+  disabled = false,
+  writes = kind === 'danger',
+  of,
+  label,
+  children,
+}: ButtonProps) {
+  const isClosed = writes && !mayWrite.value
+  const named = of === undefined ? label : `${String(children)}: ${of}`
+  return (
+    <button
+      type={type}
+      class={kind}
+      disabled={disabled || isClosed}
+      title={isClosed ? 'Your token is read-only.' : undefined}
+      aria-label={named && sanitize(named)}
+      onClick={() => void onClick?.()}
+    >
+      {children}
+    </button>
+  )
+}
+
+/** Shows an untrusted string, such as a key's name or an error. */
+export const Text = ({ of = '' }: { of: string | undefined }) => <>{sanitize(of)}</>
+
+/** Makes the content of a cell or fact safe; strings are untrusted. */
+export const sanitizeNode = (value: ComponentChildren): ComponentChildren =>
+  typeof value === 'string' ? sanitize(value) : value
+
+/** Shows a relative time, with the exact one as a tooltip. */
+export const Time = ({ at }: { at: string | number }) => (
+  <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)}>
+    {formatRelativeTime(at)}
+  </time>
+)
+
+/** Shows a state by shape and words, not only by color. */
+export const State = ({ kind, children }: { kind: 'good' | 'warn' | 'bad' | 'off'; children: ComponentChildren }) => (
+  <span class={`state ${kind}`}>
+    <span aria-hidden="true">{{ good: '●', warn: '◐', bad: '▲', off: '○' }[kind]}</span> {children}
+  </span>
+)
+
+/** Shows an error in full, if any. */
+export const Problem = ({ children, onRetry }: { children: string | undefined; onRetry?: () => void }) =>
+  children === undefined ? null : (
+    <div class="problem" role="alert">
+      <p>{escapeInvisible(children)}</p>
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+
+/** Shows loaded data. The previous data stays while it reloads. */
+export function Await<T>({
+  of,
+  onRetry,
+  children,
+}: {
+  of: LoadState<T>
+  onRetry: () => void
+  children: (value: T) => ComponentChildren
+}) {
+  return (
+    <>
+      <Problem onRetry={onRetry}>{of.error}</Problem>
+      {of.value !== undefined && children(of.value)}
+      {of.value === undefined && of.error === undefined && (
+        <p class="loading" role="status">
+          Loading…
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,172 @@
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useSignal } from '../page-data.ts'
+import { sanitize } from '../page-format.ts'
+
+/** A series of stacked values. */
+export interface Part {
+  name: string
+  /** One per bar. */
+  values: readonly number[]
+}
+
+type ChartProps = {
+  title: string
+  /** One per bar. */
+  labels: readonly string[]
+  parts: readonly Part[]
+  format: (value: number) => string
+}
+
+const HEIGHT = 220
+const LEFT = 64
+const BOTTOM = 22
+const MAX_PARTS = 6
+const WIDTH = 1_200
+
+/** A stacked bar chart. The arrow keys move a cursor, whose values are announced; a hidden table has the same figures. */
+export function Chart({ title, labels, parts, format }: ChartProps) {
+  const cursor = useSignal<number | undefined>(undefined)
+  const id = useId()
+  // The unit is always one pixel, so that labels keep their size.
+  const width = useSignal(WIDTH)
+  const figure = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const measure = () => {
+      width.value = figure.current?.clientWidth || WIDTH
+    }
+    const observer = new ResizeObserver(measure)
+    if (figure.current) observer.observe(figure.current)
+    measure()
+    return () => observer.disconnect()
+  }, [])
+  const wide = width.value
+  const all = labels.map((_, at) => parts.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
+  const top = roundUp(Math.max(...all, 0))
+  const barWidth = (wide - LEFT) / Math.max(labels.length, 1)
+  const y = (value: number) => (HEIGHT - BOTTOM) * (1 - value / top)
+  const at = cursor.value
+  const announcement =
+    at === undefined
+      ? 'Hover over the chart or use the arrow keys to see values.'
+      : `${labels[at]}: ${format(all[at] ?? 0)}`
+
+  return (
+    <figure class="figure-box" ref={figure}>
+      <ul class="bare legend">
+        {parts.map(({ name }, nth) => (
+          <li key={name}>
+            <svg width="12" height="12" aria-hidden="true">
+              <rect width="12" height="12" class={`series s${(nth % MAX_PARTS) + 1}`} />
+            </svg>{' '}
+            {sanitize(name)}
+          </li>
+        ))}
+      </ul>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${wide} ${HEIGHT}`}
+        role="img"
+        aria-labelledby={`${id}-title`}
+        aria-describedby={`${id}-said`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys read its values
+        tabIndex={0}
+        onKeyDown={(event) => {
+          const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+          if (step === 0) return
+          event.preventDefault()
+          cursor.value = Math.min(labels.length - 1, Math.max(0, (at ?? (step > 0 ? -1 : labels.length)) + step))
+        }}
+        onPointerMove={(event) => {
+          const box = event.currentTarget.getBoundingClientRect()
+          const place = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / barWidth)
+          cursor.value = place >= 0 && place < labels.length ? place : undefined
+        }}
+        onPointerLeave={() => {
+          cursor.value = undefined
+        }}
+      >
+        <title id={`${id}-title`}>{title}</title>
+        {[0, 0.5, 1].map((share) => (
+          <g key={share}>
+            <line class="grid" x1={LEFT} x2={wide} y1={y(top * share)} y2={y(top * share)} />
+            <text x={LEFT - 6} y={y(top * share) + 4} text-anchor="end">
+              {format(top * share)}
+            </text>
+          </g>
+        ))}
+        {labels.map((_, bar) => {
+          let below = 0
+          return (
+            <g key={bar}>
+              {parts.map(({ name, values }, nth) => {
+                const value = values[bar] ?? 0
+                const from = below
+                below += value
+                return value > 0 ? (
+                  <rect
+                    key={name}
+                    class={`series s${(nth % MAX_PARTS) + 1}`}
+                    x={LEFT + bar * barWidth + barWidth * 0.1}
+                    width={barWidth * 0.8}
+                    y={y(below)}
+                    height={Math.max(0, y(from) - y(below))}
+                  />
+                ) : null
+              })}
+            </g>
+          )
+        })}
+        {at !== undefined && (
+          <rect class="cursor" x={LEFT + at * barWidth} width={barWidth} y={0} height={HEIGHT - BOTTOM} />
+        )}
+        {[0, Math.floor(labels.length / 2), labels.length - 1].map((bar, nth) =>
+          labels[bar] === undefined || (nth > 0 && labels.length < 3) ? null : (
+            <text
+              key={nth}
+              x={LEFT + (bar + 0.5) * barWidth}
+              y={HEIGHT - 6}
+              text-anchor={nth === 0 ? 'start' : nth === 2 ? 'end' : 'middle'}
+            >
+              {labels[bar]}
+            </text>
+          ),
+        )}
+      </svg>
+      <figcaption id={`${id}-said`} aria-live="polite">
+        {announcement}
+      </figcaption>
+      <div class="unseen">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {parts.map(({ name }) => (
+                <th key={name} scope="col">
+                  {sanitize(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((label, bar) => (
+              <tr key={bar}>
+                <th scope="row">{label}</th>
+                {parts.map(({ name, values }) => (
+                  <td key={name}>{format(values[bar] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  )
+}
+
+/** Rounds up to 1, 2, 5, 10, and so on. */
+function roundUp(value: number): number {
+  if (!(value > 0)) return 1
+  const power = 10 ** Math.floor(Math.log10(value))
+  return ([1, 2, 5, 10].find((one) => one * power >= value) ?? 10) * power
+}

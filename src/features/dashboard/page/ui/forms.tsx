@@ -1,0 +1,346 @@
+import { type ComponentChildren, createContext, Fragment, h } from 'preact'
+import { useContext, useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { escapeInvisible, sanitize } from '../page-format.ts'
+import { Button, Problem } from './basics.tsx'
+
+type FieldProps = {
+  label: string
+  hint?: string | undefined
+  error?: string | undefined
+  /** The field's path in the API, such as `limits.usd.month`. Errors that start with it are shown here. */
+  path?: string | undefined
+}
+
+/** The paths of a form's fields, and the form's error. */
+interface FormErrors {
+  paths: Set<string>
+  error: Bound<string | undefined>
+}
+
+const Errors = createContext<FormErrors | undefined>(undefined)
+
+/** Finds the field of an error such as `"limits.usd.month" must be …`, by its path or that of something in it. */
+function findField({ paths, error }: FormErrors): string | undefined {
+  const [, path = ''] = /^(?:Unknown field )?"([^"]+)"/.exec(error.value ?? '') ?? []
+  const around = [...paths].filter((own) => path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`))
+  return around.sort((one, other) => other.length - one.length)[0]
+}
+
+/** What a field shows and changes: a signal, or part of one. */
+interface Bound<Value> {
+  value: Value
+}
+
+/** Binds a property of an object in a signal. */
+export const bindField = <T extends object, Name extends keyof T>(of: Bound<T>, name: Name): Bound<T[Name]> => ({
+  get value() {
+    return of.value[name]
+  },
+  set value(value) {
+    of.value = { ...of.value, [name]: value }
+  },
+})
+
+/** Binds a value with a change handler. */
+export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> => ({
+  get value() {
+    return value
+  },
+  set value(changed) {
+    change(changed)
+  },
+})
+
+/** Binds an element of a list in a signal. */
+export const bindElement = <T,>(of: Bound<T[]>, one: T): Bound<T> =>
+  bindValue(one, (value) => {
+    of.value = of.value.map((other) => (other === one ? value : other))
+  })
+
+type LabeledProps = FieldProps & {
+  /** Receives the IDs of its label and description. */
+  children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
+}
+
+function Field({ label, hint, error: ownError, path, children }: LabeledProps) {
+  const id = useId()
+  const form = useContext(Errors)
+  useLayoutEffect(() => {
+    if (!form || path === undefined) return undefined
+    form.paths.add(path)
+    return () => void form.paths.delete(path)
+  }, [form, path])
+  const formError = form && path !== undefined && findField(form) === path ? form.error.value : undefined
+  useEffect(() => {
+    const field = formError && document.getElementById(id)
+    if (!field) return
+    field.closest('details')?.setAttribute('open', '')
+    field.focus()
+  }, [formError])
+  const error = ownError ?? formError
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error !== undefined })}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="error" id={`${id}-error`}>
+          {escapeInvisible(error)}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type TextFieldProps = FieldProps & {
+  of: Bound<string>
+  type?: 'text' | 'password' | 'search' | 'date' | 'datetime-local' | 'number'
+  required?: boolean
+  autocomplete?: 'off' | 'current-password'
+  placeholder?: string
+  /** The id of a list of suggestions. */
+  list?: string
+  min?: number
+  step?: number | 'any'
+}
+
+export function TextField({ label, hint, error, path, of, ...more }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error} path={path}>
+      {(ids) =>
+        // JSX types distinguish inputs by type, and have none for an input of any type.
+        h('input', {
+          autocomplete: 'off',
+          ...more,
+          ...ids,
+          value: of.value,
+          onInput: ({ currentTarget }) => (of.value = currentTarget.value),
+        })
+      }
+    </Field>
+  )
+}
+
+/** A field for a number; empty for none. */
+export const NumberField = (props: Omit<TextFieldProps, 'type'>) => (
+  <TextField min={0} step="any" {...props} type="number" />
+)
+
+/** A field for a positive integer. */
+export const CountField = (props: Omit<TextFieldProps, 'type'>) => <NumberField min={1} step={1} {...props} />
+
+type TextAreaProps = FieldProps & {
+  of: Bound<string>
+  rows: number
+  class?: 'mono'
+  readOnly?: boolean
+  isSelected?: boolean
+}
+
+/** A multiline field. `isSelected` selects all of it for copying. */
+export function TextArea({ label, hint, error, path, of, isSelected = false, ...more }: TextAreaProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (isSelected) field.current?.select()
+  }, [of.value])
+  return (
+    <Field label={label} hint={hint} error={error} path={path}>
+      {(ids) => (
+        <textarea
+          {...more}
+          {...ids}
+          ref={field}
+          spellcheck={false}
+          value={of.value}
+          onInput={({ currentTarget }) => (of.value = currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** An option: a value with its label, or a value that is its own label. */
+export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
+
+/** Converts a record of labels to options. */
+export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
+  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // the record's own keys
+
+/** Converts nonempty text to numbers. */
+export const toNumbers = (values: Record<string, string>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, text]) => (text.trim() === '' ? [] : [[name, Number(text)]])),
+  )
+
+type SelectFieldProps<Value extends string> = FieldProps & {
+  of: Bound<Value>
+  options: ReadonlyArray<Choice<Value>>
+}
+
+export function SelectField<Value extends string>({ of, options, ...more }: SelectFieldProps<Value>) {
+  const choices = options.map((one) => (typeof one === 'string' ? ([one, one] as const) : one))
+  return (
+    <Field {...more}>
+      {(ids) => (
+        <select
+          {...ids}
+          value={of.value}
+          onChange={({ currentTarget }) => {
+            const [chosen] = choices.find(([value]) => value === currentTarget.value) ?? []
+            if (chosen !== undefined) of.value = chosen
+          }}
+        >
+          {choices.map(([value, text]) => (
+            <option key={value} value={value}>
+              {sanitize(text)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export const CheckField = ({ label, of }: { label: string; of: Bound<boolean> }) => (
+  <label class="check">
+    <input type="checkbox" checked={of.value} onChange={({ currentTarget }) => (of.value = currentTarget.checked)} />
+    {label}
+  </label>
+)
+
+/** One checkbox per value. */
+export const CheckFields = <Value extends string>({
+  of,
+  options,
+}: {
+  of: Bound<Value[]>
+  options: ReadonlyArray<readonly [Value, string]>
+}) => (
+  <>
+    {options.map(([value, label]) => (
+      <CheckField
+        key={value}
+        label={label}
+        of={bindValue(of.value.includes(value), (isOn) => {
+          of.value = options.flatMap(([one]) => ((one === value ? isOn : of.value.includes(one)) ? [one] : []))
+        })}
+      />
+    ))}
+  </>
+)
+
+/** Suggestions for a field. */
+export const Suggestions = ({ id, of = [] }: { id: string; of: ReadonlyArray<Choice<string>> | undefined }) => (
+  <datalist id={id}>
+    {of.map((one) => {
+      const [value, text] = typeof one === 'string' ? [one] : one
+      return (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      )
+    })}
+  </datalist>
+)
+
+type FormProps = {
+  /** The action that submits it. */
+  of: { run: () => Promise<unknown>; isBusy: Bound<boolean>; error: Bound<string | undefined> }
+  submit?: string
+  kind?: 'primary' | 'danger'
+  /** Whether the fields and the button are in one row. */
+  isRow?: boolean
+  /** Whether it changes something. */
+  writes?: boolean
+  /** Shown next to the button. */
+  beside?: ComponentChildren
+  children: ComponentChildren
+}
+
+interface RowsProps<T> {
+  of: Bound<T[]>
+  /** The initial row. */
+  blank: T
+  add: string
+  /** What a row is called when it is removed. */
+  what: string
+  /** Shown next to the button that adds a row. */
+  beside?: ComponentChildren
+  children: (row: Bound<T>) => ComponentChildren
+  /** Shown below a row's fields. */
+  below?: (row: Bound<T>) => ComponentChildren
+}
+
+/** Rows of fields that can be added and removed. */
+export function Rows<T extends object>({ of, blank, add, what, beside, children, below }: RowsProps<T>) {
+  return (
+    <>
+      {of.value.map((row, at) => (
+        <Fragment key={at}>
+          <div class="row">
+            {children(bindElement(of, row))}
+            <div class="field fit">
+              <Button
+                kind="quiet"
+                label={`Remove ${what}`}
+                onClick={() => (of.value = of.value.filter((other) => other !== row))}
+              >
+                ✕
+              </Button>
+            </div>
+          </div>
+          {below?.(bindElement(of, row))}
+        </Fragment>
+      ))}
+      <div class="row">
+        <div class="field fit">
+          <Button onClick={() => (of.value = [...of.value, { ...blank }])}>{add}</Button>
+        </div>
+        {beside}
+      </div>
+    </>
+  )
+}
+
+/** A form with its button. Shows an error at its field, or else above the button. */
+export function Form({ of, submit = 'Save', kind = 'primary', isRow, writes = true, beside, children }: FormProps) {
+  const errors = useRef<FormErrors | undefined>(undefined)
+  errors.current ??= { paths: new Set(), error: of.error }
+  errors.current.error = of.error
+  const button = (
+    <Button writes={writes} kind={isRow ? undefined : kind} type="submit" disabled={of.isBusy.value}>
+      {submit}
+    </Button>
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void of.run()
+      }}
+    >
+      <Errors.Provider value={errors.current}>
+        {isRow ? (
+          <div class="row">
+            {children}
+            <div class="field">{button}</div>
+          </div>
+        ) : (
+          children
+        )}
+      </Errors.Provider>
+      <Problem>{findField(errors.current) === undefined ? of.error.value : undefined}</Problem>
+      {!isRow && (
+        <p class="tools">
+          {button}
+          {beside}
+        </p>
+      )}
+    </form>
+  )
+}

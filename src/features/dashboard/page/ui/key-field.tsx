@@ -1,0 +1,34 @@
+import { useId } from 'preact/hooks'
+import { useData } from '../page-data.ts'
+import { api } from '../session.ts'
+import { Suggestions, TextField } from './forms.tsx'
+
+interface KeyFieldProps {
+  label: string
+  hint?: string
+  path?: string
+  of: { value: string }
+}
+
+const MAX_SUGGESTIONS = 20
+
+const search = async (q: string, limit: number) => (await api.value.keys.list({ q, limit, values: 'none' })).keys
+
+/** A field for a key's name or ID. The gateway searches, because there may be many keys. */
+export function KeyField(props: KeyFieldProps) {
+  const id = useId()
+  const { state } = useData(() => search(props.of.value.trim(), MAX_SUGGESTIONS))
+  return (
+    <>
+      <TextField {...props} list={id} />
+      <Suggestions id={id} of={state.value.value?.map((key) => [key.id, key.name] as const)} />
+    </>
+  )
+}
+
+/** Finds a key's ID by name or ID. Returns the text itself if there is none, so that the gateway reports it. */
+export async function findKey(text: string): Promise<string> {
+  if (text === '') return ''
+  const keys = await search(text, 1_000)
+  return (keys.find(({ id }) => id === text) ?? keys.find(({ name }) => name === text))?.id ?? text
+}

@@ -1,0 +1,30 @@
+import { useAction } from '../page-data.ts'
+import { changeRecord } from '../session.ts'
+import { Form } from './forms.tsx'
+import { Dialog } from './sections.tsx'
+
+interface RemoveDialogProps {
+  title: string
+  /** The consequences. */
+  text: string
+  /** The record to delete, as it is shown. */
+  record: object
+  remove: (options: { ifMatch: object }) => Promise<unknown>
+  onClose: () => void
+  onDone: () => void
+}
+
+/** Asks for confirmation before deleting something. Errors are shown in the dialog. */
+export function RemoveDialog({ title, text, record, remove, onClose, onDone }: RemoveDialogProps) {
+  const removing = useAction(async () => {
+    await changeRecord(record, remove)
+    onDone()
+  })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form of={removing} submit="Delete" kind="danger">
+        <p>{text}</p>
+      </Form>
+    </Dialog>
+  )
+}

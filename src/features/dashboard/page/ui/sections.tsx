@@ -1,0 +1,98 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { sanitize } from '../page-format.ts'
+import { Button, sanitizeNode } from './basics.tsx'
+
+/** A section of a view with its heading, and optional content next to it. */
+export function Section({
+  title,
+  beside,
+  children,
+}: {
+  title: string
+  beside?: ComponentChildren
+  children: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <div class="tools">
+        <h2 id={id} class="grow">
+          {title}
+        </h2>
+        {beside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** A list of names and values; omits `undefined` values. */
+export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) => (
+  <dl class="facts">
+    {of.map(
+      ([name, value]) =>
+        value !== undefined && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{sanitizeNode(value)}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+/** The figures at the top of a view. */
+export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value: string, note?: string]> }) => (
+  <ul class="bare cards">
+    {of.map(([name, value, note]) => (
+      <li key={name} class="card">
+        <div class="figure">{value}</div>
+        <div class="label">{name}</div>
+        {note && <div class="label">{note}</div>}
+      </li>
+    ))}
+  </ul>
+)
+
+/** The number of dialogs: two while one replaces another. */
+let dialogs = 0
+/** The element that had the focus before the first dialog. */
+let opener: Element | null = null
+
+/** A dialog that traps the focus and restores it. Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  // Open it before the first paint, or an early Escape would be lost.
+  useLayoutEffect(() => {
+    if (dialogs++ === 0) opener = document.activeElement
+    dialog.current?.showModal()
+  }, [])
+  // Wait until it is gone, because elements behind an open dialog can't have the focus.
+  useEffect(
+    () => () => {
+      if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()
+    },
+    [],
+  )
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <header>
+        <h2 id={id}>{sanitize(title)}</h2>
+        <Button kind="quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </Button>
+      </header>
+      {children}
+    </dialog>
+  )
+}

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact'
+import { useSignal } from '../page-data.ts'
+import { formatNumber, sanitize } from '../page-format.ts'
+import { sanitizeNode } from './basics.tsx'
+
+/** A column of a table. */
+export interface Column<Row> {
+  name: string
+  /** Strings are treated as untrusted: escaped and truncated. */
+  cell: (row: Row) => ComponentChildren
+  /** Makes the column sortable: by a value of the rows, or by a name if rows are sorted elsewhere (`order`). */
+  by?: string | ((row: Row) => string | number)
+  isNumber?: boolean
+}
+
+type TableProps<Row> = {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  getKey: (row: Row) => string
+  /** The text if there are no rows. */
+  empty?: string
+  /** The order of rows that are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
+  order?: { value: string }
+  /** A row of totals, one cell per column. */
+  totals?: readonly ComponentChildren[]
+}
+
+/** A table with a caption and sortable columns. Shows 200 rows at a time. */
+export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results.', order, totals }: TableProps<Row>) {
+  const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
+  const most = useSignal(PAGE)
+  const by = sort.value && columns[sort.value.at]?.by
+  const sorted =
+    typeof by === 'function'
+      ? [...rows].sort((one, other) => compare(by(one), by(other)) * (sort.value?.isDown ? -1 : 1))
+      : rows
+
+  const [ordered, direction] = order?.value.split(' ') ?? []
+  const sortBy = (at: number) => {
+    const name = columns[at]?.by
+    if (order && typeof name === 'string')
+      order.value = `${name} ${ordered === name && direction !== 'asc' ? 'asc' : 'desc'}`
+    else sort.value = { at, isDown: sort.value?.at === at ? !sort.value.isDown : (columns[at]?.isNumber ?? false) }
+  }
+  function ariaSort(at: number) {
+    const name = columns[at]?.by
+    const isShown = typeof name === 'string' ? ordered === name : sort.value?.at === at
+    const isDown = typeof name === 'string' ? direction !== 'asc' : sort.value?.isDown
+    return isShown ? (isDown ? 'descending' : 'ascending') : 'none'
+  }
+
+  if (rows.length === 0) return <p class="empty">{empty}</p>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: makes wide tables scrollable by keyboard
+    <section class="table" tabIndex={0} aria-label={sanitize(caption)}>
+      <table>
+        <caption>{sanitize(caption)}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, by: sortable, isNumber }, at) => (
+              <th
+                key={name}
+                scope="col"
+                class={isNumber ? 'number' : undefined}
+                aria-sort={sortable ? ariaSort(at) : undefined}
+              >
+                {sortable ? (
+                  <button type="button" class="sort" onClick={() => sortBy(at)}>
+                    {name}{' '}
+                    <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[ariaSort(at)]}</span>
+                  </button>
+                ) : (
+                  name
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.slice(0, most.value).map((row) => (
+            <tr key={getKey(row)}>
+              {columns.map(({ name, cell, isNumber }, at) =>
+                at === 0 ? (
+                  <th key={name} scope="row">
+                    {sanitizeNode(cell(row))}
+                  </th>
+                ) : (
+                  <td key={name} class={isNumber ? 'number' : undefined} data-name={name}>
+                    {sanitizeNode(cell(row))}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+        {totals && (
+          <tfoot>
+            <tr>
+              {totals.map((cell, at) => (
+                <td
+                  key={columns[at]?.name}
+                  class={columns[at]?.isNumber ? 'number' : undefined}
+                  data-name={at === 0 ? undefined : columns[at]?.name}
+                >
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+      {sorted.length > most.value && (
+        <p class="more">
+          Showing {formatNumber(most.value)} of {formatNumber(sorted.length)}{' '}
+          <button type="button" onClick={() => (most.value += PAGE)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+const PAGE = 200
+
+const compare = (one: string | number, other: string | number) =>
+  typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other))

@@ -1,0 +1,291 @@
+import { type GatewayError, isGatewayError } from '../../errors.ts'
+import { isByteStream, type Reply } from '../../lib/exchange.ts'
+import { getWorstCase } from '../../pricing/worst-case.ts'
+import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
+import type { RouteRequest } from '../../request/route-request.ts'
+import type { SteppedAttempt } from '../../request/steps.ts'
+import type { LimitState, LimitUnit } from '../../types/limits.ts'
+import type { Clock } from '../../types.ts'
+import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, Wanted } from './ledger/ledger.ts'
+import { type Holders, outgrownError, refusalError } from './limit-errors.ts'
+import { dropProviderLimits, limitHeaders } from './limit-headers.ts'
+import { ENTRY, isLimited, type LimitRules, MEASURED, needOf, requireKnownPrice, wantedOf } from './wanted.ts'
+
+interface GatedTerms {
+  ledger: Ledger
+  clock: Clock
+  /** The limits that apply to the request; at least one. */
+  scopes: readonly LimitedScope[]
+  holders: Holders
+  rules: LimitRules
+}
+
+/**
+ * One request to which limits apply. Its first attempt reserves all that it may use in one call; later attempts reserve tokens and US dollars
+ * alone. These settle with their attempts, `requests` and `parallel` with the request.
+ */
+export class GatedRequest {
+  readonly #request: RouteRequest
+  readonly #terms: GatedTerms
+  /**
+   * The limited units among tokens and US dollars. If there is one, attempts reserve both units; otherwise both are only counted when the request
+   * ends.
+   */
+  readonly #measured: ReadonlySet<LimitUnit>
+  /** The reservation of `requests` and `parallel`; `unkept` when the storage was unavailable and the settings let such requests pass. */
+  #entry: Reservation | 'unkept' | undefined = undefined
+  /** The units of `#entry` that settle when the request ends. */
+  #endUnits: readonly LimitUnit[] = []
+  /** The number of attempts that were refused neither here nor by another step. */
+  #through = 0
+  /** The limits as of the latest reservation, and the tokens that have been freed since. */
+  #limits: readonly LimitState[] = []
+  #freed = 0
+  #isOver = false
+
+  constructor(request: RouteRequest, terms: GatedTerms) {
+    this.#request = request
+    this.#terms = terms
+    this.#measured = new Set(MEASURED.filter((unit) => isLimited(unit, terms.scopes)))
+    request.log.onEnd((record) => this.#end(record))
+  }
+
+  /** Are tokens or US dollars limited? */
+  get isMeasured(): boolean {
+    return this.#measured.size > 0
+  }
+
+  /** Reserves `requests` and `parallel` before anything replies in place of a provider. */
+  async admit(): Promise<void> {
+    await this.#request.log.client.scope.race(this.#enter())
+  }
+
+  /** The step around each attempt of the request. */
+  async attempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
+    if (this.isMeasured) await this.#reserveFor(attempt)
+    else if (!this.#entry) await this.#enter().catch((error) => attempt.refuseRequest(error))
+    this.#through += 1
+    attempt.onSettled(({ outcome }) => {
+      if (outcome === 'refused') this.#through -= 1
+    })
+    await next()
+  }
+
+  /**
+   * The reply with the headers that tell the client what is left of its limits. An answer that the gateway gave without an attempt is counted here.
+   */
+  async replied(reply: Reply): Promise<Reply> {
+    if (this.#through === 0 && reply.status < 400) {
+      if (!this.#entry)
+        await this.admit().catch((error) => {
+          if (isByteStream(reply.body)) reply.body.cancel()
+          throw error
+        })
+      this.#through += 1
+    }
+    dropProviderLimits(reply.headers)
+    Object.assign(reply.headers, this.#headers(this.#limitsNow()))
+    return reply
+  }
+
+  /** Reserves what the attempt may use, and lets its target answer with no more. */
+  async #reserveFor(attempt: SteppedAttempt): Promise<void> {
+    const isFirst = !this.#entry
+    const worst = getWorstCase(attempt.request, attempt.target)
+    const { rules } = this.#terms
+    const isPriced = this.#measured.has('usd')
+    const wanted = wantedOf(attempt, worst, { isPriced, rules })
+    if (isPriced) attempt.beforeCall(({ dearerField }) => requireKnownPrice(attempt.target, dearerField(), rules))
+    if (isFirst) Object.assign(wanted.fixed, ENTRY)
+    const reservation = await this.#reserve(wanted).catch((error) => attempt.refuseRequest(error))
+    if (!reservation) return
+    if (reservation.kind === 'refused') {
+      const { unit } = reservation.limit
+      const error = this.#refusal(reservation, needOf(unit, wanted))
+      if (unit === 'requests' || unit === 'parallel') attempt.refuseRequest(error)
+      throw error
+    }
+    if (isFirst) this.#entered(reservation, ENTRY_UNITS)
+    this.#limits = reservation.limits
+    this.#freed = 0
+    const { outputTokens = worst.outputTokens } = reservation
+    const usdPerToken = wanted.output?.usdPerToken ?? 0
+    const reservedUsd = (wanted.fixed.usd ?? 0) + outputTokens * usdPerToken
+    let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
+    attempt.onSettled((record) => {
+      const spent = spentBy([record])
+      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is not known
+      reservation.settle(spent, MEASURED)
+      this.#freed += reserved - spent.tokens
+    })
+    if (outputTokens < worst.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worst.answers))
+
+    let output = outputTokens
+    attempt.allowOutput({
+      tokens: output,
+      extend: async (said) => {
+        const least = Math.max(1, Math.ceil(said) - output)
+        const more = await this.#moreOutput(reservation, {
+          least,
+          usdPerToken,
+          mayBeLess: said <= saidWithin(outputTokens),
+        })
+        output += more
+        reserved += more
+        return output
+      },
+    })
+    let covered = { tokens: 0, usd: 0 } // of what the calls of the attempt have used, so that all of its worst case is left for the next
+    attempt.beforeFollowUp(async (spending) => {
+      if (!spending) return
+      const spent = spentBy([spending])
+      const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
+      covered = spent
+      if (by.tokens <= 0 && by.usd <= 0) return
+      const refusal = await this.#extended(reservation, by)
+      if (refusal) throw outgrownError(refusal.limit, this.#terms.holders)
+      reserved += by.tokens
+    })
+  }
+
+  /**
+   * Reserves at least `least` more tokens of output for a stream, and up to `MORE_OUTPUT` if the limits allow. A stream that may have said less than
+   * estimated gets some when nothing is left: all streams together exceed a limit by `SLACK` at most. Throws the error for the client.
+   */
+  async #moreOutput(
+    reservation: Reservation,
+    { least, usdPerToken, mayBeLess }: { least: number; usdPerToken: number; mayBeLess: boolean },
+  ): Promise<number> {
+    const of = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
+    let more = Math.max(least, MORE_OUTPUT)
+    let refusal = await this.#extended(reservation, of(more))
+    while (refusal) {
+      const { unit, remaining } = refusal.limit
+      more = Math.min(more - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
+      if (more < least) break
+      refusal = await this.#extended(reservation, of(more))
+    }
+    if (!refusal) return more
+    const beyond = Math.max(least, SLACK_STEP)
+    if (mayBeLess && !(await this.#extended(reservation, of(beyond), of(SLACK)))) return beyond
+    throw outgrownError(refusal.limit, this.#terms.holders)
+  }
+
+  /** Reserves more for an attempt under way, `beyond` its limits if need be; the refusal when that is too much. */
+  async #extended(reservation: Reservation, by: Use, beyond?: Use): Promise<LimitRefusal | undefined> {
+    try {
+      return await reservation.extend(by, beyond)
+    } catch (thrown) {
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      return undefined
+    }
+  }
+
+  /** Reserves `requests` and `parallel` alone. Throws the error for the client when that is refused. */
+  async #enter(): Promise<void> {
+    const reservation = await this.#reserve({ fixed: ENTRY })
+    if (!reservation) return
+    if (reservation.kind === 'refused') throw this.#refusal(reservation, 1)
+    this.#entered(reservation, UNITS)
+    this.#limits = reservation.limits
+  }
+
+  /** `units`: those that settle with the request. */
+  #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
+    this.#entry = reservation
+    this.#endUnits = units
+    if (this.#isOver) reservation.settle({}, units) // the client has left meanwhile
+  }
+
+  /** `undefined` when the storage is unreachable and the settings let the request pass all the same. */
+  async #reserve(wanted: Wanted): Promise<Reservation | LimitRefusal | undefined> {
+    const { ledger, scopes } = this.#terms
+    try {
+      return await ledger.reserve(scopes, wanted)
+    } catch (thrown) {
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      this.#entry ??= 'unkept'
+      return undefined
+    }
+  }
+
+  /** Is a request with these limits refused while the storage is unreachable? */
+  #isRefusedAway(): boolean {
+    const { scopes, rules } = this.#terms
+    return UNITS.some((unit) => {
+      const verdict = rules.onStorageUnavailable?.[unit] ?? WHEN_AWAY[unit]
+      return verdict === 'refuse' && isLimited(unit, scopes)
+    })
+  }
+
+  #refusal(refusal: LimitRefusal, need: number): GatewayError {
+    const { holders, clock } = this.#terms
+    const limitsOutput = this.#request.route.outputLimit !== undefined
+    const headers = this.#headers([refusal.limit])
+    return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
+  }
+
+  /**
+   * Settles the request when it ends. It counts as one request if an attempt was let through. The use of attempts that reserved nothing is counted
+   * here.
+   */
+  #end({ attempts }: RequestRecord): void {
+    this.#isOver = true
+    if (this.#entry && this.#entry !== 'unkept') {
+      const requests = this.#through > 0 ? 1 : 0
+      this.#entry.settle(
+        { requests, ...(this.#endUnits === UNITS && !this.isMeasured && spentBy(attempts)) },
+        this.#endUnits,
+      )
+    }
+    const { exchange } = this.#request
+    exchange.waitUntil?.(this.#terms.ledger.flushed())
+  }
+
+  /** The limits as they were read last, with the tokens added that were freed since. */
+  #limitsNow(): readonly LimitState[] {
+    if (this.#freed === 0) return this.#limits
+    return this.#limits.map((one) => {
+      if (one.unit !== 'tokens') return one
+      return { ...one, remaining: Math.max(0, Math.min(one.limit, one.remaining + this.#freed)) }
+    })
+  }
+
+  #headers(limits: readonly LimitState[]): Record<string, string> {
+    return limitHeaders(limits, { format: this.#request.route.format, now: this.#terms.clock.now() })
+  }
+}
+
+/**
+ * The highest estimate, in tokens, for an answer of at most `output` tokens. Text is counted by an estimate that gives long words up to twice their
+ * tokens, and a stream that keeps to its maximum must not be cut because of it.
+ */
+const saidWithin = (output: number) => output * 2.5 + 64
+
+/** The tokens that a stream reserves at a time once its output exceeds what was reserved, if the limits allow. */
+const MORE_OUTPUT = 1_024
+/** The tokens that streams reserve in all beyond what is left: with what a stream has sent by then, less than `MORE_OUTPUT`. */
+const SLACK = 768
+/** The tokens that a stream reserves at a time of these. */
+const SLACK_STEP = 128
+const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
+const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
+
+const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
+  requests: 'allow',
+  parallel: 'allow',
+  tokens: 'refuse',
+  usd: 'refuse',
+}
+
+type Use = Required<Pick<Amounts, 'tokens' | 'usd'>>
+
+/** What attempts have used: their input, tokens from a cache included, and their output. */
+function spentBy(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): Use {
+  const spent = { tokens: 0, usd: 0 }
+  for (const { usage, costUsd = 0 } of attempts) {
+    if (usage) spent.tokens += usage.inputTokens + usage.outputTokens
+    spent.usd += costUsd
+  }
+  return spent
+}

@@ -1,0 +1,387 @@
+import { gatewayError, isGatewayError } from '../../../errors.ts'
+import { startDeadline } from '../../../lib/deadline.ts'
+import { handleStorageError, isStorageUnavailable, RETRY_AFTER_MS } from '../../../records/storage-access.ts'
+import type { LimitState, UsageLimits } from '../../../types/limits.ts'
+import type { Clock, Storage } from '../../../types.ts'
+import { NOTHING, type WholeAmounts } from './amounts.ts'
+import {
+  type Book,
+  emptyBook,
+  emptyEntry,
+  holdsNothing,
+  type InstanceEntry,
+  readBook,
+  rolled,
+  type SideSpent,
+  writeBook,
+} from './book.ts'
+import { type AccountName, type Decision, decide, type HoldRequest, statesOf } from './decide.ts'
+import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
+import { createObservation, type Observation } from './lost.ts'
+import { getRecordId } from './spent.ts'
+import { toMinute } from './windows.ts'
+
+/** What the accounts of one process share. */
+export interface AccountDependencies {
+  storage: Storage
+  clock: Clock
+  /** From 0 up to 1. */
+  random(): number
+  /** Starts a timer that keeps no process alive. */
+  startTimer(ms: number, onTime: () => void): () => void
+  /** Resolves at the end of the event loop's turn. */
+  turnEnd(): Promise<void>
+  onError(error: unknown): void
+  /** Of this process. */
+  instance: string
+}
+
+/** How long a hold waits for requests that are pending at other instances, in ms. They decide within a few round trips, unless they crash. */
+const BLOCKED_MS = 1_000
+/** How often the account is written at least while this instance holds something, in ms. */
+export const BEAT_MS = 15_000
+const MAX_RETRY_MS = 30_000
+/** Enough for this many writers at once. */
+const MAX_CONFLICTS = 200
+/** A conflict or a poll so early is followed by the next try at once. */
+const EAGER = 3
+
+/**
+ * One account in the storage. All that waits goes into one write, which names the version that was read or written last: as long as no other
+ * instance writes, there is one round trip for each write, and after a conflict the account is read and everything is decided again. An answer is given
+ * when the write on which it rests was made, or, if there is nothing to write, when a read has shown that nothing has changed.
+ */
+export class Account {
+  readonly #deps: AccountDependencies
+  readonly #name: AccountName
+  readonly #key: string
+  readonly #observation: Observation
+  #queue: AccountOperation[] = []
+  /** Those of the queue that wait for what blocks them. */
+  #waiting: ReadonlySet<AccountOperation> = new Set()
+  #running: Promise<void> | undefined
+  #book: Book | undefined
+  /** Must the book be read before it is used? */
+  #isStale = true
+  /** `null`: the record does not exist. */
+  #version: string | null = null
+  /** The reservations of this instance that are certainly stored. */
+  #own: InstanceEntry = emptyEntry
+  #generation = 0
+  #sequence = 0
+  /** That of the last write which was certainly made. */
+  #confirmed = 0
+  /** Writes whose answer is not known. */
+  #attempts: Array<{ sequence: number; draft: Draft }> = []
+  #mustWrite = false
+  #wroteAt = 0
+  #retryMs = RETRY_AFTER_MS
+  #cancelTimer: (() => void) | undefined
+  usedAt = 0
+
+  constructor(deps: AccountDependencies, name: AccountName) {
+    this.#deps = deps
+    this.#name = name
+    this.#key = getRecordId(name)
+    this.#observation = createObservation(deps.instance)
+  }
+
+  /** May the account be dropped from memory, since this process neither holds nor awaits anything there? */
+  get isIdle(): boolean {
+    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && holdsNothing(this.#own)
+  }
+
+  /**
+   * Reserves amounts. `isPending`: the reservation may be freed again because another account refuses the request. `waits`: waits at most a second
+   * for pending reservations of others that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED` or `RECORD_DAMAGED`, and then holds
+   * nothing.
+   */
+  hold(
+    asked: Omit<HoldRequest, 'name'>,
+    { isPending, waits }: { isPending: boolean; waits: boolean },
+  ): Promise<HoldOutcome> {
+    const until = waits ? this.#deps.clock.now() + BLOCKED_MS : 0
+    return new Promise((resolve, reject) => {
+      let hasFailed = false
+      const done = (outcome: HoldOutcome) => {
+        if (!hasFailed) return resolve(outcome)
+        if (outcome.kind !== 'granted') return // the write that granted it seemed to have failed
+        this.change({
+          ...outcome,
+          freed: outcome.amounts,
+          decided: isPending ? outcome.amounts : NOTHING,
+          spent: NOTHING,
+        })
+      }
+      const fail = (error: unknown) => {
+        hasFailed = true
+        reject(error)
+      }
+      this.#add({ kind: 'hold', asked: { ...asked, name: this.#name }, isPending, until, done, fail })
+    })
+  }
+
+  /** Changes what is held or used. It is written soon, and tried again and again while the storage is away. */
+  change(change: AccountChange): void {
+    if (isNothing(change.freed) && isNothing(change.decided) && isNothing(change.spent)) return
+    this.#add({ kind: 'change', change })
+  }
+
+  /** Decides on amounts without reserving them. Rejects as `hold` does. */
+  judge(asked: Omit<HoldRequest, 'name'>): Promise<Decision> {
+    return this.#task(({ view }) => decide({ ...asked, name: this.#name }, view))
+  }
+
+  /** The limits as they stand. Rejects as `hold` does. */
+  states(limits: UsageLimits): Promise<LimitState[]> {
+    return this.#task(({ view }) => statesOf(this.#name, limits, view))
+  }
+
+  /** Starts all counters anew in the windows of now; what is under way stays reserved. Also when the record is damaged. */
+  reset(): Promise<void> {
+    return this.#task((draft) => draft.startAnew(), { repairs: true })
+  }
+
+  /** Ends what lost instances held: as if all of it had been spent, or none. */
+  settleLost(as: 'spent' | 'unspent'): Promise<void> {
+    return this.#task((draft) => draft.settleLost(as))
+  }
+
+  /** Takes what the other side of a mirror has used. Rejects as `hold` does. */
+  takeSpent(side: string, spent: SideSpent): Promise<void> {
+    return this.#task((draft) => draft.takeSpent(side, spent))
+  }
+
+  /** Removes the account; what is under way is not counted. */
+  async forget(): Promise<void> {
+    await this.flushed()
+    await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
+    this.#forgotten()
+    this.#book = undefined
+    this.#version = null
+    this.#isStale = true
+  }
+
+  /** Shows others that this instance is alive, if it holds something and has not written lately. */
+  beat(now: number): void {
+    if (holdsNothing(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
+    this.#mustWrite = true
+    this.#start()
+  }
+
+  /** Resolves when all that waits has been written, or has failed. */
+  async flushed(): Promise<void> {
+    while (this.#running !== undefined) await this.#running
+  }
+
+  /** Writes what waits, once more if it failed; then writes no more by itself. */
+  async close(): Promise<void> {
+    await this.flushed()
+    if (this.#queue.length > 0 || this.#mustWrite) this.#start()
+    await this.flushed()
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  #task<T>(work: (draft: Draft) => T, { repairs = false } = {}): Promise<T> {
+    return new Promise((resolve, fail) => {
+      const run = (draft: Draft) => {
+        const result = work(draft)
+        return () => resolve(result)
+      }
+      this.#add({ kind: 'task', repairs, run, fail })
+    })
+  }
+
+  #add(operation: AccountOperation): void {
+    this.#queue.push(operation)
+    this.#start()
+  }
+
+  #start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    await this.#deps.turnEnd() // what is added in the same turn goes into the same write
+    let conflicts = 0
+    let polls = 0
+    let failures = 0
+    while (this.#queue.length > 0 || this.#mustWrite) {
+      try {
+        const isDone = await this.#commit()
+        if (isDone) {
+          this.#retryMs = RETRY_AFTER_MS
+          conflicts = 0
+          failures = 0
+          if (this.#mustWrite || !this.#queue.every((operation) => this.#waiting.has(operation))) continue
+          if (this.#queue.length === 0) break
+          this.#isStale = true
+          if (++polls > EAGER) {
+            this.#later(2 + this.#deps.random() * 8)
+            break
+          }
+        } else if (++conflicts > MAX_CONFLICTS) throw tooManyConflicts()
+        else if (conflicts > EAGER) await this.#pause(this.#deps.random() * Math.min(2 ** conflicts, 50))
+      } catch (error) {
+        this.#isStale = true
+        if (isStorageUnavailable(error) && ++failures === 1) continue
+        this.#giveUp(error)
+        break
+      }
+    }
+    this.#running = undefined
+  }
+
+  /** Resolves to whether all that waited was decided and, if there was anything to write, written. */
+  async #commit(): Promise<boolean> {
+    if (this.#isStale || !this.#book) this.#book = await this.#read()
+    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write without an answer had been made
+    const { clock, instance } = this.#deps
+    const draft = new Draft({
+      book: this.#book,
+      instance,
+      own: this.#own,
+      generation: this.#generation,
+      observation: this.#observation,
+      now: clock.now(),
+    })
+    draft.isChanged = this.#mustWrite
+    for (const operation of this.#queue) draft.apply(operation)
+    if (draft.isChanged) return this.#write(draft)
+    const version = this.#version
+    this.#book = await this.#read()
+    if (this.#version !== version) return false
+    this.#deliver(draft)
+    return true
+  }
+
+  async #write(draft: Draft): Promise<boolean> {
+    const { storage, clock, instance } = this.#deps
+    const sequence = ++this.#sequence
+    const now = clock.now()
+    draft.book.entries.set(instance, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
+    this.#attempts.push({ sequence, draft })
+    const version = await storage
+      .set(this.#key, writeBook(draft.book), { ifVersion: this.#version, durability: 'relaxed' })
+      .catch(handleStorageError('write', this.#key))
+    if (version === false) {
+      this.#isStale = true
+      return false
+    }
+    this.#book = draft.book
+    this.#version = version
+    this.#confirm(sequence, draft)
+    return true
+  }
+
+  /** The account as it is stored now. A write without an answer that has been made after all is taken as made. */
+  async #read(): Promise<Book> {
+    const { storage, clock, instance } = this.#deps
+    const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
+    const now = clock.now()
+    const book = stored ? this.#readText(stored.value) : emptyBook(toMinute(now))
+    const entry = book.entries.get(instance)
+    const isOld = !storage.atomic && this.#book !== undefined && (entry?.sequence ?? 0) < this.#confirmed
+    const isGone = !stored && this.#version !== null && !isOld
+    this.#version = stored?.version ?? null
+    this.#isStale = false
+    if (isGone) this.#forgotten()
+    this.#observation.saw(book, now)
+    const made = entry && this.#attempts.find(({ sequence }) => sequence === entry.sequence)
+    if (made) this.#confirm(made.sequence, made.draft)
+    this.#sequence = Math.max(this.#sequence, entry?.sequence ?? 0)
+    return isOld && this.#book ? united(book, this.#book) : book
+  }
+
+  #readText(text: string): Book {
+    try {
+      return readBook(this.#key, text)
+    } catch (error) {
+      const isRepaired = this.#queue.some((operation) => operation.kind === 'task' && operation.repairs)
+      if (isRepaired && isGatewayError(error, 'RECORD_DAMAGED')) return emptyBook(toMinute(this.#deps.clock.now()))
+      throw error
+    }
+  }
+
+  /** The record was deleted, since its key or group was. */
+  #forgotten(): void {
+    this.#own = emptyEntry
+    this.#generation++
+    this.#attempts = []
+    this.#mustWrite = false
+  }
+
+  /** A write was certainly made, which no earlier one can be any more. */
+  #confirm(sequence: number, draft: Draft): void {
+    this.#confirmed = sequence
+    this.#attempts = []
+    this.#mustWrite = false
+    this.#wroteAt = this.#deps.clock.now()
+    this.#deliver(draft)
+  }
+
+  #deliver(draft: Draft): void {
+    this.#own = draft.own
+    const { finished } = draft
+    this.#queue = this.#queue.filter((operation) => !finished.has(operation))
+    this.#waiting = draft.waiting
+    for (const tell of draft.outcomes) tell()
+  }
+
+  /** Fails all that can be asked again, keeps the changes, and tries again later. */
+  #giveUp(error: unknown): void {
+    const failed =
+      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? unavailable(error) : error
+    const kept: AccountOperation[] = []
+    for (const operation of this.#queue) {
+      if (operation.kind === 'change') kept.push(operation)
+      else operation.fail(failed)
+    }
+    this.#queue = kept
+    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may be made yet
+    if (kept.length === 0 && !this.#mustWrite) return
+    if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
+    this.#later(this.#retryMs * (0.5 + this.#deps.random() / 2))
+    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
+  }
+
+  #later(ms: number): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = this.#deps.startTimer(ms, () => {
+      this.#cancelTimer = undefined
+      this.#start()
+    })
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void startDeadline(this.#deps.clock, ms, resolve))
+  }
+}
+
+const isNothing = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
+
+/**
+ * Joins two books of an account in a store that is not atomic and returned the state before the last write: everything that either book has counted.
+ */
+function united(stored: Book, own: Book): Book {
+  const minute = Math.max(stored.minute, own.minute)
+  const ours = rolled(own.used, own.minute, minute)
+  const used = rolled(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ours[at] ?? 0))
+  const { gone, entries } = stored
+  const later = stored.number < own.number ? own : stored
+  const elsewhere = later.elsewhere && {
+    ...later.elsewhere,
+    used: rolled(later.elsewhere.used, later.minute, minute),
+  }
+  const epoch = Math.max(stored.epoch, own.epoch)
+  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), elsewhere }
+}
+
+const unavailable = (cause: unknown) =>
+  gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })
+
+const tooManyConflicts = () =>
+  gatewayError('STORAGE_FAILED', {
+    message: `A write to the storage conflicted with other writers ${MAX_CONFLICTS} times in a row.`,
+  })

@@ -1,0 +1,76 @@
+import { NANO } from '../../../lib/usd.ts'
+
+/** What a request may use, or has used. What is absent is 0. */
+export interface Amounts {
+  requests?: number
+  /** Requests under way. */
+  parallel?: number
+  tokens?: number
+  /** US dollars. */
+  usd?: number
+}
+
+/** Amounts in whole numbers, which add up exactly. USD are in nano-dollars. */
+export interface WholeAmounts {
+  requests: number
+  parallel: number
+  tokens: number
+  usd: number
+}
+
+export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
+
+/** The largest count. More is counted as this. */
+const MOST = Number.MAX_SAFE_INTEGER
+/** A product of floating-point numbers that is a whole number but for so much of it is meant to be that number. */
+const ROUNDING = 1e-12
+
+/** Rounds up to a whole number from 0 to the largest safe integer. What is no number becomes `otherwise`. */
+export function roundUp(value: number, otherwise = MOST): number {
+  if (Number.isNaN(value)) return otherwise
+  const nearest = Math.round(value)
+  const whole = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
+  return Math.min(MOST, Math.max(0, whole))
+}
+
+/** US dollars in nano-dollars, rounded up. */
+export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
+
+/** A sum that stays a safe integer. */
+export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
+
+/** A difference that is not below 0. */
+export const minus = (a: number, b: number): number => Math.max(0, a - b)
+
+/** In whole numbers, rounded up; what is no number becomes the amount in `otherwise`, by default more than any limit allows. */
+export function wholeAmounts(
+  { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
+  otherwise?: WholeAmounts,
+): WholeAmounts {
+  return {
+    requests: roundUp(requests, otherwise?.requests),
+    parallel: roundUp(parallel, otherwise?.parallel),
+    tokens: roundUp(tokens, otherwise?.tokens),
+    usd: toNano(usd, otherwise?.usd),
+  }
+}
+
+/** How much output to reserve: as many tokens as fit. */
+export interface OutputWanted {
+  /** The most that is of use. */
+  tokens: number
+  /** With fewer the request is refused. */
+  least: number
+  /** The price of one, in US dollars. */
+  usdPerToken: number
+}
+
+/** `fixed` and so many tokens of output. */
+export function withOutput(fixed: WholeAmounts, output: OutputWanted | undefined, tokens: number): WholeAmounts {
+  if (!output) return fixed
+  return {
+    ...fixed,
+    tokens: plus(fixed.tokens, tokens),
+    usd: plus(fixed.usd, toNano(tokens * output.usdPerToken)),
+  }
+}

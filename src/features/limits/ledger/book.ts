@@ -1,0 +1,210 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import { minus, plus, type WholeAmounts } from './amounts.ts'
+import { type Minute, WINDOWS, windowStarts } from './windows.ts'
+
+/** The requests, tokens and nano-dollars of all reservations that were made in one minute. */
+export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
+
+/** What became of what a lost instance had reserved. */
+export type LostAs = 'open' | 'spent' | 'unspent'
+
+/** What one instance has under way. An instance that has nothing under way keeps its entry for a while, for its `sequence`. */
+export interface InstanceEntry {
+  /** When the instance wrote last, by its own clock, in epoch seconds. */
+  beat: number
+  /** The number of the write that made this entry, which tells the instance whether a write without an answer was made. */
+  sequence: number
+  /** `open` unless an administrator has ended what this instance held after it was lost. */
+  lostAs: LostAs
+  parallel: number
+  held: readonly MinuteSlot[]
+  /** The parts of `parallel` and `held` that are freed again if another account refuses the same request. */
+  pendingParallel: number
+  pending: readonly MinuteSlot[]
+}
+
+/** An account: what has been used, and what is under way. Never changed in place once it is stored. */
+export interface Book {
+  /** The latest minute in which something was counted. All windows are those that it lies in. */
+  minute: Minute
+  /** What is used in each window: requests, tokens and nano-dollars of the first of `WINDOWS`, then of the next. */
+  used: number[]
+  /** What instances that have been lost for long had reserved, by the first minute of the day. */
+  gone: readonly MinuteSlot[]
+  entries: ReadonlyMap<string, InstanceEntry>
+  /** When the counters were started anew, in epoch ms and later than each time before; 0: never. Both sides of a mirror come to the latest. */
+  epoch: number
+  /** That of the last write: epoch ms, and more with each write. */
+  number: number
+  /** What the other side of a mirror has used, in the windows of `minute`. */
+  elsewhere: Elsewhere | undefined
+}
+
+/** What the other side of a mirror has used of an account. */
+export interface Elsewhere {
+  /** The id of the mirror. */
+  side: string
+  /** That of its write. */
+  number: number
+  used: readonly number[]
+}
+
+/** What one side of a mirror has used of an account, as it says to the other. */
+export interface SideSpent {
+  epoch: number
+  number: number
+  /** All windows are those that it lies in. */
+  minute: Minute
+  used: readonly number[]
+}
+
+/** The units that are counted by window, in the order in which they are stored. */
+export const COUNTED = ['requests', 'tokens', 'usd'] as const
+const UNITS = COUNTED.length
+/** How many counters there are in `used`. */
+export const COUNTERS = WINDOWS.length * UNITS
+
+export const emptyBook = (minute: Minute): Book => ({
+  minute,
+  used: new Array<number>(COUNTERS).fill(0),
+  gone: [],
+  entries: new Map(),
+  epoch: 0,
+  number: 0,
+  elsewhere: undefined,
+})
+
+export const emptyEntry: InstanceEntry = Object.freeze({
+  beat: 0,
+  sequence: 0,
+  lostAs: 'open',
+  parallel: 0,
+  held: [],
+  pendingParallel: 0,
+  pending: [],
+})
+
+export const holdsNothing = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
+
+/** Where `used` counts a unit of a window, both by their index. */
+export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
+
+/** The used amounts once time has come to `minute`: those of windows that have ended are 0. */
+export function rolled(used: readonly number[], from: Minute, minute: Minute): number[] {
+  const next = used.slice()
+  if (minute === from) return next
+  const before = windowStarts(from)
+  windowStarts(minute).forEach((start, window) => {
+    if (start !== before[window]) next.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
+  })
+  return next
+}
+
+/** Adds a slot to what is used in the windows that lie at `minute` and contain it, or takes it away. */
+export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
+  if (isEmptySlot(slot)) return
+  const starts = windowStarts(minute)
+  for (let window = 0; window < starts.length; window++) {
+    if (slot[0] < (starts[window] ?? 0)) continue
+    for (let unit = 0; unit < UNITS; unit++) {
+      const at = getUsedIndex(window, unit)
+      const amount = slot[unit + 1] ?? 0
+      used[at] = by === 1 ? plus(used[at] ?? 0, amount) : minus(used[at] ?? 0, amount)
+    }
+  }
+}
+
+/** Counters with others added, one by one. */
+export const withUsed = (used: readonly number[], added: readonly number[]): number[] =>
+  used.map((value, at) => plus(value, added[at] ?? 0))
+
+export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
+  minute,
+  requests,
+  tokens,
+  usd,
+]
+
+// By index: taking arrays apart by a pattern runs their iterator, and every limited request does this a dozen times.
+const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
+
+/** The slots with another one added, merged with that of the same minute. */
+export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
+  if (isEmptySlot(added)) return slots
+  const same = slots.find((slot) => slot[0] === added[0])
+  if (!same) return [...slots, added]
+  const sum: MinuteSlot = [added[0], plus(same[1], added[1]), plus(same[2], added[2]), plus(same[3], added[3])]
+  return slots.length === 1 ? [sum] : slots.map((slot) => (slot === same ? sum : slot))
+}
+
+/** The slots with another one taken away. */
+export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
+  const same = slots.find((slot) => slot[0] === taken[0])
+  if (!same) return slots
+  const rest: MinuteSlot = [taken[0], minus(same[1], taken[1]), minus(same[2], taken[2]), minus(same[3], taken[3])]
+  const others = slots.length === 1 ? [] : slots.filter((slot) => slot !== same)
+  return isEmptySlot(rest) ? others : [...others, rest]
+}
+
+const LOST_AS: readonly LostAs[] = ['open', 'spent', 'unspent']
+
+/** An account as it is stored. */
+export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
+  const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
+    id,
+    beat,
+    sequence,
+    LOST_AS.indexOf(lostAs),
+    parallel,
+    held,
+    pendingParallel,
+    pending,
+  ])
+  const other = elsewhere && [elsewhere.side, elsewhere.number, elsewhere.used]
+  return JSON.stringify({ v: VERSION, minute, used, gone, entries: written, epoch, number, elsewhere: other })
+}
+
+const VERSION = 2
+/** The same without `epoch`, `number` and `elsewhere`. */
+const VERSION_WITHOUT_SIDES = 1
+
+/** Reads an account. Throws `RECORD_DAMAGED` on anything that `writeBook` does not write: a budget is never taken for unspent. */
+export function readBook(key: string, text: string): Book {
+  const json = tryParseJson(text)
+  if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {
+    const { minute, used, gone, entries } = json
+    const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
+    const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
+    const other = elsewhere === undefined ? undefined : readElsewhere(elsewhere)
+    const isSound = isCount(epoch) && isCount(number) && isDefined(other) === isDefined(elsewhere)
+    if (isSound && isCount(minute) && isCounts(used, COUNTERS) && isSlots(gone) && read.every(isDefined))
+      return { minute, used, gone, entries: new Map(read), epoch, number, elsewhere: other }
+  }
+  throw gatewayError('RECORD_DAMAGED', {
+    message: `The limit counters in the stored record ${key} are damaged or were written by a newer release. Reset them (DELETE …/limits).`,
+    data: { key },
+  })
+}
+
+function readElsewhere(value: unknown): Elsewhere | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [side, number, used]: unknown[] = value
+  return typeof side === 'string' && isCount(number) && isCounts(used, COUNTERS) ? { side, number, used } : undefined
+}
+
+function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [id, beat, sequence, lost, parallel, held, pendingParallel, pending]: unknown[] = value
+  const lostAs = typeof lost === 'number' ? LOST_AS[lost] : undefined
+  if (typeof id !== 'string' || !isCount(beat) || !isCount(sequence) || !lostAs) return undefined
+  if (!isCount(parallel) || !isSlots(held) || !isCount(pendingParallel) || !isSlots(pending)) return undefined
+  return [id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]
+}
+
+const isDefined = <T>(value: T | undefined): value is T => value !== undefined
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+const isCounts = (value: unknown, length: number): value is number[] =>
+  Array.isArray(value) && value.length === length && value.every(isCount)
+const isSlots = (value: unknown): value is MinuteSlot[] =>
+  Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))

@@ -1,0 +1,223 @@
+import { fromNanoUsd } from '../../../lib/usd.ts'
+import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
+import { minus, type OutputWanted, plus, toNano, type WholeAmounts, withOutput } from './amounts.ts'
+import { type Book, COUNTED, getUsedIndex, type MinuteSlot } from './book.ts'
+import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
+
+/** Whose account it is. */
+export interface AccountName {
+  scope: LimitScope
+  /** Of the key or group; empty for the gateway. */
+  id: string
+}
+
+/** Why a request does not pass. */
+export interface LimitRefusal {
+  kind: 'refused'
+  /** The limit as it stands. */
+  limit: LimitState
+  /**
+   * `used-up`: nothing is left even if all requests under way cost nothing. `too-large`: something is left, and it is not enough. `held`: it
+   * fits if requests under way cost less than they may, or, of `parallel`, once one has ended.
+   */
+  why: 'used-up' | 'too-large' | 'held'
+}
+
+/** One limit of an account. */
+interface SingleLimit {
+  unit: LimitUnit
+  window: LimitWindow | null
+  /** As it was set. */
+  limit: number
+  /** In whole numbers. */
+  most: number
+  /** The index of the window, and of the unit among those that are counted; -1 for `parallel`. */
+  windowAt: number
+  unitAt: number
+}
+
+const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
+
+/** The limits one by one, in the order requests, tokens, usd, parallel. The same for the same object, which must not change. */
+export function listRules(limits: UsageLimits): readonly SingleLimit[] {
+  const known = rulesByLimits.get(limits)
+  if (known) return known
+  const rules: SingleLimit[] = COUNTED.flatMap((unit, unitAt) =>
+    WINDOWS.flatMap((window, windowAt) => {
+      const limit = limits[unit]?.[window]
+      if (limit === undefined) return []
+      return { unit, window, limit, most: unit === 'usd' ? toNano(limit) : limit, windowAt, unitAt }
+    }),
+  )
+  const { parallel } = limits
+  if (parallel !== undefined)
+    rules.push({ unit: 'parallel', window: null, limit: parallel, most: parallel, windowAt: -1, unitAt: -1 })
+  rulesByLimits.set(limits, rules)
+  return rules
+}
+
+/** How much of a limit is gone, and by what. */
+interface Tally {
+  used: number
+  unsettled: number
+  reserved: number
+  /** The part of `reserved` and `unsettled` that may be freed at once. */
+  pending: number
+}
+
+/** An account as one instance sees it. */
+export interface AccountView {
+  book: Book
+  isLost(id: string): boolean
+  /** May an instance that is lost be alive, as the clocks of two instances may differ? */
+  mayLive(id: string): boolean
+}
+
+function tallyOf({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
+  const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
+  const start = windowStarts(book.minute)[windowAt] ?? 0
+  if (unitAt >= 0) {
+    const at = getUsedIndex(windowAt, unitAt)
+    tally.used = plus(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
+    tally.unsettled = sumOf(book.gone, start, unitAt)
+  }
+  for (const [id, entry] of book.entries) {
+    const { parallel, held, pendingParallel, pending, lostAs } = entry
+    if (lostAs !== 'open' || (parallel === 0 && held.length === 0)) continue
+    const isHeld = !isLost(id)
+    if (unitAt < 0) {
+      if (!isHeld) continue
+      tally.reserved = plus(tally.reserved, parallel)
+      tally.pending = plus(tally.pending, pendingParallel)
+    } else {
+      const by = isHeld ? 'reserved' : 'unsettled'
+      tally[by] = plus(tally[by], sumOf(held, start, unitAt))
+      if (isHeld || mayLive(id)) tally.pending = plus(tally.pending, sumOf(pending, start, unitAt))
+    }
+  }
+  return tally
+}
+
+function sumOf(slots: readonly MinuteSlot[], start: Minute, unit: number): number {
+  let sum = 0
+  for (const slot of slots) if (slot[0] >= start) sum = plus(sum, slot[unit + 1] ?? 0)
+  return sum
+}
+
+const goneOf = ({ used, unsettled, reserved }: Tally): number => plus(plus(used, unsettled), reserved)
+
+function stateOf({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
+  const { unit, window, limit, most } = rule
+  const shown = unit === 'usd' ? fromNanoUsd : same
+  return {
+    scope,
+    ...(id !== '' && { id }),
+    unit,
+    window,
+    limit,
+    used: shown(tally.used),
+    reserved: shown(tally.reserved),
+    unsettled: shown(tally.unsettled),
+    remaining: shown(minus(most, goneOf(tally))),
+    resetsAt: window && windowEndText(window, minute),
+  }
+}
+
+const same = (value: number): number => value
+
+/** All limits of an account as they stand. */
+export const statesOf = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
+  listRules(limits).map((rule) => stateOf(name, rule, tallyOf(view, rule), view.book.minute))
+
+/** A request for a reservation in an account. */
+export interface HoldRequest {
+  name: AccountName
+  limits: UsageLimits
+  /** In which minute the reservation was made that is extended; absent for a new one. */
+  minute?: Minute | undefined
+  fixed: WholeAmounts
+  output?: OutputWanted | undefined
+}
+
+/** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts still decide on, were refused there. */
+export type Decision =
+  | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
+  | { kind: 'blocked'; refusal: LimitRefusal }
+  | LimitRefusal
+
+/** Decides whether the amounts fit into all limits. */
+export function decide(asked: HoldRequest, view: AccountView): Decision {
+  const { limits, fixed, output } = asked
+  const { minute } = view.book
+  const made = asked.minute ?? minute
+  const rules = listRules(limits)
+  const tallies = rules.map((rule) => tallyOf(view, rule))
+  const counts = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (windowStarts(minute)[windowAt] ?? 0)
+
+  let tokens = output?.tokens ?? 0
+  if (output)
+    rules.forEach((rule, at) => {
+      const tally = tallies[at]
+      if (tally && counts(rule)) tokens = Math.min(tokens, outputThatFits(rule, tally, fixed, output))
+    })
+  const outputTokens = output && Math.max(tokens, output.least)
+  const wanted = withOutput(fixed, output, outputTokens ?? 0)
+
+  let refusal: LimitRefusal | undefined
+  let isBlocked = true
+  rules.forEach((rule, at) => {
+    const tally = tallies[at]
+    if (!tally || !counts(rule)) return
+    const amount = wanted[rule.unit]
+    const free = rule.most - goneOf(tally)
+    if (amount === 0 || amount <= free) return
+    if (amount > free + tally.pending) isBlocked = false
+    const found: LimitRefusal = {
+      kind: 'refused',
+      why: whyNot(rule, tally, amount),
+      limit: stateOf(asked.name, rule, tally, minute),
+    }
+    refusal = refusal ? harder(refusal, found) : found
+  })
+  if (refusal) return isBlocked ? { kind: 'blocked', refusal } : refusal
+
+  const states = rules.map((rule, at) => {
+    const tally = tallies[at]
+    if (tally && counts(rule)) tally.reserved = plus(tally.reserved, wanted[rule.unit])
+    return stateOf(asked.name, rule, tally ?? NO_TALLY, minute)
+  })
+  return { kind: 'fits', amounts: wanted, outputTokens, limits: states }
+}
+
+const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
+
+/** The most tokens of output that a limit allows; negative when not even the fixed part fits. */
+function outputThatFits({ unit, most }: SingleLimit, tally: Tally, fixed: WholeAmounts, output: OutputWanted): number {
+  const room = most - goneOf(tally) - fixed[unit]
+  if (unit === 'tokens') return room
+  if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
+  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more: division may round down
+  while (tokens > 0 && toNano(tokens * output.usdPerToken) > room) tokens--
+  return tokens
+}
+
+/** Why a limit does not allow an amount that does not fit. */
+function whyNot({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
+  const left = most - tally.used - tally.unsettled
+  if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
+  if (left <= 0) return 'used-up'
+  return amount > left ? 'too-large' : 'held'
+}
+
+/** Of two refusals the one to report: by requests, then by `parallel`, then the one that lasts longer. */
+export function harder(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
+  const [ranksA, ranksB] = [ranks(a), ranks(b)]
+  const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])
+  return (ranksA[at] ?? 0) >= (ranksB[at] ?? 0) ? a : b
+}
+
+const ranks = ({ limit: { unit, window }, why }: LimitRefusal): number[] => [
+  unit === 'requests' ? 2 : unit === 'parallel' ? 1 : 0,
+  ['held', 'too-large', 'used-up'].indexOf(why),
+  window === null ? -1 : WINDOWS.indexOf(window),
+]

@@ -1,0 +1,252 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import type { LimitState } from '../../../types/limits.ts'
+import { minus, NOTHING, type WholeAmounts } from './amounts.ts'
+import {
+  type Book,
+  count,
+  createSlot,
+  holdsNothing,
+  type InstanceEntry,
+  rolled,
+  type SideSpent,
+  withoutSlot,
+  withSlot,
+  withUsed,
+} from './book.ts'
+import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
+import { LOST_MS, type Observation, tidied } from './lost.ts'
+import { type Minute, toMinute } from './windows.ts'
+
+/** What an account holds for one reservation. */
+export interface Grant {
+  kind: 'granted'
+  /** The minute in whose windows it counts. */
+  minute: Minute
+  amounts: WholeAmounts
+  outputTokens: number | undefined
+  /** All limits of the account, after it. */
+  limits: LimitState[]
+  /** The generation of the account, which is another one once its record was deleted. */
+  generation: number
+}
+
+/** `blocked`: it would fit if requests that are pending did not pass, and was not to wait for them. */
+export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
+
+/** A change of what this instance holds, and of what is used. */
+export interface AccountChange {
+  generation: number
+  /** In whose windows it counts. */
+  minute: Minute
+  freed: WholeAmounts
+  /** The amounts of the reservation that are no longer pending. */
+  decided: WholeAmounts
+  spent: WholeAmounts
+}
+
+/** What waits for the next write of an account. */
+export type AccountOperation =
+  | {
+      kind: 'hold'
+      asked: HoldRequest
+      /** May it be freed again because of another account? */
+      isPending: boolean
+      /** Until when to wait for what blocks it, in epoch ms; 0: not at all. */
+      until: number
+      done(outcome: HoldOutcome): void
+      fail(error: unknown): void
+    }
+  | {
+      kind: 'task'
+      /** May it be run on a record that is damaged, as if that were empty? */
+      repairs: boolean
+      /** Returns what to do once the draft has been written. */
+      run(draft: Draft): () => void
+      fail(error: unknown): void
+    }
+  | { kind: 'change'; change: AccountChange }
+
+type Hold = Extract<AccountOperation, { kind: 'hold' }>
+
+/** What a draft is made from. */
+interface DraftSource {
+  /** As it was read or written last. */
+  book: Book
+  instance: string
+  /** What the instance holds for certain. */
+  own: InstanceEntry
+  generation: number
+  observation: Observation
+  /** Epoch ms. */
+  now: number
+}
+
+/** An account as it will be once the next write has been made. */
+export class Draft {
+  readonly book: Book & { entries: Map<string, InstanceEntry> }
+  readonly view: AccountView
+  /** Is there anything to write? */
+  isChanged = false
+  /** What is done with that write. */
+  readonly finished = new Set<AccountOperation>()
+  /** The holds that wait for what blocks them. */
+  readonly waiting = new Set<AccountOperation>()
+  /** Called once it has been made. */
+  readonly outcomes: Array<() => void> = []
+  readonly #instance: string
+  readonly #generation: number
+  readonly #now: number
+  #own: InstanceEntry
+
+  constructor({ book: from, instance, own, generation, observation, now }: DraftSource) {
+    const minute = Math.max(from.minute, toMinute(now)) // windows do not go back when a clock does
+    const used = rolled(from.used, from.minute, minute)
+    const { entries, gone } = tidied(from, observation, { now, minute })
+    const before = entries.get(instance)
+    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it was not lost after all
+    entries.set(instance, own)
+    const { epoch, number } = from
+    const elsewhere = from.elsewhere && {
+      ...from.elsewhere,
+      used: rolled(from.elsewhere.used, from.minute, minute),
+    }
+    this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), elsewhere }
+    this.view = {
+      book: this.book,
+      isLost: (id) => observation.isLost(id, now),
+      mayLive: (id) => observation.watchedFor(id, now) < LOST_MS,
+    }
+    this.#own = own
+    this.#instance = instance
+    this.#generation = generation
+    this.#now = now
+  }
+
+  /** What this instance holds. */
+  get own(): InstanceEntry {
+    return this.#own
+  }
+
+  set own(entry: InstanceEntry) {
+    this.#own = entry
+    this.book.entries.set(this.#instance, entry)
+  }
+
+  /** Decides an operation; a hold that is to wait is left unfinished. */
+  apply(operation: AccountOperation): void {
+    if (operation.kind === 'hold') this.#hold(operation)
+    else {
+      this.finished.add(operation)
+      if (operation.kind === 'change') this.#change(operation.change)
+      else this.outcomes.push(operation.run(this))
+    }
+  }
+
+  /** Starts all counters anew, in the windows of now, or of the latest reservation under way if a clock was ahead. */
+  startAnew(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
+    const { book, view } = this
+    for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
+    const made = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
+    book.minute = Math.max(toMinute(this.#now), ...made)
+    book.used.fill(0)
+    book.gone = []
+    book.epoch = epoch
+    book.elsewhere = undefined
+    this.isChanged = true
+  }
+
+  /**
+   * Takes what the other side of a mirror has used, in place of what it had used before. Counters from before a reset are passed over; those from
+   * after a reset there start these anew. What a mirror before this one has used becomes used here.
+   */
+  takeSpent(side: string, { epoch, number, minute, used }: SideSpent): void {
+    const { book } = this
+    if (epoch < book.epoch) return
+    if (epoch > book.epoch) this.startAnew(epoch)
+    const before = book.elsewhere
+    const isSame = before?.side === side
+    if (isSame && number <= before.number) return
+    const latest = Math.max(book.minute, minute) // windows do not go back
+    const taken = rolled(used, minute, latest)
+    if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
+    const own = before && !isSame ? withUsed(book.used, before.used) : book.used
+    book.used = rolled(own, book.minute, latest)
+    book.minute = latest
+    book.elsewhere = { side, number, used: taken }
+    this.isChanged = true
+  }
+
+  /** Ends what lost instances hold. Their entries stay for a while, in case they come back. */
+  settleLost(as: 'spent' | 'unspent'): void {
+    const { book, view } = this
+    const ended = [...book.gone]
+    for (const [id, entry] of book.entries) {
+      if (entry.lostAs !== 'open' || holdsNothing(entry) || !view.isLost(id)) continue
+      ended.push(...entry.held)
+      book.entries.set(id, { ...entry, lostAs: as })
+      this.isChanged = true
+    }
+    if (as === 'spent') for (const slot of ended) count(book.used, book.minute, slot)
+    if (book.gone.length > 0) this.isChanged = true
+    book.gone = []
+  }
+
+  #change(change: AccountChange): void {
+    if (change.generation !== this.#generation) return
+    const { minute, freed, decided, spent } = change
+    const own = this.#own
+    const isPending = decided !== NOTHING
+    count(this.book.used, this.book.minute, createSlot(minute, spent))
+    this.isChanged = true
+    this.own = {
+      ...own,
+      parallel: minus(own.parallel, freed.parallel),
+      held: withoutSlot(own.held, createSlot(minute, freed)),
+      pendingParallel: minus(own.pendingParallel, decided.parallel),
+      pending: isPending ? withoutSlot(own.pending, createSlot(minute, decided)) : own.pending,
+    }
+  }
+
+  #hold(hold: Hold): void {
+    const decision = decide(hold.asked, this.view)
+    if (decision.kind === 'blocked' && hold.until > this.#now) {
+      this.waiting.add(hold)
+      return
+    }
+    this.finished.add(hold)
+    switch (decision.kind) {
+      case 'fits':
+        this.#grant(hold, decision)
+        return
+      case 'blocked': {
+        const outcome = hold.until === 0 ? ({ kind: 'blocked' } as const) : decision.refusal
+        this.outcomes.push(() => hold.done(outcome))
+        return
+      }
+      case 'refused':
+        this.outcomes.push(() => hold.done(decision))
+        return
+      default:
+        assertNever(decision)
+    }
+  }
+
+  #grant(
+    { asked, isPending, done }: Hold,
+    { amounts, outputTokens, limits }: Pick<Grant, 'amounts' | 'outputTokens' | 'limits'>,
+  ): void {
+    const minute = asked.minute ?? this.book.minute
+    const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
+    const slot = createSlot(minute, amounts)
+    const own = this.#own
+    this.isChanged = true
+    this.own = {
+      ...own,
+      parallel: own.parallel + amounts.parallel,
+      held: withSlot(own.held, slot),
+      pendingParallel: own.pendingParallel + (isPending ? amounts.parallel : 0),
+      pending: isPending ? withSlot(own.pending, slot) : own.pending,
+    }
+    this.outcomes.push(() => done(grant))
+  }
+}

@@ -1,0 +1,105 @@
+import { fromNanoUsd } from '../../../lib/usd.ts'
+import type { UsageLimits } from '../../../types/limits.ts'
+import type { Account } from './account.ts'
+import { NOTHING, type OutputWanted, type WholeAmounts, withOutput } from './amounts.ts'
+import { type HoldRequest, harder, type LimitRefusal } from './decide.ts'
+import type { Grant, HoldOutcome } from './draft.ts'
+
+/** The amounts that a request asks one account for; it may ask several accounts. */
+export interface Ask {
+  account: Account
+  asked: Omit<HoldRequest, 'name'>
+}
+
+/** What one account holds for a reservation. */
+export interface HeldPart {
+  account: Account
+  limits: UsageLimits
+  grant: Grant
+}
+
+/**
+ * Reserves in all accounts or in none; each must come once, and they must be in an order that is the same for all requests. With several accounts,
+ * the reservations in the first ones are pending until the last one has decided; another request that would be refused because of them waits. A
+ * request waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
+ */
+export async function holdAll(asks: readonly Ask[]): Promise<HeldPart[] | LimitRefusal> {
+  const [only] = asks
+  if (only && asks.length === 1) {
+    const outcome = await only.account.hold(only.asked, { isPending: false, waits: true })
+    return outcome.kind === 'granted'
+      ? [{ account: only.account, limits: only.asked.limits, grant: outcome }]
+      : refusalIn([outcome])
+  }
+  const held = new Map<Ask, Grant>()
+  const undo = (which: readonly Ask[]) => {
+    for (const ask of which) {
+      const grant = held.get(ask)
+      if (grant) ask.account.change({ ...grant, freed: grant.amounts, decided: grant.amounts, spent: NOTHING })
+      held.delete(ask)
+    }
+  }
+  const ask = async (which: readonly Ask[], waits: boolean): Promise<HoldOutcome[]> => {
+    const settled = await Promise.allSettled(
+      which.map(async (one) => {
+        const outcome = await one.account.hold(one.asked, { isPending: true, waits })
+        if (outcome.kind === 'granted') held.set(one, outcome)
+        return outcome
+      }),
+    )
+    const failed = settled.find((one) => one.status === 'rejected')
+    if (failed) throw failed.reason
+    return settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  }
+  try {
+    for (let asked = asks; ; asked = asks.filter((one) => !held.has(one))) {
+      const outcomes = await ask(asked, false)
+      if (outcomes.some(({ kind }) => kind === 'refused')) return refusalIn(outcomes)
+      const blocking = asked[outcomes.findIndex(({ kind }) => kind === 'blocked')]
+      if (!blocking) return confirmed(asks, held)
+      undo(asks.slice(asks.indexOf(blocking)))
+      const [outcome] = await ask([blocking], true)
+      if (outcome?.kind !== 'granted') return refusalIn(outcome ? [outcome] : [])
+    }
+  } finally {
+    undo(asks) // nothing, once all is confirmed
+  }
+}
+
+/** The refusal to report of several accounts. */
+function refusalIn(outcomes: readonly HoldOutcome[]): LimitRefusal {
+  const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
+  const [first] = refusals
+  if (!first) throw new TypeError('An account on hold neither granted nor rejected the request.')
+  return refusals.reduce(harder, first)
+}
+
+/** What all accounts hold is no longer pending; of the output they keep what fits into each. Empties `held`. */
+function confirmed(asks: readonly Ask[], held: Map<Ask, Grant>): HeldPart[] {
+  const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
+  return asks.flatMap((ask) => {
+    const { account, asked } = ask
+    const grant = held.get(ask)
+    if (!grant) return []
+    held.delete(ask)
+    const excess = excessOf(grant, asked, output)
+    account.change({ ...grant, freed: excess, decided: grant.amounts, spent: NOTHING })
+    if (excess === NOTHING) return { account, limits: asked.limits, grant }
+    const limits = grant.limits.map((state) => {
+      const freed = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
+      return { ...state, reserved: state.reserved - freed, remaining: state.remaining + freed }
+    })
+    const amounts = withOutput(asked.fixed, asked.output, output)
+    return { account, limits: asked.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
+  })
+}
+
+function excessOf(
+  grant: Grant,
+  { fixed, output }: { fixed: WholeAmounts; output?: OutputWanted | undefined },
+  tokens: number,
+) {
+  if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NOTHING
+  const kept = withOutput(fixed, output, tokens)
+  return { ...NOTHING, tokens: grant.amounts.tokens - kept.tokens, usd: grant.amounts.usd - kept.usd }
+}

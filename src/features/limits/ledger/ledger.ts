@@ -1,0 +1,325 @@
+import { evictOldest } from '../../../lib/maps.ts'
+import { newId } from '../../../lib/new-id.ts'
+import type { LimitState, LimitUnit, UsageLimits } from '../../../types/limits.ts'
+import { Account, type AccountDependencies, BEAT_MS } from './account.ts'
+import {
+  type Amounts,
+  NOTHING,
+  type OutputWanted,
+  roundUp,
+  type WholeAmounts,
+  wholeAmounts,
+  withOutput,
+} from './amounts.ts'
+import { type AccountName, harder, type LimitRefusal, listRules } from './decide.ts'
+import { type Ask, type HeldPart, holdAll } from './hold-all.ts'
+import { nearLimits } from './near.ts'
+import { listSpent, type SpentAccount, type SpentPage } from './spent.ts'
+
+export type { Amounts, OutputWanted } from './amounts.ts'
+export type { AccountName, LimitRefusal } from './decide.ts'
+export type { SpentAccount, SpentPage } from './spent.ts'
+
+/** An account, and the limits that it has now. */
+export interface LimitedScope extends AccountName {
+  /** Must not be changed in place. */
+  limits: UsageLimits
+}
+
+/** What to reserve. */
+export interface Wanted {
+  fixed: Amounts
+  output?: OutputWanted | undefined
+}
+
+/** The reservation for one attempt; that of the first attempt also covers the request. */
+export interface Reservation {
+  kind: 'reserved'
+  /** How much output was reserved; `undefined` when none was asked for. */
+  readonly outputTokens: number | undefined
+  /** All limits of its scopes, after it. */
+  readonly limits: readonly LimitState[]
+  /**
+   * Reserves more, in the windows in which it was made. Resolves to a refusal, and then holds what it held before. Rejects as `reserve` does.
+   * `beyond`: by how much all that is reserved and used may exceed each limit afterwards.
+   */
+  extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
+  /**
+   * Counts what was spent of `units` (default: all that are not settled yet), and frees the rest; each unit once, later calls do nothing. It is
+   * written in the background: see `Ledger.flushed`. Never throws.
+   */
+  settle(spent: Amounts, units?: readonly LimitUnit[]): void
+}
+
+/** The counters of all limits, which all instances on one storage share. */
+export interface Ledger {
+  /**
+   * Reserves in all scopes or in none, within one round trip to the storage unless other instances write as well. Scopes without limits are
+   * passed over. Rejects with `STORAGE_UNAVAILABLE` when the storage is away, with `RECORD_DAMAGED` when counters cannot be read, or with
+   * `STORAGE_FAILED`.
+   */
+  reserve(scopes: readonly LimitedScope[], wanted: Wanted): Promise<Reservation | LimitRefusal>
+  /** Why `reserve` would refuse now; reserves nothing. Rejects as `reserve` does. */
+  refusalOf(scopes: readonly LimitedScope[], wanted: Wanted): Promise<LimitRefusal | undefined>
+  /** The limits of a scope as they stand. Rejects as `reserve` does. */
+  state(scope: LimitedScope): Promise<LimitState[]>
+  /** Starts the counters anew, also if they are damaged; requests under way stay reserved. */
+  reset(scope: AccountName): Promise<void>
+  /** Ends what crashed instances had reserved, as if all of it or nothing had been spent. What such an instance settles later still counts. */
+  settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
+  /** Removes the counters of a key or group that was deleted. */
+  forget(scope: AccountName): Promise<void>
+  /**
+   * What this side of a mirror has used of keys and groups, for the other side: at most `limit` accounts after those of an earlier page. `mirror` is
+   * its id. Rejects with `STORAGE_FAILED`.
+   */
+  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
+  /** Counts what the other side has used of an account as used, in place of what it had used before. Rejects as `reserve` does. */
+  takeSpent(mirror: string, account: SpentAccount): Promise<void>
+  /**
+   * The limits of which 80 % or more are used, the fullest first, as they were written last: a settlement may still wait. Reads 10,000 accounts at
+   * most. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+   */
+  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
+  /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
+  flushed(): Promise<void>
+  /** How many accounts this process keeps in memory. */
+  readonly accountsInMemory: number
+  /** Writes all settlements that wait; those that cannot be written are lost, and the failure has gone to `onError`. */
+  close(): Promise<void>
+}
+
+/** The storage must have time-outs, as `Store.storage` has. */
+export type LedgerOptions = Omit<AccountDependencies, 'instance'>
+
+/** The most accounts in memory, unless more are in use at once. */
+const MAX_ACCOUNTS = 10_000
+/** An account that was used so recently is forgotten last, in ms. */
+const RECENT_MS = 60_000
+/** The order in which accounts are waited for. */
+const ORDER = ['gateway', 'group', 'key']
+const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
+
+export function createLedger(options: LedgerOptions): Ledger {
+  return new StoredLedger(options)
+}
+
+class StoredLedger implements Ledger {
+  readonly #deps: AccountDependencies
+  readonly #accounts = new Map<string, Account>()
+  /**
+   * The use that the other side of a mirror reported last, by account. Most of it stays the same from one exchange to the next and is then not
+   * counted again.
+   */
+  readonly #taken = new Map<string, string>()
+  #sweepAt = MAX_ACCOUNTS
+  #underWay = 0
+  /** While a timer runs; in epoch ms. */
+  #beatAt: number | undefined
+  #cancelBeat: () => void = () => {}
+  #isClosed = false
+
+  constructor(options: LedgerOptions) {
+    this.#deps = { ...options, instance: newId().slice(0, 10) }
+  }
+
+  async reserve(scopes: readonly LimitedScope[], wanted: Wanted): Promise<Reservation | LimitRefusal> {
+    const { asked, asks } = this.#asksOf(scopes, wanted)
+    const parts = await holdAll(asks)
+    if (!Array.isArray(parts)) return parts
+    const [first] = parts
+    const outputTokens = first ? first.grant.outputTokens : asked.output?.tokens
+    const held = first?.grant.amounts ?? withOutput(asked.fixed, asked.output, outputTokens ?? 0)
+    this.#begin()
+    return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#underWay-- })
+  }
+
+  async refusalOf(scopes: readonly LimitedScope[], wanted: Wanted): Promise<LimitRefusal | undefined> {
+    const { asks } = this.#asksOf(scopes, wanted)
+    const decisions = await Promise.all(asks.map(({ account, asked }) => account.judge(asked)))
+    const refusals = decisions.flatMap((one) => (one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.refusal : one))
+    const [first, ...others] = refusals
+    return first && others.reduce(harder, first)
+  }
+
+  /** What to ask of each account, in the order in which they are waited for. */
+  #asksOf(scopes: readonly LimitedScope[], { fixed, output }: Wanted) {
+    const asked = { fixed: wholeAmounts(fixed), output: output && soundOutput(output) }
+    const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => orderOf(a) - orderOf(b))
+    const asks: Ask[] = []
+    for (const scope of ordered)
+      if (listRules(scope.limits).length > 0)
+        asks.push({ account: this.#accountOf(scope), asked: { limits: scope.limits, ...asked } })
+    return { asked, asks }
+  }
+
+  async state(scope: LimitedScope): Promise<LimitState[]> {
+    return listRules(scope.limits).length === 0 ? [] : this.#accountOf(scope).states(scope.limits)
+  }
+
+  reset(scope: AccountName): Promise<void> {
+    return this.#accountOf(scope).reset()
+  }
+
+  settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void> {
+    return this.#accountOf(scope).settleLost(as)
+  }
+
+  forget(scope: AccountName): Promise<void> {
+    return this.#accountOf(scope).forget()
+  }
+
+  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage> {
+    return listSpent(this.#deps.storage, mirror, page)
+  }
+
+  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
+    return nearLimits(this.#deps.storage, limitsOf, this.#deps.clock.now())
+  }
+
+  async takeSpent(mirror: string, { scope, id, ...spent }: SpentAccount): Promise<void> {
+    const name = `${scope}/${id}`
+    const said = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
+    if (this.#taken.get(name) === said) return
+    await this.#accountOf({ scope, id }).takeSpent(mirror, spent)
+    if (!this.#taken.delete(name)) evictOldest(this.#taken, MAX_ACCOUNTS)
+    this.#taken.set(name, said)
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all(Array.from(this.#accounts.values(), (account) => account.flushed()))
+  }
+
+  get accountsInMemory(): number {
+    return this.#accounts.size
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelBeat()
+    await Promise.all(Array.from(this.#accounts.values(), (account) => account.close()))
+  }
+
+  #accountOf({ scope, id }: AccountName): Account {
+    const name = `${scope}/${id}`
+    const now = this.#deps.clock.now()
+    let account = this.#accounts.get(name)
+    if (!account) {
+      if (this.#accounts.size >= this.#sweepAt) this.#sweep(now)
+      account = new Account(this.#deps, { scope, id })
+      this.#accounts.set(name, account)
+    }
+    account.usedAt = now
+    return account
+  }
+
+  /** Forgets accounts of which this process needs nothing: all that were not used lately, and more if these are few. */
+  #sweep(now: number): void {
+    for (const [name, account] of this.#accounts)
+      if (account.isIdle && Math.abs(now - account.usedAt) > RECENT_MS) this.#accounts.delete(name)
+    for (const [name, account] of this.#accounts) {
+      if (this.#accounts.size <= MAX_ACCOUNTS / 2) break
+      if (account.isIdle) this.#accounts.delete(name)
+    }
+    this.#sweepAt = Math.max(MAX_ACCOUNTS, 2 * this.#accounts.size)
+  }
+
+  /** Lets others see that this instance is alive for as long as a reservation is under way. */
+  #begin(): void {
+    this.#underWay++
+    const now = this.#deps.clock.now()
+    if (this.#beatAt === undefined || Math.abs(now - this.#beatAt) > 2 * BEAT_MS) this.#scheduleBeat(now) // a platform may have dropped the timer
+  }
+
+  #scheduleBeat(now: number): void {
+    this.#cancelBeat()
+    if (this.#isClosed) return
+    this.#beatAt = now + BEAT_MS
+    this.#cancelBeat = this.#deps.startTimer(BEAT_MS, () => {
+      this.#beatAt = undefined
+      if (this.#underWay === 0) return
+      const at = this.#deps.clock.now()
+      for (const account of this.#accounts.values()) account.beat(at)
+      this.#scheduleBeat(at)
+    })
+  }
+}
+
+const orderOf = ({ scope }: AccountName) => ORDER.indexOf(scope)
+
+/** With a price and tokens that can be computed with. */
+function soundOutput({ tokens, least, usdPerToken }: OutputWanted): OutputWanted {
+  const most = roundUp(tokens)
+  const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
+  return { tokens: most, least: Math.min(most, roundUp(least)), usdPerToken: price }
+}
+
+class HeldReservation implements Reservation {
+  readonly kind = 'reserved'
+  readonly outputTokens: number | undefined
+  readonly limits: readonly LimitState[]
+  readonly #parts: readonly HeldPart[]
+  readonly #open = new Set<LimitUnit>(UNITS)
+  readonly #onEnd: () => void
+  /** The same in each account. */
+  #held: WholeAmounts
+
+  constructor(given: {
+    parts: readonly HeldPart[]
+    held: WholeAmounts
+    outputTokens: number | undefined
+    /** Called when all of it is settled. */
+    onEnd(): void
+  }) {
+    const [first] = given.parts
+    this.#parts = given.parts
+    this.#held = given.held
+    this.#onEnd = given.onEnd
+    this.outputTokens = given.outputTokens
+    this.limits =
+      first && given.parts.length === 1 ? first.grant.limits : given.parts.flatMap(({ grant }) => grant.limits)
+  }
+
+  async extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined> {
+    const fixed = ofUnits(wholeAmounts(by), this.#open)
+    const asks = this.#parts.map(({ account, limits, grant: { minute } }) => ({
+      account,
+      asked: { limits: beyond ? raised(limits, beyond) : limits, minute, fixed },
+    }))
+    const parts = await holdAll(asks)
+    if (!Array.isArray(parts)) return parts
+    const more = ofUnits(fixed, this.#open)
+    const late = difference(fixed, more) // of units that were settled meanwhile
+    this.#held = sum(this.#held, more)
+    for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
+    return undefined
+  }
+
+  settle(spent: Amounts, units: readonly LimitUnit[] = UNITS): void {
+    const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
+    if (settled.size === 0) return
+    const freed = ofUnits(this.#held, settled)
+    const counted = ofUnits(wholeAmounts(spent, freed), settled)
+    for (const { account, grant } of this.#parts) account.change({ ...grant, freed, decided: NOTHING, spent: counted })
+    if (this.#open.size === 0) this.#onEnd()
+  }
+}
+
+/** The limits on tokens and US dollars with so much added to each. */
+function raised(limits: UsageLimits, by: Amounts): UsageLimits {
+  const windows = (unit: 'tokens' | 'usd') =>
+    Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))
+  return { ...limits, tokens: windows('tokens'), usd: windows('usd') }
+}
+
+const each = (make: (unit: LimitUnit) => number): WholeAmounts => ({
+  requests: make('requests'),
+  parallel: make('parallel'),
+  tokens: make('tokens'),
+  usd: make('usd'),
+})
+
+const ofUnits = (amounts: WholeAmounts, units: ReadonlySet<LimitUnit>) =>
+  each((unit) => (units.has(unit) ? amounts[unit] : 0))
+const sum = (a: WholeAmounts, b: WholeAmounts) => each((unit) => a[unit] + b[unit])
+const difference = (a: WholeAmounts, b: WholeAmounts) => each((unit) => a[unit] - b[unit])

@@ -1,0 +1,67 @@
+import { isGatewayError } from '../../../errors.ts'
+import { handleStorageError } from '../../../records/storage-access.ts'
+import type { LimitState, UsageLimits } from '../../../types/limits.ts'
+import type { Storage } from '../../../types.ts'
+import { readBook, rolled } from './book.ts'
+import { type AccountName, statesOf } from './decide.ts'
+import { ACCOUNTS, parseRecordKey } from './spent.ts'
+import { toMinute } from './windows.ts'
+
+/** From this share of a limit on, it is near. */
+const NEAR = 0.8
+const PAGE = 1_000
+/** More accounts are not read. */
+const MOST_ACCOUNTS = 10_000
+
+/**
+ * The limits, but for those of requests at once, of which 80 % or more are used or reserved: the fullest first. It reads the first 10,000 accounts of
+ * the storage. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
+ * `STORAGE_FAILED`.
+ */
+export async function nearLimits(
+  storage: Storage,
+  limitsOf: (account: AccountName) => UsageLimits | undefined,
+  now: number,
+): Promise<LimitState[]> {
+  const found: LimitState[] = []
+  let after: string | undefined
+  for (let seen = 0; seen < MOST_ACCOUNTS; seen += PAGE) {
+    const options = { limit: PAGE, ...(after !== undefined && { after }) }
+    const stored = await storage.list(ACCOUNTS, options).catch(handleStorageError('list', ACCOUNTS))
+    for (const { key, value } of stored) {
+      const name = parseRecordKey(key)
+      const limits = name && limitsOf(name)
+      if (limits) found.push(...statesIn(key, value, { name, limits, now }).filter((state) => shareOf(state) >= NEAR))
+    }
+    after = stored.at(-1)?.key
+    if (stored.length < PAGE) break
+  }
+  return found.sort((one, other) => shareOf(other) - shareOf(one))
+}
+
+interface NearTerms {
+  name: AccountName
+  limits: UsageLimits
+  now: number
+}
+
+function statesIn(key: string, text: string, { name, limits, now }: NearTerms): LimitState[] {
+  try {
+    const book = readBook(key, text)
+    const minute = Math.max(book.minute, toMinute(now))
+    const { used, minute: from, elsewhere } = book
+    const current = {
+      ...book,
+      minute,
+      used: rolled(used, from, minute),
+      elsewhere: elsewhere && { ...elsewhere, used: rolled(elsewhere.used, from, minute) },
+    }
+    const view = { book: current, isLost: () => false, mayLive: () => true }
+    return statesOf(name, limits, view).filter(({ unit }) => unit !== 'parallel')
+  } catch (error) {
+    if (isGatewayError(error, 'RECORD_DAMAGED')) return []
+    throw error
+  }
+}
+
+const shareOf = ({ limit, remaining }: LimitState): number => (limit > 0 ? (limit - remaining) / limit : 1)

@@ -1,0 +1,92 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import type { LimitWindow } from '../../../types/limits.ts'
+
+/** Whole minutes since the Unix epoch, the unit in which windows are computed. */
+export type Minute = number
+
+/** The windows in the order in which their counters are stored. */
+export const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
+
+const HOUR = 60
+const DAY = 24 * HOUR
+const WEEK = 7 * DAY
+/** 1970-01-05, the first Monday of the epoch. */
+const FIRST_MONDAY = 4 * DAY
+const MS = 60_000
+
+/** The minute that a moment, in epoch ms, lies in. */
+export const toMinute = (ms: number): Minute => Math.floor(ms / MS)
+
+/** The first minute of the window that `minute` lies in; 0 for `total`. */
+export function windowStart(window: LimitWindow, minute: Minute): Minute {
+  switch (window) {
+    case 'minute':
+      return minute
+    case 'hour':
+      return minute - (minute % HOUR)
+    case 'day':
+      return minute - (minute % DAY)
+    case 'week':
+      return minute - ((minute - FIRST_MONDAY + WEEK) % WEEK)
+    case 'month':
+      return monthStart(minute, 0)
+    case 'total':
+      return 0
+    default:
+      return assertNever(window)
+  }
+}
+
+/** The first minute after the window that `minute` lies in; `undefined` for `total`. */
+export function windowEnd(window: LimitWindow, minute: Minute): Minute | undefined {
+  switch (window) {
+    case 'minute':
+      return minute + 1
+    case 'hour':
+      return windowStart(window, minute) + HOUR
+    case 'day':
+      return windowStart(window, minute) + DAY
+    case 'week':
+      return windowStart(window, minute) + WEEK
+    case 'month':
+      return monthStart(minute, 1)
+    case 'total':
+      return undefined
+    default:
+      return assertNever(window)
+  }
+}
+
+/** The first minute of the month that is `later` months after that of `minute`. */
+function monthStart(minute: Minute, later: number): Minute {
+  const date = new Date(minute * MS)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MS
+}
+
+let lastMinute: Minute = -1
+let lastStarts: readonly Minute[] = []
+
+/** The starts of all windows that `minute` lies in, in the order of `WINDOWS`; the same array for the same minute. */
+export function windowStarts(minute: Minute): readonly Minute[] {
+  if (minute !== lastMinute) {
+    lastStarts = WINDOWS.map((window) => windowStart(window, minute))
+    lastMinute = minute
+  }
+  return lastStarts
+}
+
+let lastEndsMinute: Minute = -1
+const lastEnds = new Map<LimitWindow, string | null>()
+
+/** When the window that `minute` lies in ends, ISO 8601; `null` for `total`. Costs nothing for the minute that was asked for last. */
+export function windowEndText(window: LimitWindow, minute: Minute): string | null {
+  if (minute !== lastEndsMinute) lastEnds.clear()
+  lastEndsMinute = minute
+  let text = lastEnds.get(window)
+  if (text === undefined) {
+    const end = windowEnd(window, minute)
+    text = end === undefined ? null : new Date(end * MS).toISOString()
+    lastEnds.set(window, text)
+  }
+  return text
+}

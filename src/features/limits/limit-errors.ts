@@ -1,0 +1,145 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { plainUsd } from '../../lib/usd.ts'
+import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
+import type { LimitRefusal } from './ledger/ledger.ts'
+
+/** The names of the key and the group whose limits apply to a request. */
+export interface Holders {
+  key: string | undefined
+  group: string | undefined
+}
+
+/** What a refused request asked for. */
+interface RefusedUse {
+  /** What it needs of the unit of the limit, in tokens or US dollars. */
+  need: number
+  /** Can it limit its own output? */
+  limitsOutput: boolean
+  holders: Holders
+  /** Epoch ms. */
+  now: number
+  /** Headers that tell the client what is left. */
+  headers: Record<string, string>
+}
+
+/** The error for a request that does not fit into a limit. */
+export function refusalError(
+  { limit, why }: LimitRefusal,
+  { need, limitsOutput, holders, now, headers }: RefusedUse,
+): GatewayError {
+  const isOfUse = limit.unit === 'tokens' || limit.unit === 'usd'
+  if (isOfUse && why === 'too-large' && !fitsLater(limit, need)) {
+    const message = [
+      tooLarge(limit, need, holders),
+      limitsOutput ? SHORTER_OUTPUT : SHORTER,
+      need > limit.limit ? '' : resets(limit),
+    ]
+    return gatewayError('REQUEST_TOO_EXPENSIVE', { message: joined(message), headers: { ...headers, ...NO_RETRY } })
+  }
+  if (isOfUse && why === 'used-up' && !isShort(limit.window)) {
+    const message = joined([state(limit, holders), resets(limit), HIGHER])
+    return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY } })
+  }
+  if (why === 'held' || limit.unit === 'parallel') {
+    const message = joined([state(limit, holders), limit.unit === 'parallel' ? ONE_ENDS : HELD])
+    return gatewayError('RATE_LIMIT_EXCEEDED', { message, headers: { ...headers, 'retry-after': '1' } })
+  }
+  const seconds =
+    limit.resetsAt === null ? undefined : Math.max(1, Math.ceil((Date.parse(limit.resetsAt) - now) / 1_000))
+  const what = why === 'too-large' ? tooLarge(limit, need, holders) : state(limit, holders)
+  return gatewayError('RATE_LIMIT_EXCEEDED', {
+    message: joined([what, resets(limit), seconds === undefined ? HIGHER : THEN]),
+    headers: {
+      ...headers,
+      ...(seconds !== undefined && { 'retry-after': String(seconds) }),
+      ...((seconds ?? Number.POSITIVE_INFINITY) > TOO_LONG_S && NO_RETRY),
+    },
+  })
+}
+
+/**
+ * The longest wait after which clients may retry by themselves, in seconds. With a longer `retry-after`, OpenAI's clients would retry at once and
+ * Anthropic's would wait for all of it: `x-should-retry: false` tells both not to retry.
+ */
+const TOO_LONG_S = 60
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/** Is the window short enough for a client to wait until it ends? */
+const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
+
+const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
+
+/** The error for a request under way that has used what was left of a limit, and needs more. */
+export function outgrownError(limit: LimitState, holders: Holders): GatewayError {
+  const what = `The response was cut off because it used up the rest of a limit: ${lowered(holder(limit, holders))} can use ${amount(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
+  const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
+  return gatewayError(code, { message: joined([what, resets(limit), HIGHER]), headers: NO_RETRY })
+}
+
+/**
+ * The error for a target without a known price, where US dollars are limited. `member`: the member of the request that changes the price of the
+ * answer, if there is one.
+ */
+export const unpricedError = (target: string, member?: string): GatewayError =>
+  gatewayError('REQUEST_TOO_EXPENSIVE', {
+    message: member
+      ? `The price of "${target}" with this "${member}" is unknown, and this request is subject to a dollar limit. Remove "${member}", or ask the operator of this gateway to set "whenPriceUnknown" to "allow" in the settings.`
+      : `The price of "${target}" is unknown, and this request is subject to a dollar limit. Use another model, or ask the operator of this gateway to set "prices" for the model or "whenPriceUnknown" to "allow" in the settings.`,
+    headers: NO_RETRY,
+  })
+
+const SHORTER = 'Split the request into smaller ones.'
+const SHORTER_OUTPUT = 'Shorten the prompt or lower the output limit, such as "max_tokens".'
+const HIGHER = 'Ask the operator of this gateway for a higher limit.'
+const THEN = 'Retry then.'
+const HELD = 'In-flight requests have reserved the rest and may not use all of it. Retry in a moment.'
+const ONE_ENDS = 'Retry when one of them has finished.'
+
+/** A sentence with the limit and how much of it is used. */
+function state(limit: LimitState, holders: Holders): string {
+  const { unit, used, reserved, unsettled } = limit
+  const whose = holder(limit, holders)
+  if (unit === 'parallel')
+    return `${whose} can run ${amount(limit.limit, 'requests')} at a time and has ${used + reserved + unsettled} in flight.`
+  const spent = unit === 'requests' ? used + unsettled : amount(used + unsettled, unit)
+  const held =
+    reserved > 0 ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : amount(reserved, unit)}` : ''
+  const may = `${amount(limit.limit, unit)} ${WINDOWS[limit.window ?? 'total']}`
+  return unit === 'requests'
+    ? `${whose} can make ${may} and has made ${spent}${held}.`
+    : `${whose} can use ${may} and has used ${spent}${held}.`
+}
+
+function tooLarge(limit: LimitState, need: number, holders: Holders): string {
+  const { unit, remaining, window } = limit
+  const of = `${amount(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
+  return `The request could use up to ${amount(need, unit)}, more than the ${amount(remaining, unit)} left: ${lowered(holder(limit, holders))} can use ${of}.`
+}
+
+function holder({ scope }: LimitState, { key, group }: Holders): string {
+  if (scope === 'key') return key === undefined ? 'This API key' : `The API key "${key}"`
+  if (scope === 'group')
+    return group === undefined ? 'The group of this API key' : `The group "${group}" of this API key`
+  return 'This gateway'
+}
+
+const lowered = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+
+const resets = ({ resetsAt }: LimitState) =>
+  resetsAt === null ? 'This limit does not reset automatically.' : `The limit resets at ${resetsAt}.`
+
+const WINDOWS: Readonly<Record<LimitWindow, string>> = {
+  minute: 'per minute',
+  hour: 'per hour',
+  day: 'per day',
+  week: 'per week',
+  month: 'per month',
+  total: 'in total',
+}
+
+const amount = (count: number, unit: LimitUnit): string =>
+  unit === 'usd'
+    ? `$${plainUsd(count)}`
+    : `${count} ${unit === 'tokens' ? 'token' : 'request'}${count === 1 ? '' : 's'}`
+
+const joined = (sentences: readonly string[]) => sentences.filter(Boolean).join(' ')

@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import { choiceOf, closed, parseInput } from '../../admin/input.ts'
+import { findRecord } from '../../admin/record-operations.ts'
+import type { WritableStore } from '../../records/writable-store.ts'
+import type { LimitState, UsageLimits } from '../../types.ts'
+import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
+
+/**
+ * The current state of the limits of a key or a group. `Input` is accepted in addition to the typed input: nothing in process, `unknown`
+ * for HTTP bodies.
+ */
+export interface LimitOperations<Input = never> {
+  /**
+   * All limits that apply: the key's, its group's, and the gateway's, or the group's and the gateway's. Rejects with `STORAGE_UNAVAILABLE`
+   * while the storage is unavailable.
+   */
+  get(id: string): Promise<LimitStates>
+  /** Resets its own counters; reservations of in-flight requests remain. */
+  reset(id: string): Promise<{ success: true }>
+  /** Ends the reservations of instances that no longer run. By default, they count as used. */
+  settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>
+}
+
+/** The same for the limits in the settings, which all requests share. */
+export interface GatewayLimitOperations<Input = never> {
+  get(): Promise<LimitStates>
+  reset(): Promise<{ success: true }>
+  settle(input?: LostSettlement | Input): Promise<{ success: true }>
+}
+
+export interface LimitStates {
+  limits: LimitState[]
+}
+
+/** How to count reservations that were never settled: as used (the default), or as unused. */
+export interface LostSettlement {
+  as?: 'spent' | 'unspent'
+}
+
+export const limitInputs = { settle: closed({ as: v.exactOptional(choiceOf(['spent', 'unspent'])) }) }
+
+interface LimitDependencies {
+  store: WritableStore
+  ledger(): Promise<Ledger>
+}
+
+/** What has limits of its own. */
+interface Holder {
+  id: string
+  limits?: UsageLimits
+}
+
+export function createLimitOperations({ store, ledger }: LimitDependencies) {
+  async function statesOf(scopes: readonly LimitedScope[]): Promise<LimitStates> {
+    const opened = await ledger()
+    return { limits: (await Promise.all(scopes.map((scope) => opened.state(scope)))).flat() }
+  }
+
+  const ofGateway = async () => scopeOf('gateway', { id: '', ...(await store.settings.read()) })
+
+  async function ofGroup(group: string | undefined): Promise<LimitedScope[]> {
+    const record = group === undefined ? undefined : await store.groups.get(group)
+    return record ? scopeOf('group', record) : []
+  }
+
+  async function reset(scope: AccountName): Promise<{ success: true }> {
+    await (await ledger()).reset(scope)
+    return { success: true }
+  }
+
+  /** Validates the input before it looks up the key, group or gateway whose limits are settled. */
+  async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
+    const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
+    await (await ledger()).settleLost(await find(), as)
+    return { success: true }
+  }
+
+  const findKey = async (id: string) => (await findRecord(store.keys, 'Key', (key) => key.id === id)).record
+  const findGroup = async (id: string) => (await findRecord(store.groups, 'Group', (group) => group.id === id)).record
+
+  const keyAccount = async (id: string): Promise<AccountName> => ({ scope: 'key', id: (await findKey(id)).id })
+  const groupAccount = async (id: string): Promise<AccountName> => ({ scope: 'group', id: (await findGroup(id)).id })
+
+  const keys: LimitOperations<unknown> = {
+    async get(id) {
+      const key = await findKey(id)
+      return statesOf([...scopeOf('key', key), ...(await ofGroup(key.group)), ...(await ofGateway())])
+    },
+    reset: async (id) => reset(await keyAccount(id)),
+    settle: (id, input) => settle(input, () => keyAccount(id)),
+  }
+
+  const groups: LimitOperations<unknown> = {
+    get: async (id) => statesOf([...scopeOf('group', await findGroup(id)), ...(await ofGateway())]),
+    reset: async (id) => reset(await groupAccount(id)),
+    settle: (id, input) => settle(input, () => groupAccount(id)),
+  }
+
+  const gateway: GatewayLimitOperations<unknown> = {
+    get: async () => statesOf(await ofGateway()),
+    reset: () => reset(GATEWAY),
+    settle: (input) => settle(input, async () => GATEWAY),
+  }
+
+  return { keys, groups, gateway }
+}
+
+const GATEWAY: AccountName = { scope: 'gateway', id: '' }
+
+const scopeOf = (scope: AccountName['scope'], { id, limits }: Holder): LimitedScope[] =>
+  limits ? [{ scope, id, limits }] : []

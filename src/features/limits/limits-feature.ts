@@ -1,0 +1,90 @@
+import type { Feature } from '../../feature.ts'
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { once, settledValue } from '../../lib/promises.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
+import type { Store } from '../../records/store.ts'
+import type { StoredSettings } from '../../records/stored-settings.ts'
+import type { RouteRequest } from '../../request/route-request.ts'
+import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
+import type { Clock } from '../../types.ts'
+import type { UsageStore } from '../usage/usage.ts'
+import type { AccountReaders } from './account-routes.ts'
+import type { Gate } from './gate.ts'
+import type { Ledger } from './ledger/ledger.ts'
+
+interface LimitsDependencies {
+  store: Pick<Store, 'settings' | 'storage'>
+  clock: Clock
+  usage: UsageStore | undefined
+  /** Whether another feature may reply to model calls, so that limits must be checked first. */
+  admitsCalls: boolean
+  random(): number
+  startTimer(ms: number, onTime: () => void): CancelDeadline
+  turnEnd(): Promise<void>
+  onError(error: unknown): void
+}
+
+/**
+ * Holds requests to the limits of their key, its group, and the gateway. A request without limits passes immediately; the code for the others is
+ * loaded with the first of them.
+ */
+export interface LimitsFeature extends Feature {
+  aroundRequest: RequestStep
+  ledger(): Promise<Ledger>
+  /** Tells why a request with this key would be rejected, without making it. */
+  preview(key: ClientKey): Promise<RefusalPreview>
+  /** The readers of a caller's account. */
+  account(): Promise<AccountReaders>
+}
+
+export function createLimits(deps: LimitsDependencies): LimitsFeature {
+  const { store, clock, usage, admitsCalls, random, startTimer, turnEnd, onError } = deps
+  const { read: readSettings } = store.settings
+  let openLedger: Ledger | undefined
+  const ledger = once(async () => {
+    const { createLedger } = await import('./ledger/ledger.ts')
+    openLedger = createLedger({ storage: store.storage, clock, random, startTimer, turnEnd, onError })
+    return openLedger
+  })
+  const gate = once(async (): Promise<Gate> => {
+    const [{ createGate }, opened] = await Promise.all([import('./gate.ts'), ledger()])
+    return createGate({ ledger: opened, clock, admitsCalls })
+  })
+
+  let openGate: Gate | undefined
+  async function enforce(
+    request: RouteRequest,
+    reading: Promise<StoredSettings>,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> {
+    const { isTimed, scope } = request.log.client
+    const settings = settledValue(reading) ?? (await (isTimed ? scope.race(reading) : reading))
+    if (!hasLimits(request.key, settings)) return next()
+    openGate ??= await scope.race(gate())
+    return openGate.around(request, settings, next)
+  }
+
+  return {
+    name: 'limits',
+    aroundRequest(request, next) {
+      const reading = readSettings()
+      const settings = settledValue(reading)
+      return settings && !hasLimits(request.key, settings) ? next() : enforce(request, reading, next)
+    },
+    ledger,
+    async preview(key) {
+      const [opened, settings] = await Promise.all([gate(), readSettings()])
+      return opened.preview(key, settings)
+    },
+    async account() {
+      const readers = import('./account-reader.ts')
+      const [{ createAccountReaders }, opened, settings] = await Promise.all([readers, ledger(), readSettings()])
+      return createAccountReaders({ ledger: opened, settings, clock, usage })
+    },
+    close: async () => openLedger?.close(),
+  }
+}
+
+const hasLimits = (key: ClientKey | undefined, settings: StoredSettings): boolean =>
+  (settings.limits ?? key?.limits ?? key?.group?.limits) !== undefined

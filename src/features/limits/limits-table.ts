@@ -1,0 +1,59 @@
+import * as v from 'valibot'
+import { limitState } from '../../admin/limit-schema.ts'
+import type { OperationEntries } from '../../admin/operation-table.ts'
+import { success } from '../../admin/output-schemas.ts'
+import { type GatewayLimitOperations, type LimitOperations, limitInputs } from './limit-operations.ts'
+
+const states = v.object({ limits: v.array(limitState) })
+
+/** The operations on the limits of each key, at `/api/keys/:id/limits`. */
+export const keyLimitTable = limitEntries(
+  '/api/keys/:id/limits',
+  'an API key',
+  'Includes the limits of the key, its group, and the gateway.',
+) satisfies OperationEntries<LimitOperations>
+
+/** The operations on the limits of each group. */
+export const groupLimitTable = limitEntries(
+  '/api/groups/:id/limits',
+  'a group of keys',
+  'Includes the limits of the group and the gateway.',
+) satisfies OperationEntries<LimitOperations>
+
+/** The operations on the limits in the settings. */
+export const gatewayLimitTable = limitEntries(
+  '/api/settings/limits',
+  'the gateway',
+  'The limits in the settings.',
+) satisfies OperationEntries<GatewayLimitOperations>
+
+function limitEntries<const Path extends `/api/${string}`>(path: Path, holder: string, scope: string) {
+  return {
+    get: {
+      method: 'GET',
+      path,
+      failure: 'fetch limits',
+      output: states,
+      summary: `Get the current limits of ${holder}`,
+      description: scope,
+    },
+    reset: {
+      method: 'DELETE',
+      path,
+      failure: 'reset limits',
+      output: success,
+      summary: `Reset the counters of ${holder}`,
+      description: 'Reservations of in-flight requests remain.',
+    },
+    settle: {
+      method: 'POST',
+      path: `${path}/settle`,
+      failure: 'settle limits',
+      input: limitInputs.settle,
+      isBodyOptional: true,
+      output: success,
+      summary: `Settle reservations that lost instances made for ${holder}`,
+      description: 'They count as used, or as unused if `as` is "unspent".',
+    },
+  } as const
+}

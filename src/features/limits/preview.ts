@@ -1,0 +1,65 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
+import { findDearerBodyField } from '../../pricing/surcharge-fields.ts'
+import { getWorstCase } from '../../pricing/worst-case.ts'
+import type { RefusalPreview } from '../../request/steps.ts'
+import type { Clock, LimitState } from '../../types.ts'
+import { createBodyRule } from '../access/body-rule.ts'
+import type { Ledger, LimitedScope, LimitRefusal, Wanted } from './ledger/ledger.ts'
+import { type Holders, refusalError } from './limit-errors.ts'
+import { ENTRY, isLimited, type LimitRules, MEASURED, needOf, requireKnownPrice, wantedOf } from './wanted.ts'
+
+interface PreviewTerms {
+  ledger: Ledger
+  clock: Clock
+  scopes: readonly LimitedScope[]
+  holders: Holders
+  rules: LimitRules
+  /** Whether the key may use only some models or kinds. */
+  isRestricted: boolean
+}
+
+/** Tells how the gate would decide on a request, without making it or reserving anything. */
+export function createPreview({ ledger, clock, scopes, holders, rules, isRestricted }: PreviewTerms): RefusalPreview {
+  const isMeasured = MEASURED.some((unit) => isLimited(unit, scopes))
+  const isPriced = isLimited('usd', scopes)
+  const checkBody = createBodyRule()
+
+  function toError(refusal: LimitRefusal, wanted: Wanted, limitsOutput: boolean): GatewayError {
+    if (refusal.why === 'used-up') return usedUpError(refusal.limit)
+    const need = needOf(refusal.limit.unit, wanted)
+    return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers: {} })
+  }
+
+  return async (request, target) => {
+    const { call } = request
+    const bodyError = isMeasured || isRestricted ? checkBody(call) : undefined
+    if (bodyError) return { error: bodyError, isOfRequest: true }
+    try {
+      const wanted = isMeasured
+        ? wantedOf({ request, target }, getWorstCase(request, target), { isPriced, rules })
+        : { fixed: {} }
+      if (isPriced) requireKnownPrice(target, findDearerBodyField(call.body), rules)
+      Object.assign(wanted.fixed, ENTRY)
+      const refusal = await ledger.refusalOf(scopes, wanted)
+      if (!refusal) return undefined
+      const { unit } = refusal.limit
+      return {
+        error: toError(refusal, wanted, call.endpoint.outputLimit !== undefined),
+        isOfRequest: unit === 'requests' || unit === 'parallel',
+      }
+    } catch (thrown) {
+      if (isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) return { error: thrown, isOfRequest: false }
+      throw thrown
+    }
+  }
+}
+
+/** The error for a limit that is used up, worded for the operator. */
+function usedUpError({ scope, unit, window, limit, resetsAt }: LimitState): GatewayError {
+  const isBudget = (unit === 'tokens' || unit === 'usd') && window !== 'minute' && window !== 'hour'
+  const name = window === null ? unit : `${unit}.${window}`
+  const until = resetsAt === null ? '' : ` until ${resetsAt}`
+  return gatewayError(isBudget ? 'BUDGET_EXCEEDED' : 'RATE_LIMIT_EXCEEDED', {
+    message: `The ${scope}'s limit "${name}" of ${limit} is used up${until}.`,
+  })
+}

@@ -1,0 +1,57 @@
+import type { WorstCase } from '../../pricing/worst-case.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { StoredSettings } from '../../records/stored-settings.ts'
+import type { SteppedAttempt } from '../../request/steps.ts'
+import type { LimitUnit } from '../../types/limits.ts'
+import type { Amounts, LimitedScope, Wanted } from './ledger/ledger.ts'
+import { unpricedError } from './limit-errors.ts'
+
+/** The settings that say how limits are applied. */
+export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUnavailable'>
+
+/** A request, and the target that is to answer it. */
+interface LimitedAttempt {
+  request: { call: Pick<SteppedAttempt['request']['call'], 'endpoint'> }
+  target: SteppedAttempt['target']
+}
+
+/** The worst case of an attempt as far as it is limited. Throws `REQUEST_TOO_EXPENSIVE` when a price is needed that is not known. */
+export function wantedOf(
+  { request: { call }, target }: LimitedAttempt,
+  { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
+  { isPriced, rules }: { isPriced: boolean; rules: LimitRules },
+): Wanted {
+  if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw unpricedError(getTargetName(target))
+  const fixed: Amounts = { tokens: inputTokens }
+  if (isPriced) fixed.usd = usd?.fixed ?? 0
+  const isFirm = isOutputRequested || call.endpoint.outputLimit === undefined
+  const least = isFirm ? outputTokens : Math.min(outputTokens, LEAST_OUTPUT * answers)
+  return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
+}
+
+/** Throws `REQUEST_TOO_EXPENSIVE` for a field that asks for a response at a price that is not known. */
+export function requireKnownPrice(
+  target: SteppedAttempt['target'],
+  dearerField: string | undefined,
+  { whenPriceUnknown }: LimitRules,
+): void {
+  if (dearerField && whenPriceUnknown !== 'allow') throw unpricedError(getTargetName(target), dearerField)
+}
+
+/** The least that a request needs of a unit. */
+export function needOf(unit: LimitUnit, { fixed, output }: Wanted): number {
+  if (unit !== 'tokens' && unit !== 'usd') return 1
+  const { least = 0, usdPerToken = 0 } = output ?? {}
+  return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)
+}
+
+export const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]): boolean =>
+  scopes.some(({ limits }) => limits[unit] !== undefined)
+
+/** The amounts that each request reserves for itself, whatever its target. */
+export const ENTRY: Amounts = { requests: 1, parallel: 1 }
+/** The units whose amounts depend on the target. */
+export const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
+
+/** The smallest output that is reserved, in tokens: a shorter answer is of no use. */
+const LEAST_OUTPUT = 1_024

@@ -1,0 +1,116 @@
+import { getDefinition, getProviderNames, type ProviderNames, stripName } from '../../protocols/providers/names.ts'
+import type { AliasRecord, ConnectionRecord } from '../../records/store.ts'
+import type { Catalog, CatalogProvider, CustomModel, Kind } from '../../types.ts'
+import {
+  createKindLookup,
+  createModelIndex,
+  indexCustomModels,
+  type ListedModel,
+  type ModelIndex,
+  servesKinds,
+} from './entries.ts'
+import { getEnabledIds, queriesUpstream } from './fallback-list.ts'
+import type { Lookup } from './look-up.ts'
+
+/** The input of `listConnections`. `connections` are the active ones in order, at least one. */
+interface ConnectionData {
+  catalog: Catalog
+  connections: readonly ConnectionRecord[]
+  customModels: readonly CustomModel[]
+  aliases: readonly AliasRecord[]
+}
+
+/** Lists the models of each provider by its first connection (src/rules.md, Listing with connections). Queries all upstreams concurrently. */
+export async function listConnections(
+  data: ConnectionData,
+  kinds: readonly Kind[],
+  lookup: Lookup,
+): Promise<ListedModel[]> {
+  const { catalog } = data
+  const first = new Map<string, ConnectionRecord>()
+  for (const connection of data.connections)
+    if (!first.has(connection.provider)) first.set(connection.provider, connection)
+  const providers = [...first.values()]
+    .map((connection) => ({
+      connection,
+      definition: getDefinition(catalog, connection.provider),
+      names: getProviderNames(catalog, connection),
+    }))
+    .filter(({ definition }) => servesKinds(definition, kinds))
+  const customs = indexCustomModels(data.customModels)
+  const aliased = indexAliasModels(
+    data.aliases,
+    providers.map(({ names }) => names),
+  )
+  const base = await Promise.all(
+    providers.map(({ connection, definition }) => getBaseIds(connection, definition, lookup)),
+  )
+  return providers.flatMap(({ definition, names }, at) => [
+    ...listIds(mergeIds(base[at] ?? [], names, customs, aliased), { definition, names, kinds }),
+    ...listServices(definition, names.output, kinds),
+  ])
+}
+
+/** Merges the IDs to list: base and aliased IDs without the provider prefix, custom IDs unchanged. Drops IDs that are only a prefix. */
+function mergeIds(
+  base: readonly string[],
+  names: ProviderNames,
+  customs: ModelIndex,
+  aliased: ModelIndex,
+): Set<string> {
+  const bare = (id: string) => stripName(id, names)
+  const merged = new Set([...base.map(bare), ...customs.getIds(names), ...aliased.getIds(names).map(bare)])
+  for (const id of merged) if (id.trim() === '') merged.delete(id)
+  return merged
+}
+
+function* listIds(
+  ids: Iterable<string>,
+  {
+    definition,
+    names,
+    kinds,
+  }: { definition: CatalogProvider | undefined; names: ProviderNames; kinds: readonly Kind[] },
+): Generator<ListedModel> {
+  const getKind = createKindLookup(definition?.models ?? [], names)
+  const owner = names.output
+  for (const id of ids) {
+    if (kinds.includes(getKind(id))) yield { id: `${owner}/${id}`, owner }
+  }
+}
+
+function* listServices(
+  definition: CatalogProvider | undefined,
+  owner: string,
+  kinds: readonly Kind[],
+): Generator<ListedModel> {
+  const toModel = (id: string): ListedModel => ({ id: `${owner}/${id}`, owner })
+  if (kinds.includes('tts')) for (const { id } of definition?.ttsConfig?.models ?? []) yield toModel(id)
+  if (kinds.includes('embedding')) for (const { id } of definition?.embeddingConfig?.models ?? []) yield toModel(id)
+  if (kinds.includes('webSearch') && definition?.searchConfig) yield { ...toModel('search'), kind: 'webSearch' }
+  if (kinds.includes('webFetch') && definition?.fetchConfig) yield { ...toModel('fetch'), kind: 'webFetch' }
+}
+
+/** Indexes alias targets (`<provider>/<model>`) by the provider name they start with. */
+function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
+  const index = createModelIndex()
+  const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
+  const lengths = new Set(Array.from(names, (name) => name.length)) // far fewer than names
+  for (const { model } of aliases) {
+    for (const length of lengths) {
+      const name = model.slice(0, length)
+      if (model[length] === '/' && names.has(name)) index.add(name, model)
+    }
+  }
+  return index
+}
+
+/** Returns the enabled models of a connection, or else the catalog's, or else, for a compatible provider, those its upstream lists. */
+async function getBaseIds(
+  connection: ConnectionRecord,
+  definition: CatalogProvider | undefined,
+  lookup: Lookup,
+): Promise<string[]> {
+  const ids = getEnabledIds(connection) ?? (definition?.models ?? []).map((model) => model.id)
+  return ids.length === 0 && queriesUpstream(connection.provider) ? lookup(connection) : ids
+}

@@ -1,0 +1,110 @@
+import { type ProviderNames, stripName } from '../../protocols/providers/names.ts'
+import type { CatalogModel, CatalogProvider, CustomModel, Kind, ModelEntry } from '../../types.ts'
+
+/** A listed model: its ID, its owner's alias (`combo` for combos), and the kind of a web entry. */
+export interface ListedModel {
+  id: string
+  owner: string
+  kind?: 'webSearch' | 'webFetch'
+}
+
+/** Converts models to the entries of a response with the same `created` (epoch seconds). Keeps the first of several with the same ID. */
+export function toEntries(listed: Iterable<ListedModel>, created: number): ModelEntry[] {
+  const entries = new Map<string, ModelEntry>()
+  for (const { id, owner, kind } of listed) {
+    if (entries.has(id)) continue
+    const entry: ModelEntry = { id, object: 'model', created, owned_by: owner }
+    if (kind) entry.kind = kind
+    entries.set(id, entry)
+  }
+  return [...entries.values()]
+}
+
+/** Returns whether one of the provider's service kinds (default `llm`) is among the requested kinds. */
+export const servesKinds = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
+  (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
+
+/** Returns the kind of a catalog model; default `llm`. */
+export const getKind = (model: CatalogModel): Kind => model.type ?? 'llm'
+
+const KIND_HINTS: ReadonlyArray<readonly [Kind, readonly string[]]> = [
+  ['embedding', ['embed']],
+  ['tts', ['tts', 'speech', 'audio', 'voice']],
+  ['image', ['image', 'imagen', 'dall-e', 'dalle', 'flux', 'sdxl', 'sd-', 'stable-diffusion']],
+]
+
+/** Infers the kind of an ID that isn't in the catalog from the words it contains (src/rules.md, Kinds of models). */
+function inferKind(id: string): Kind {
+  const text = id.toLowerCase()
+  return KIND_HINTS.find(([, words]) => words.some((word) => text.includes(word)))?.[0] ?? 'llm'
+}
+
+/**
+ * Creates a function that returns the kind of a provider's model ID: from the catalog, with or without the provider prefix, or else inferred from the
+ * ID (src/rules.md, Kinds of models). If the catalog has an ID twice, the first entry wins.
+ */
+export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
+  const bareId = (id: string) => stripName(id, names)
+  const exact = indexKinds(models, (id) => id)
+  let bare: Map<string, Kind> | undefined // created on first use; most providers never need it
+  return (id) => {
+    const kind = exact.get(id)
+    if (kind) return kind
+    bare ??= indexKinds(models, bareId)
+    return bare.get(id) ?? bare.get(bareId(id)) ?? inferKind(id)
+  }
+}
+
+function indexKinds(models: readonly CatalogModel[], getKey: (id: string) => string): Map<string, Kind> {
+  const kinds = new Map<string, Kind>()
+  for (const model of models) {
+    const key = getKey(model.id)
+    if (!kinds.has(key)) kinds.set(key, getKind(model))
+  }
+  return kinds
+}
+
+/** Indexes model IDs by provider name, because a provider has up to three names. */
+export interface ModelIndex {
+  add(name: string, id: string): void
+  /** Returns the IDs under any of the names, in insertion order. */
+  getIds(names: ProviderNames): string[]
+}
+
+export function createModelIndex(): ModelIndex {
+  const byName = new Map<string, Array<{ order: number; id: string }>>()
+  let added = 0
+  return {
+    add(name, id) {
+      const item = { order: added++, id }
+      const list = byName.get(name)
+      if (list) list.push(item)
+      else byName.set(name, [item])
+    },
+    getIds: ({ output, catalog, id }) =>
+      [...new Set([output, catalog, id])]
+        .flatMap((name) => byName.get(name) ?? [])
+        .sort((a, b) => a.order - b.order)
+        .map((item) => item.id),
+  }
+}
+
+/** Lists custom models as `<providerAlias>/<id>` (src/rules.md, Listing without connections). */
+export function* listCustomModels(models: readonly CustomModel[]): Generator<ListedModel> {
+  for (const { providerAlias, id } of filterListable(models))
+    yield { id: `${providerAlias}/${id}`, owner: providerAlias }
+}
+
+/** Indexes custom models by their provider alias (src/rules.md, Listing with connections). */
+export function indexCustomModels(models: readonly CustomModel[]): ModelIndex {
+  const index = createModelIndex()
+  for (const { providerAlias, id } of filterListable(models)) index.add(providerAlias, id)
+  return index
+}
+
+/** Yields the models with a provider alias, a nonblank ID, and no type other than `llm`. Trims IDs. */
+function* filterListable(models: readonly CustomModel[]): Generator<CustomModel> {
+  for (const { providerAlias, id, type } of models) {
+    if (providerAlias && id?.trim() && (type ?? 'llm') === 'llm') yield { providerAlias, id: id.trim() }
+  }
+}

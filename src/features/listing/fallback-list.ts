@@ -1,0 +1,36 @@
+import type { NamedConnection } from '../../protocols/providers/names.ts'
+import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
+import type { CatalogProvider } from '../../types.ts'
+
+/** Returns the enabled model IDs of a connection; `undefined` without a list, and empty if all of its IDs are blank. */
+export function getEnabledIds({ providerSpecificData }: NamedConnection): string[] | undefined {
+  const enabled: unknown = providerSpecificData?.enabledModels
+  if (!Array.isArray(enabled) || enabled.length === 0) return undefined
+  return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
+}
+
+/** Returns whether the listing queries a provider: a compatible one whose ID doesn't end in `-` or `_` and 8 or more hex digits. */
+export const queriesUpstream = (provider: string): boolean =>
+  getCompatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)
+
+/** What the listing shows for a connection without querying its server: no models, or those of the catalog. */
+export type FallbackList = 'nothing' | 'catalog'
+
+/**
+ * Returns what the listing shows for a connection without querying its server, if that may differ from the server's models. `undefined` if models are
+ * enabled, if the listing queries the server, or for a vendor's own base URL, whose models are in the catalog. `definition` is its provider's.
+ */
+export function getFallbackList(
+  connection: NamedConnection & { hasKey: boolean },
+  definition: CatalogProvider | undefined,
+): FallbackList | undefined {
+  const { provider, providerSpecificData, hasKey } = connection
+  const hasOwnAddress = Boolean(providerSpecificData?.baseUrl?.trim())
+  if (getEnabledIds(connection)?.length || definition?.cloud || hasOnlyServices(definition)) return undefined
+  if (definition?.models?.length) return isLocal(definition) || (hasOwnAddress && !hasKey) ? 'catalog' : undefined
+  return queriesUpstream(provider) && hasKey && hasOwnAddress ? undefined : 'nothing'
+}
+
+/** Web search, web fetch, and voices have no models. */
+const hasOnlyServices = (definition: CatalogProvider | undefined): boolean =>
+  definition?.serviceKinds !== undefined && !definition.serviceKinds.includes('llm')

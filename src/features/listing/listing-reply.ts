@@ -1,0 +1,49 @@
+import type { Exchange, Reply, UpstreamFetch } from '../../lib/exchange.ts'
+import { startCall } from '../../lib/fetch-call.ts'
+import { scopeOfClient } from '../../lib/scope.ts'
+import { callerFormat } from '../../request/door/caller-format.ts'
+import { jsonReply } from '../../request/door/reply.ts'
+import type { RoutedRequest } from '../../request/door/router.ts'
+import type { ListingPath, ListingRoutesOptions } from './listing-routes.ts'
+
+/** Replies with a list of models, or with one model, in the caller's format. */
+export async function replyWithList(
+  { exchange, caller: { key }, params }: RoutedRequest,
+  { path, kinds, version }: ListingPath,
+  { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
+): Promise<Reply> {
+  const [listing, reader] = await Promise.all([load(), getReader(key)])
+  const form = listing.forms[callerFormat(path, exchange).name]
+  const options = reader && { reader }
+  const content = await runForClient(exchange, upstream(exchange), async (fetch) => {
+    if (!kinds) {
+      const found = await listing.find(params.id ?? '', fetch, reader)
+      return form.one(found.entry, found.kinds)
+    }
+    if (version === undefined)
+      return form.list(await listing.list(kinds, fetch, options), { kinds, query: new URLSearchParams(exchange.query) })
+    const lists = kinds.map(async (kind) => ({ kind, entries: await listing.list([kind], fetch, options) }))
+    return form.byKind?.(await Promise.all(lists), version) ?? {}
+  })
+  return jsonReply(200, content, headers)
+}
+
+/** Runs `work` with a `fetch` that aborts its calls when the client disconnects. */
+async function runForClient<T>(
+  exchange: Pick<Exchange, 'onAbort'>,
+  fetch: UpstreamFetch,
+  work: (fetch: UpstreamFetch) => Promise<T>,
+): Promise<T> {
+  const { scope, close } = scopeOfClient(exchange)
+  const cancellable: UpstreamFetch = (input, init) => fetch(input, init)
+  cancellable.raw = (call) => {
+    const pending = startCall(fetch, call)
+    scope.add((reason) => pending.cancel(reason))
+    return pending
+  }
+  try {
+    return await work(cancellable)
+  } finally {
+    close()
+  }
+}

@@ -1,0 +1,63 @@
+import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
+import { PROTOCOLS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
+import { emptyReply } from '../../request/door/reply.ts'
+import type { HttpRoute } from '../../request/door/router.ts'
+import type { Kind } from '../../types.ts'
+import type { Listing, ListReader } from './listing.ts'
+
+export interface ListingRoutesOptions {
+  /** Loads the listing with its first request. */
+  listing(): Promise<Listing>
+  /** Returns the models a key may use; `undefined` means all. */
+  getReader(key: ClientKey | undefined): Promise<ListReader | undefined>
+  /** Returns the function that calls providers for this request. */
+  upstream(exchange: Exchange): UpstreamFetch
+}
+
+/** A path of the model listing. */
+export interface ListingPath {
+  path: string
+  /** The kinds it lists (src/rules.md, Model lists of OpenAI clients). Without `kinds`, the path returns one model. */
+  kinds?: readonly Kind[]
+  /** The version of the AI SDK protocol, which lists each model with its kind. */
+  version?: string
+  /** Allows any origin, including preflight requests. */
+  isPublic?: true
+}
+
+const AI_SDK_KINDS: readonly Kind[] = ['llm', 'embedding', 'image', 'tts', 'stt']
+
+/** All paths of the model listing. The order matters: kinds take precedence over models with the same name. */
+export const listingPaths: readonly ListingPath[] = [
+  { path: '/v1/models', kinds: ['llm'], isPublic: true },
+  { path: '/v1/models/image', kinds: ['image'] },
+  { path: '/v1/models/tts', kinds: ['tts'] },
+  { path: '/v1/models/stt', kinds: ['stt'] },
+  { path: '/v1/models/embedding', kinds: ['embedding'] },
+  { path: '/v1/models/image-to-text', kinds: ['imageToText'] },
+  { path: '/v1/models/web', kinds: ['webSearch', 'webFetch'] },
+  { path: '/v1/models/:id+' },
+  { path: '/v1beta/models', kinds: ['llm'] },
+  { path: '/v1beta/models/:id+' },
+  ...PROTOCOLS.map((version) => ({ path: `/v${version}/ai/config`, kinds: AI_SDK_KINDS, version })),
+]
+
+const anyOrigin = { 'access-control-allow-origin': '*' }
+const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
+
+/** Creates the routes of the model listing. */
+export function createListingRoutes(options: ListingRoutesOptions): HttpRoute[] {
+  return listingPaths.flatMap((place): HttpRoute[] => {
+    const { path, isPublic } = place
+    const get: HttpRoute = {
+      method: 'GET',
+      path,
+      async run(request) {
+        const { replyWithList } = await import('./listing-reply.ts')
+        return replyWithList(request, place, { ...options, headers: isPublic ? anyOrigin : {} })
+      },
+    }
+    return isPublic ? [get, { method: 'OPTIONS', path, run: async () => emptyReply(204, preflight) }] : [get]
+  })
+}

@@ -1,0 +1,178 @@
+import { gatewayError } from '../../errors.ts'
+import type { UpstreamFetch } from '../../lib/exchange.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client-models.ts'
+import { modelLists } from '../../protocols/formats/model-lists.ts'
+import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
+import { sortActiveConnections } from '../../protocols/providers/provider-connections.ts'
+import type { ProviderTarget } from '../../protocols/providers/target.ts'
+import type { AliasRecord, ConnectionRecord, Store } from '../../records/store.ts'
+import { kinds } from '../../types/unions.ts'
+import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../types.ts'
+import { listConnections } from './connection-path.ts'
+import { createKindLookup, getKind, type ListedModel, listCustomModels, servesKinds, toEntries } from './entries.ts'
+import { cacheLookup, createLookup, type LookupCache } from './look-up.ts'
+
+export interface ListingDeps {
+  store: {
+    connections: Readable<ConnectionRecord>
+    combos: Readable<Combo>
+    customModels: Readable<CustomModel>
+    aliases: Readable<AliasRecord>
+    keyring: Store['keyring']
+  }
+  catalog: Catalog
+  clock: Clock
+  /** Receives failures that the listing tolerates: records that can't be loaded, upstreams that list no models. */
+  onError(error: unknown): void
+  /**
+   * Finds the targets of a model name by priority: none for a combo, `undefined` for a name that doesn't resolve. Default: only listed names have
+   * targets.
+   */
+  findTargets?: ((model: string) => Promise<Targets | undefined>) | undefined
+  /** Timeout of an upstream's model list, including its body; default 5,000. */
+  lookupTimeoutMs?: number | undefined
+}
+
+interface Readable<T> {
+  all(): Promise<readonly T[]>
+}
+
+type Targets = ReadonlyArray<Pick<ProviderTarget<ConnectionRecord>, 'connection' | 'model'>>
+
+/** Lists the gateway's models. */
+export interface Listing {
+  /**
+   * Lists the models of these kinds that `reader` may use. Nothing is cached between calls. Queries compatible providers through `fetch`, once for all
+   * lists that share `cache`.
+   */
+  list(
+    kinds: readonly Kind[],
+    fetch: UpstreamFetch,
+    options?: { reader?: ListReader; cache?: LookupCache },
+  ): Promise<ModelEntry[]>
+  /**
+   * Finds a model by ID, with or without Google's prefix `models/`, and returns the kinds it was listed with: `llm`, or all others, or the kind of a
+   * model that works but isn't listed. Rejects with `MODEL_NOT_FOUND` and similar names, even if the model exists but `reader` may not use it.
+   */
+  find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
+  /** The list formats, by client format. */
+  forms: typeof modelLists
+}
+
+/** The models a client may use. */
+export interface ListReader {
+  allowsKind(kind: Kind): boolean
+  /** Checks the name of a model, combo, or alias. */
+  allowsModel(model: string): boolean
+}
+
+const UNRESTRICTED: ListReader = { allowsKind: () => true, allowsModel: () => true }
+
+interface FoundModel {
+  entry: ModelEntry
+  kinds: readonly Kind[]
+}
+
+/** Creates the listing (src/rules.md, Listing: what is loaded, and in which order). */
+export function createListing({
+  store,
+  catalog,
+  clock,
+  onError,
+  findTargets = async () => undefined,
+  lookupTimeoutMs = 5_000,
+}: ListingDeps): Listing {
+  /** If records can't be loaded, this listing goes on without them. */
+  async function load<T>(records: Readable<T>): Promise<readonly T[]> {
+    try {
+      return await records.all()
+    } catch (error) {
+      onError(error)
+      return []
+    }
+  }
+
+  /**
+   * Finds a name that isn't listed but has a target, such as a model of a provider's second connection. Returns `undefined` if every target's server
+   * has just listed its models without this one.
+   */
+  async function findUnlisted(id: string, cache: LookupCache): Promise<FoundModel | undefined> {
+    const targets = await findTargets(id).catch(onError)
+    if (!targets) return undefined
+    const lookups = await Promise.all(targets.map(({ connection }) => cache.get(connection.id)))
+    const [first] = targets
+    if (first && lookups.every((ids) => ids?.length)) return undefined
+    const names = first && getProviderNames(catalog, first.connection)
+    const models = first && getDefinition(catalog, first.connection.provider)?.models
+    const kind = first && names ? createKindLookup(models ?? [], names)(first.model) : 'llm'
+    const [entry] = toEntries([{ id, owner: names?.output ?? 'combo' }], Math.floor(clock.now() / 1_000))
+    return entry && { entry, kinds: [kind] }
+  }
+
+  const listing: Listing = {
+    async list(requestedKinds, fetch, { reader = UNRESTRICTED, cache = new Map() } = {}) {
+      const kinds = requestedKinds.filter(reader.allowsKind)
+      const created = Math.floor(clock.now() / 1_000)
+      const [stored, combos, customModels, aliases] = await Promise.all([
+        load(store.connections),
+        load(store.combos),
+        load(store.customModels),
+        load(store.aliases),
+      ])
+      const connections = sortActiveConnections(stored)
+      const lookup = cacheLookup(createLookup({ store, clock, timeoutMs: lookupTimeoutMs, onError }, fetch), cache)
+      const models =
+        connections.length === 0
+          ? listStatic(catalog, customModels, kinds)
+          : await listConnections({ catalog, connections, customModels, aliases }, kinds, lookup)
+      const entries = toEntries([...listCombos(combos, kinds), ...models], created)
+      return entries.filter(({ id }) => reader.allowsModel(id))
+    },
+    async find(id, fetch, reader = UNRESTRICTED) {
+      const cache: LookupCache = new Map() // waits for a slow upstream only once
+      const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
+      const lists: ModelEntry[][] = []
+      for (const kinds of [LLM, OTHERS]) {
+        const entries = await listing.list(kinds, fetch, { reader, cache })
+        const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
+        if (entry) return { entry, kinds }
+        lists.push(entries)
+      }
+      const found = (await findUnlisted(id, cache)) ?? (bare === id ? undefined : await findUnlisted(bare, cache))
+      if (found?.kinds.every(reader.allowsKind) && reader.allowsModel(found.entry.id)) return found
+      const names = lists.flat().map((one) => one.id)
+      const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists the available models.'
+      throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
+    },
+    forms: modelLists,
+  }
+  return listing
+}
+
+const LLM: readonly Kind[] = ['llm']
+const OTHERS = kinds.filter((kind) => kind !== 'llm')
+
+/** Lists the catalog's models, then custom ones (src/rules.md, Listing without connections). */
+export function* listStatic(
+  catalog: Catalog,
+  customModels: readonly CustomModel[],
+  kinds: readonly Kind[],
+): Generator<ListedModel> {
+  for (const [provider, definition] of Object.entries(catalog)) {
+    if (!servesKinds(definition, kinds)) continue
+    const owner = getCatalogAlias(provider, definition)
+    for (const model of definition.models ?? []) {
+      if (kinds.includes(getKind(model))) yield { id: `${owner}/${model.id}`, owner }
+    }
+  }
+  if (kinds.includes('llm')) yield* listCustomModels(customModels)
+}
+
+/** Lists the combos of these kinds (default `llm`). Only entries of web kinds have a `kind`. */
+export function* listCombos(combos: readonly Combo[], kinds: readonly Kind[]): Generator<ListedModel> {
+  for (const { name, kind = 'llm' } of combos) {
+    if (!kinds.includes(kind)) continue
+    yield { id: name, owner: 'combo', ...((kind === 'webSearch' || kind === 'webFetch') && { kind }) }
+  }
+}

@@ -1,0 +1,126 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
+import { decodeUtf8, readAll } from '../../lib/bytes.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { startCall } from '../../lib/fetch-call.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { getCompatibleFormat } from '../../protocols/providers/target.ts'
+import { type ConnectionRecord, decryptApiKey, type Store } from '../../records/store.ts'
+import type { Clock } from '../../types.ts'
+
+interface LookupDeps {
+  store: Pick<Store, 'keyring'>
+  clock: Clock
+  /** Timeout of a lookup, including the body. */
+  timeoutMs: number
+  onError(error: unknown): void
+}
+
+/** Fetches the model IDs of a connection's upstream. Resolves to an empty list on failure. */
+export type Lookup = (connection: ConnectionRecord) => Promise<string[]>
+
+/** Model IDs by connection ID, including pending lookups. */
+export type LookupCache = Map<string, Promise<string[]>>
+
+/** Creates a lookup that queries the upstream with each call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
+export const createLookup =
+  ({ store, clock, timeoutMs, onError }: LookupDeps, fetch: UpstreamFetch): Lookup =>
+  async (connection) => {
+    try {
+      const apiKey = await decryptApiKey(store, connection)
+      const call = buildLookupCall(connection.provider, connection.providerSpecificData?.baseUrl, apiKey)
+      return call ? (parseModelIds(await fetchJson(call, { fetch, clock, timeoutMs })) ?? []) : []
+    } catch (error) {
+      if (!isGatewayError(error, 'CLIENT_CLOSED_REQUEST')) onError(addConnection(connection, error))
+      return []
+    }
+  }
+
+/** Creates a lookup that queries each connection once and keeps the result in `cache`. */
+export const cacheLookup =
+  (lookup: Lookup, cache: LookupCache): Lookup =>
+  (connection) => {
+    const response = cache.get(connection.id) ?? lookup(connection)
+    cache.set(connection.id, response)
+    return response
+  }
+
+/** Adds the connection to the error. Drops errors of HTTP clients, which may quote the header with the key. */
+function addConnection({ id, provider }: ConnectionRecord, error: unknown): GatewayError {
+  const known = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
+  return gatewayError(known.code, {
+    message: `No models from ${provider}: ${known.message}`,
+    data: { ...known.data, provider, connection: id },
+  })
+}
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/**
+ * Fetches JSON from an upstream. `timeoutMs` includes the body. Rejects with `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` (an error status),
+ * `UPSTREAM_INVALID` (not JSON), or the error of `fetch`.
+ */
+export async function fetchJson(
+  call: UpstreamCall,
+  { fetch, clock, timeoutMs }: { fetch: UpstreamFetch; clock: Clock; timeoutMs: number },
+): Promise<unknown> {
+  const pending = startCall(fetch, call)
+  let cancelDeadline = () => {}
+  const late = new Promise<never>((_, reject) => {
+    cancelDeadline = startDeadline(clock, timeoutMs, () => reject(gatewayError('UPSTREAM_TIMEOUT')))
+  })
+  try {
+    return await Promise.race([readJson(pending), late])
+  } catch (error) {
+    pending.cancel(error)
+    throw error
+  } finally {
+    cancelDeadline()
+  }
+}
+
+async function readJson(pending: PendingResponse): Promise<unknown> {
+  const { status, body } = await pending.response
+  if (status < 200 || status > 299) {
+    throw gatewayError('UPSTREAM_FAILED', { message: `The provider returned status ${status}.`, data: { status } })
+  }
+  const bytes = await readAll(body, MAX_BYTES, (maxBytes) => gatewayError('UPSTREAM_INVALID', { data: { maxBytes } }))
+  const response = tryParseJson(decodeUtf8(bytes))
+  if (response === undefined) throw gatewayError('UPSTREAM_INVALID', { message: 'The provider did not return JSON.' })
+  return response
+}
+
+/** Parses the distinct model IDs of an upstream's response, in order; `undefined` if it has no list. */
+export function parseModelIds(response: unknown): string[] | undefined {
+  const ids = findModels(response)?.map(getModelId)
+  return ids && [...new Set(ids.filter((id) => id !== undefined))]
+}
+
+/** Servers in Go write an empty list as `null`. */
+function findModels(response: unknown): unknown[] | undefined {
+  if (Array.isArray(response)) return response
+  if (!isObject(response)) return undefined
+  const lists = [response.data, response.models, response.results]
+  return lists.find((models) => Array.isArray(models)) ?? (lists.includes(null) ? [] : undefined)
+}
+
+function getModelId(model: unknown): string | undefined {
+  if (!isObject(model)) return undefined
+  return [model.id, model.name, model.model].find((id): id is string => typeof id === 'string' && id.trim() !== '')
+}
+
+/** Builds the request for a compatible provider's models (src/rules.md, Models of compatible providers); `undefined` without key or base URL. */
+function buildLookupCall(provider: string, baseUrl: unknown, apiKey: string | undefined): UpstreamCall | undefined {
+  const base = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
+  if (!base || !apiKey) return undefined
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` }
+  if (getCompatibleFormat(provider) !== 'anthropic-messages') return { url: `${base}/models`, method: 'GET', headers }
+  return {
+    url: toModelsUrl(`${base}/models`),
+    method: 'GET',
+    headers: { ...headers, 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' },
+  }
+}
+
+/** Corrects the models URL if the base URL is that of the messages endpoint, which users often enter. */
+export const toModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

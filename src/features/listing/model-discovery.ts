@@ -1,0 +1,51 @@
+import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { getDefaultAuth } from '../../protocols/formats/formats.ts'
+import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client-models.ts'
+import type { NamedConnection } from '../../protocols/providers/names.ts'
+import { createTarget, getCompatibleFormat } from '../../protocols/providers/target.ts'
+import type { Catalog, Clock, Connection } from '../../types.ts'
+import { fetchJson, parseModelIds, toModelsUrl } from './look-up.ts'
+
+/** How to query a server. `timeoutMs` includes the body. */
+export interface ServerQuery {
+  fetch: UpstreamFetch
+  clock: Clock
+  timeoutMs: number
+}
+
+/** A request for the models of a connection's server. */
+export interface ModelsCall extends UpstreamCall {
+  /** Gemini's response differs. */
+  isGemini: boolean
+}
+
+/**
+ * Builds the request for the models of a connection, with or without its key. Returns `undefined` without a base URL, and for clouds, which don't list
+ * the models of an account.
+ */
+export function buildModelsCall(
+  catalog: Catalog,
+  connection: NamedConnection & Pick<Connection, 'id'>,
+  apiKey: string | undefined,
+): ModelsCall | undefined {
+  const { baseUrl, format, auth = getDefaultAuth(format), cloud } = createTarget(catalog, connection, '')
+  if (baseUrl === undefined || cloud || format === 'bedrock-converse') return undefined
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (apiKey !== undefined && auth === 'bearer') headers.authorization = `Bearer ${apiKey}`
+  else if (apiKey !== undefined) headers[auth] = apiKey
+  const call = { url: `${baseUrl}/models`, method: 'GET' as const, headers, isGemini: format === 'gemini' }
+  if (format === 'gemini') return { ...call, url: `${call.url}?pageSize=1000` } // the default is 50
+  if (format !== 'anthropic-messages') return call
+  headers['anthropic-version'] = '2023-06-01'
+  if (apiKey !== undefined && getCompatibleFormat(connection.provider)) headers.authorization = `Bearer ${apiKey}` // as the listing does
+  return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
+}
+
+/** Fetches the model IDs of a server; `undefined` if its response has no list. Rejects as `fetchJson` does. */
+export async function fetchModelIds(
+  { isGemini, ...call }: ModelsCall,
+  query: ServerQuery,
+): Promise<string[] | undefined> {
+  const ids = parseModelIds(await fetchJson(call, query))
+  return isGemini ? ids?.map((id) => (id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id)) : ids
+}

@@ -1,0 +1,319 @@
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import type { InFlight } from '../../lib/in-flight.ts'
+import {
+  ALIASES,
+  COMBOS,
+  CONNECTIONS,
+  CUSTOM_MODELS,
+  FORMER_KEYS,
+  GROUPS,
+  KEYS,
+  PROVIDERS,
+  SETTINGS,
+} from '../../records/record-collections.ts'
+import type { Store } from '../../records/store.ts'
+import type { AttemptLog } from '../../request/attempt-log.ts'
+import { Client } from '../../request/request-client.ts'
+import type { RequestEvents } from '../../request/request-events.ts'
+import type { RequestLog } from '../../request/request-log.ts'
+import { type HealthEntry, listHealthEntries } from '../../request/routing/health-entry.ts'
+import type { Health } from '../../request/routing/target-health.ts'
+import type { Clock } from '../../types.ts'
+import { makeKeptAttempt, makeKeptRequest, makeKeptSkip } from '../usage/kept-request.ts'
+import type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/request-record.ts'
+import type { UsageStore } from '../usage/usage.ts'
+
+/** An attempt of an in-flight request. It has no `outcome` while it waits for a response; after `answered`, its stream may still be running. */
+export type LiveAttempt = KeptTarget & { number: number; startMs: number } & Partial<
+    Pick<KeptAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
+  >
+
+/** An in-flight model request. Contains nothing from prompts or responses. */
+export interface RunningRequest
+  extends Pick<
+    KeptRequest,
+    'id' | 'time' | 'endpoint' | 'format' | 'streamed' | 'keyId' | 'groupId' | 'user' | 'model'
+  > {
+  attempts: readonly LiveAttempt[]
+  skipped?: readonly KeptSkip[]
+  firstByteMs?: number
+}
+
+/** The data of each event type. An `id` of a request is the one in `x-signalbox-request-id`. */
+export interface LiveEvents {
+  /** The in-flight requests, up to 1,000. The first event of a stream, and the event after each `lost`. */
+  running: { requests: readonly RunningRequest[] }
+  /** Events were lost; `events` is how many, if known. State built from earlier events may be stale. */
+  lost: { events?: number }
+  /** A request has been read. */
+  began: RunningRequest
+  /** An attempt started or got its outcome, or a target was skipped. */
+  attempt: { id: string } & (LiveAttempt | KeptSkip)
+  /** A response or the first content of its stream arrived, `firstByteMs` after the request. */
+  'first-word': { id: string; number: number; firstByteMs: number }
+  finished: KeptRequest
+  /** The health of a provider, a connection, or a model on a connection changed; `ok` means healthy again. */
+  health: HealthEntry | (Pick<HealthEntry, 'level' | 'provider' | 'connectionId' | 'model' | 'combo'> & { state: 'ok' })
+  /** A record may have changed; `collection` is the resource's name, such as `keys`. */
+  changed: { collection: string; id?: string }
+}
+
+export type LiveEventType = keyof LiveEvents
+
+/** An event as readers receive it. Pass `id` as `after` to resume. */
+export type LiveEvent = {
+  [Type in LiveEventType]: { id: string; type: Type; data: LiveEvents[Type] }
+}[LiveEventType]
+
+export const liveEventTypes = [
+  'running',
+  'lost',
+  'began',
+  'attempt',
+  'first-word',
+  'finished',
+  'health',
+  'changed',
+] as const satisfies readonly LiveEventType[]
+
+/** A buffered event. Its text is built once, for the first reader that receives it. */
+interface BufferedEvent {
+  type: LiveEventType
+  data: object
+  text?: string
+}
+
+export interface LiveDependencies {
+  store: Pick<Store, 'connections' | 'freshness'>
+  clock: Clock
+  health: Health
+  inFlight: Pick<InFlight, 'values'>
+  events: Pick<RequestEvents, 'add'>
+  usage: UsageStore | undefined
+  /** Starts a timer that doesn't keep the process alive. */
+  startTimer(ms: number, onTime: () => void): CancelDeadline
+  onError(error: unknown): void
+}
+
+/** Maximum buffered events for slow and reconnecting readers. */
+const MAX_BUFFERED = 5_000
+const MAX_RUNNING = 1_000
+/** How long events are buffered after the last reader disconnects, in ms, so that it can resume. */
+const BUFFERED_MS = 60_000
+
+/**
+ * The live events of this instance. Events are buffered while there is a reader and for a minute afterwards; otherwise, requests report no events.
+ */
+export class LiveFeed {
+  readonly deps: LiveDependencies
+  /** The connected readers. */
+  readonly readers = new Set<{ news(): void; end(): void }>()
+  /** The unique name of this event sequence. */
+  sequence = ''
+  /** The number of events in this sequence so far. */
+  head = 0
+  #buffer: BufferedEvent[] = [] // event `n` is at index `n % MAX_BUFFERED`
+  #states = new Map<string, HealthEntry>()
+  #isHealthDue = false
+  #cancelEndTimer: CancelDeadline = () => {}
+  #stopListening: () => void = () => {}
+
+  constructor(deps: LiveDependencies) {
+    this.deps = deps
+    const { freshness } = deps.store
+    freshness.onChange((key) => {
+      const [, collection] = COLLECTIONS.find(([prefix]) => key.startsWith(prefix)) ?? []
+      if (collection !== undefined) this.changed(collection)
+    })
+    freshness.onGap(() => this.#add('lost', {}))
+  }
+
+  /** Ends the streams of all readers. */
+  close(): void {
+    for (const reader of this.readers) reader.end()
+  }
+
+  /** Adds a reader. Returns the function that removes it. */
+  async open(reader: { news(): void; end(): void }): Promise<() => void> {
+    this.readers.add(reader)
+    this.#cancelEndTimer()
+    if (this.sequence === '') await this.#start()
+    return () => {
+      this.readers.delete(reader)
+      if (this.readers.size === 0) this.#cancelEndTimer = this.deps.startTimer(BUFFERED_MS, () => this.#stop())
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { events, usage } = this.deps
+    this.sequence = crypto.randomUUID().slice(0, 8)
+    this.#stopListening = events.add({
+      read: (log) => this.#addRequestEvent('began', makeRunningRequest(log)),
+      attempting: (attempt, log) => this.#addAttempt(log, attempt),
+      responded: (attempt, log) => this.#addAttempt(log, attempt),
+      skipped: (skip, log) => this.#addRequestEvent('attempt', { id: log.id, ...makeKeptSkip(skip) }),
+      ended: (log) => log.ending && this.#addRequestEvent('finished', makeKeptRequest(log, log.ending)),
+    })
+    this.#states = await this.#readHealth()
+    await usage?.followOthers((request) => this.#add('finished', request))
+  }
+
+  #stop(): void {
+    if (this.readers.size > 0) return
+    this.#stopListening()
+    this.sequence = ''
+    this.head = 0
+    this.#buffer = []
+  }
+
+  #addRequestEvent<Type extends LiveEventType>(type: Type, data: LiveEvents[Type]): void {
+    this.#isHealthDue = true
+    this.#add(type, data)
+  }
+
+  #addAttempt(log: RequestLog, attempt: AttemptLog): void {
+    const data = makeLiveAttempt(attempt, log.startedAt)
+    this.#addRequestEvent('attempt', { id: log.id, ...data })
+    const { outcome, number, startMs, durationMs = 0 } = data
+    if (outcome === 'answered') this.#add('first-word', { id: log.id, number, firstByteMs: startMs + durationMs })
+  }
+
+  /** Reports that a record may have changed. */
+  changed(collection: string, id?: string): void {
+    this.#isHealthDue = true
+    this.#add('changed', { collection, ...(id !== undefined && { id }) })
+  }
+
+  #add<Type extends LiveEventType>(type: Type, data: LiveEvents[Type]): void {
+    if (this.sequence === '') return
+    this.#buffer[this.head % MAX_BUFFERED] = { type, data }
+    this.head++
+    for (const reader of this.readers) reader.news()
+  }
+
+  /** Returns the event ID for a position, with which a reader can resume. */
+  formatEventId(position: number): string {
+    return `${this.sequence}-${position}`
+  }
+
+  /** Parses an event ID to a position; `undefined` if the events after it are no longer buffered. */
+  parseEventId(name: string): number | undefined {
+    const [sequence, number] = name.split('-')
+    const position = Number(number)
+    return sequence === this.sequence && position <= this.head && this.isBuffered(position) ? position : undefined
+  }
+
+  isBuffered = (position: number): boolean => this.head - position <= MAX_BUFFERED
+
+  /** Returns the text of the event after a position, or an empty string if its type isn't wanted. */
+  getTextAfter(position: number, wantedTypes: ReadonlySet<LiveEventType>): string {
+    const event = this.#buffer[position % MAX_BUFFERED]
+    if (!event || !wantedTypes.has(event.type)) return ''
+    event.text ??= this.formatEvent(event.type, event.data, position + 1)
+    return event.text
+  }
+
+  formatEvent(type: LiveEventType, data: object, position: number): string {
+    return `id: ${this.formatEventId(position)}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
+  }
+
+  listRunning(): LiveEvents['running'] {
+    const logs = this.deps.inFlight.values().flatMap((work) => (work instanceof Client ? work.log : []))
+    return { requests: logs.slice(0, MAX_RUNNING).map(makeRunningRequest) }
+  }
+
+  /** Returns when a target's state will next change without a request, in epoch ms. */
+  getNextHealthChange(): number {
+    const now = this.deps.clock.now()
+    const times = [...this.#states.values()].map(({ retryAt = '' }) => Date.parse(retryAt)).filter((time) => time > now)
+    return Math.min(...times)
+  }
+
+  /** Adds events for targets whose health changed since the last call. */
+  async checkHealth(): Promise<void> {
+    const hasCooldownEnded = [...this.#states.values()].some(
+      ({ state, retryAt = '' }) => state === 'cooling' && Date.parse(retryAt) <= this.deps.clock.now(),
+    )
+    if (!this.#isHealthDue && !hasCooldownEnded) return
+    this.#isHealthDue = false
+    if (this.#states.size === 0 && this.deps.health.facts.records.isEmpty()) return
+    const entries = await this.#readHealth()
+    const formerEntries = this.#states
+    this.#states = entries
+    for (const [subject, entry] of entries) {
+      const former = formerEntries.get(subject)
+      if (former?.state !== entry.state || former.reason !== entry.reason || former.retryAt !== entry.retryAt)
+        this.#add('health', entry)
+    }
+    for (const [subject, { level, provider, connectionId, model, combo }] of formerEntries) {
+      if (entries.has(subject)) continue
+      this.#add('health', {
+        level,
+        provider,
+        ...(connectionId !== undefined && { connectionId }),
+        ...(model !== undefined && { model }),
+        ...(combo !== undefined && { combo }),
+        state: 'ok',
+      })
+    }
+  }
+
+  async #readHealth(): Promise<Map<string, HealthEntry>> {
+    const { store, health, onError } = this.deps
+    try {
+      const entries = listHealthEntries(await store.connections.all(), health.facts)
+      return new Map(
+        entries.map((entry) => {
+          const { level, provider, connectionId, model, combo } = entry
+          return [JSON.stringify([level, provider, connectionId, model, combo]), entry]
+        }),
+      )
+    } catch (error) {
+      onError(error) // the storage is unavailable
+      return this.#states
+    }
+  }
+}
+
+/** Collection names by the prefixes of their storage keys. */
+const COLLECTIONS = [
+  [KEYS, 'keys'],
+  [FORMER_KEYS, 'keys'],
+  [GROUPS, 'groups'],
+  [CONNECTIONS, 'connections'],
+  [COMBOS, 'combos'],
+  [CUSTOM_MODELS, 'customModels'],
+  [ALIASES, 'aliases'],
+  [PROVIDERS, 'providers'],
+  [SETTINGS, 'settings'],
+] as const
+
+function makeLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {
+  const { provider, model, connection } = route.target
+  if (!record) return { number, provider, model, connectionId: connection.id, startMs: startedAt - requestedAt }
+  const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = makeKeptAttempt(record, requestedAt)
+  return { number, ...attempt }
+}
+
+function makeRunningRequest(log: RequestLog): RunningRequest {
+  const { startedAt, route, key, user, model, streamed } = log
+  const attempts = log.attempts.map((attempt) => makeLiveAttempt(attempt, startedAt))
+  const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : makeKeptSkip(step)))
+  const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
+  return {
+    id: log.id,
+    time: new Date(startedAt).toISOString(),
+    endpoint: route.path,
+    format: route.format,
+    streamed,
+    ...(key && { keyId: key.id }),
+    ...(key?.group && { groupId: key.group.id }),
+    ...(user !== undefined && { user }),
+    ...(model !== undefined && { model: model.slice(0, MAX_NAME) }),
+    attempts,
+    ...(skipped.length > 0 && { skipped }),
+    ...(answered && { firstByteMs: answered.startMs + (answered.durationMs ?? 0) }),
+  }
+}
+
+const MAX_NAME = 512

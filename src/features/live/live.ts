@@ -1,0 +1,168 @@
+import * as v from 'valibot'
+import { closed, fields, invalidInput, parseInput } from '../../admin/input.ts'
+import { gatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import type { ByteStream, Exchange } from '../../lib/exchange.ts'
+import { UNCACHED } from '../../request/door/reply.ts'
+import type { HttpRoute } from '../../request/door/router.ts'
+import { type LiveEventType, type LiveFeed, liveEventTypes } from './live-feed.ts'
+
+/** The path of the live events. It isn't a management operation, because its response never ends. */
+export const LIVE = '/api/live'
+
+const TYPES = `must be a comma-separated list of ${liveEventTypes.join(', ')}`
+const AFTER = 'must be an event ID'
+
+export const liveInput = closed({
+  after: v.exactOptional(v.pipe(fields.text, v.regex(/^[0-9a-f]{8}-\d{1,15}$/, AFTER))),
+  types: v.exactOptional(
+    v.pipe(
+      fields.text,
+      v.check((text) => text.split(',').every(isType), TYPES),
+    ),
+  ),
+})
+
+const isType = (name: string): name is LiveEventType => liveEventTypes.some((known) => known === name)
+
+/** An idle stream sends a comment at this interval, in ms. */
+const KEEP_ALIVE_MS = 15_000
+/** Minimum time between two writes to a reader, in ms, so that events are sent together. */
+const BATCH_MS = 100
+/** Size at which a chunk is sent, in characters. */
+const CHUNK_CHARACTERS = 64 * 1024
+const MAX_READERS = 100
+
+/** The route that streams live events until the client disconnects. `Last-Event-ID` or `after` resumes after that event. */
+export const liveRoute = (feed: LiveFeed): HttpRoute => ({
+  method: 'GET',
+  path: LIVE,
+  async run({ exchange }) {
+    const { after, types } = parseInput(liveInput, readQuery(exchange))
+    if (feed.readers.size >= MAX_READERS)
+      throw gatewayError('TOO_BUSY', {
+        message: `${MAX_READERS} clients are already following this gateway's events. Close some of them or try again later.`,
+        headers: { 'retry-after': '15' },
+      })
+    const wantedTypes = new Set(types === undefined ? liveEventTypes : types.split(',').filter(isType))
+    const stream = new LiveStream(feed, wantedTypes, after)
+    await stream.open()
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream', ...UNCACHED, 'x-accel-buffering': 'no' },
+      body: stream,
+    }
+  },
+})
+
+function readQuery(exchange: Exchange): Record<string, string> {
+  const query: Record<string, string> = {}
+  for (const [name, text] of new URLSearchParams(exchange.query)) {
+    if (Object.hasOwn(query, name)) throw invalidInput(`"${name}" can only appear once`)
+    query[name] = text
+  }
+  const last = exchange.header('last-event-id')?.trim()
+  return last ? { ...query, after: last } : query
+}
+
+/**
+ * Streams live events to one reader as server-sent events. It keeps a position in the feed instead of events, so that a slow reader takes no memory.
+ * If the feed drops events that the reader hasn't received, a `lost` event reports their number.
+ */
+class LiveStream implements ByteStream {
+  readonly #feed: LiveFeed
+  readonly #types: ReadonlySet<LiveEventType>
+  readonly #resumeId: string | undefined
+  #position: number | undefined = undefined // `undefined` before the first chunk
+  #sentAt = Number.NEGATIVE_INFINITY
+  #isOver = false
+  #unsubscribe: () => void = () => {}
+  #wake: (() => void) | undefined = undefined
+
+  constructor(feed: LiveFeed, wanted: ReadonlySet<LiveEventType>, after: string | undefined) {
+    this.#feed = feed
+    this.#types = wanted
+    this.#resumeId = after
+  }
+
+  async open(): Promise<void> {
+    this.#unsubscribe = await this.#feed.open({ news: () => this.#wake?.(), end: () => this.#end() })
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const feed = this.#feed
+    const { clock } = feed.deps
+    const keepAliveAt = clock.now() + KEEP_ALIVE_MS
+    let text = this.#position === undefined ? this.#start() : ''
+    while (text === '' && !this.#isOver && clock.now() < keepAliveAt) {
+      if (this.#position === feed.head)
+        await this.#wait(
+          Math.min(keepAliveAt, feed.getNextHealthChange()) - clock.now(),
+          () => this.#position !== feed.head,
+        )
+      await this.#wait(this.#sentAt + BATCH_MS - clock.now(), () => false)
+      await feed.checkHealth()
+      text = this.#nextChunk()
+    }
+    if (text === '') text = this.#nextChunk()
+    if (text === '' && this.#isOver) return undefined
+    this.#sentAt = clock.now()
+    return encodeUtf8(text || ': still here\n\n')
+  }
+
+  #start(): string {
+    const { head } = this.#feed
+    this.#position = this.#resumeId === undefined ? undefined : this.#feed.parseEventId(this.#resumeId)
+    if (this.#position !== undefined) return ': live\n\n'
+    this.#position = head
+    return `: live\n\n${this.#resumeId === undefined ? '' : this.#formatOwnEvent('lost', {})}${this.#formatOwnEvent('running', this.#feed.listRunning())}`
+  }
+
+  #formatOwnEvent(type: LiveEventType, data: object): string {
+    return this.#types.has(type) ? this.#feed.formatEvent(type, data, this.#feed.head) : ''
+  }
+
+  /** Returns as many of the next events as fit in a chunk. */
+  #nextChunk(): string {
+    const feed = this.#feed
+    let position = this.#position ?? feed.head
+    let text = ''
+    if (!feed.isBuffered(position)) {
+      text =
+        this.#formatOwnEvent('lost', { events: feed.head - position }) +
+        this.#formatOwnEvent('running', feed.listRunning())
+      position = feed.head
+    }
+    while (position < feed.head && text.length < CHUNK_CHARACTERS) text += feed.getTextAfter(position++, this.#types)
+    this.#position = position
+    return text
+  }
+
+  /** Resolves after `ms`, when news arrives and `isEnough` returns true, or when the stream ends. */
+  async #wait(ms: number, isEnough: () => boolean): Promise<void> {
+    if (this.#isOver || ms <= 0) return
+    let cancelTimer: CancelDeadline = () => {}
+    await new Promise<void>((resolve) => {
+      this.#wake = () => {
+        if (this.#isOver || isEnough()) resolve()
+      }
+      cancelTimer = this.#feed.deps.startTimer(ms, resolve)
+    })
+    this.#wake = undefined
+    cancelTimer()
+  }
+
+  /** Ends the stream after sending what is buffered. */
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#unsubscribe()
+    this.#wake?.()
+  }
+
+  cancel(): void {
+    this.#position = this.#feed.head
+    this.#end()
+  }
+}

@@ -1,0 +1,34 @@
+import type { Attributes } from './otel-api.ts'
+
+/** The version of the OpenTelemetry GenAI conventions whose attribute names are written. */
+export type Conventions = 'latest' | '1.41' | 'both'
+
+const formerAttributes: Readonly<Record<string, string>> = {
+  'gen_ai.provider.name': 'gen_ai.system',
+  'gen_ai.usage.cache_write.input_tokens': 'gen_ai.usage.cache_creation.input_tokens',
+}
+
+/** Renamed attributes whose latest names already exist in release 1.41. */
+const UNCHANGED = new Set(['gen_ai.provider.name'])
+
+/** Release 1.41 histograms that were later split, by their latest names. `type` is the label for the token type. */
+export const formerMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
+  'gen_ai.client.inference.duration': { name: 'gen_ai.client.operation.duration' },
+  'gen_ai.client.embeddings.duration': { name: 'gen_ai.client.operation.duration' },
+  'gen_ai.client.inference.operation.input_tokens': { name: 'gen_ai.client.token.usage', type: 'input' },
+  'gen_ai.client.inference.operation.output_tokens': { name: 'gen_ai.client.token.usage', type: 'output' },
+}
+
+/** Creates a function that renames span attributes. */
+export function createAttributeRenamer(conventions: Conventions): (attributes: Attributes) => Attributes {
+  if (conventions === 'latest') return (attributes) => attributes
+  return (attributes) => {
+    const renamed: Attributes = {}
+    for (const [name, value] of Object.entries(attributes)) {
+      const former = formerAttributes[name]
+      if (former !== undefined) renamed[former] = value
+      if (former === undefined || conventions === 'both' || UNCHANGED.has(name)) renamed[name] = value
+    }
+    return renamed
+  }
+}

@@ -1,0 +1,83 @@
+import type { LabelSet, Metric } from './measures.ts'
+import { HistogramSeries, type StoredSeries } from './registry.ts'
+
+/** A text format for Prometheus: its own 0.0.4, or OpenMetrics 1.0. */
+export type ExpositionFormat = 'prometheus' | 'openmetrics'
+
+export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
+}
+
+/** Selects the format the `Accept` header prefers: OpenMetrics 1.0 if its weight is at least as high, otherwise Prometheus text. */
+export function selectFormat(accept: string | undefined): ExpositionFormat {
+  let openMetrics = 0
+  let text = 0
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const value = (name: string) => parameters.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
+    const weight = Number(value('q') ?? 1)
+    const version = value('version')?.replaceAll('"', '')
+    if (!(weight > 0)) continue
+    if (type === 'application/openmetrics-text' && (version === undefined || version === '1.0.0'))
+      openMetrics = Math.max(openMetrics, weight)
+    else if (type === 'text/plain' && (version === undefined || version === '0.0.4')) text = Math.max(text, weight)
+  }
+  return openMetrics > 0 && openMetrics >= text ? 'openmetrics' : 'prometheus'
+}
+
+/** Formats metrics as text. */
+export function expose(families: Iterable<[Metric, Iterable<StoredSeries>]>, format: ExpositionFormat): string {
+  const lines: string[] = []
+  for (const [measure, series] of families) {
+    const name = getFamilyName(measure)
+    const isCounter = measure.kind === 'counter'
+    const sample = isCounter ? `${name}_total` : name
+    const declared = format === 'prometheus' ? sample : name
+    const type = measure.kind === 'upDown' ? 'gauge' : measure.kind
+    lines.push(`# HELP ${declared} ${escapeText(measure.help, format)}`, `# TYPE ${declared} ${type}`)
+    if (format === 'openmetrics' && measure.unit === 's') lines.push(`# UNIT ${declared} seconds`)
+    for (const one of series) {
+      if (one instanceof HistogramSeries) lines.push(...formatHistogram(name, one, format))
+      else lines.push(`${sample}${formatLabels(one.labels)} ${one.value}`)
+    }
+  }
+  if (format === 'openmetrics') lines.push('# EOF')
+  return `${lines.join('\n')}\n`
+}
+
+/** Returns the Prometheus name by the standard translation: `_` for dots and `_seconds` for `s`. Counter samples also end in `_total`. */
+export const getFamilyName = ({ name, unit }: Metric): string =>
+  `${name.replaceAll('.', '_')}${unit === 's' ? '_seconds' : ''}`
+
+function* formatHistogram(
+  name: string,
+  { labels, bounds, counts, sum }: HistogramSeries,
+  format: ExpositionFormat,
+): Generator<string> {
+  let count = 0
+  for (const [at, bound] of bounds.entries()) {
+    count += counts[at] ?? 0
+    yield `${name}_bucket${formatLabels(labels, formatBound(bound, format))} ${count}`
+  }
+  count += counts[bounds.length] ?? 0
+  yield `${name}_bucket${formatLabels(labels, '+Inf')} ${count}`
+  yield `${name}_sum${formatLabels(labels)} ${sum}`
+  yield `${name}_count${formatLabels(labels)} ${count}`
+}
+
+/** OpenMetrics writes bounds as floats. */
+const formatBound = (bound: number, format: ExpositionFormat) =>
+  format === 'openmetrics' && Number.isInteger(bound) ? `${bound}.0` : `${bound}`
+
+function formatLabels(labels: LabelSet, bound?: string): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name.replaceAll('.', '_')}="${escapeText(value)}"`)
+  if (bound !== undefined) pairs.push(`le="${bound}"`)
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
+}
+
+/** Escapes a label value or a help text. The older format doesn't escape quotes in help texts. */
+function escapeText(text: string, helpFormat?: ExpositionFormat): string {
+  const lines = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  return helpFormat === 'prometheus' ? lines : lines.replaceAll('"', '\\"')
+}

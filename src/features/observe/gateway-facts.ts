@@ -1,0 +1,40 @@
+import { listTargetStates } from '../../request/routing/health-entry.ts'
+import { isKnownTarget } from '../../request/routing/known-models.ts'
+import type { RouteTable } from '../../request/routing/route-table.ts'
+import type { Health } from '../../request/routing/target-health.ts'
+import type { LimitState, UsageLimits } from '../../types.ts'
+import type { TargetFact } from './observer.ts'
+
+/** Returns the states of targets that were called recently or are in cooldown. */
+export function getTargetFacts(table: RouteTable, health: Health): TargetFact[] {
+  const connections = new Map(table.connections.map((connection) => [connection.id, connection]))
+  return listTargetStates(table.connections, health.facts).flatMap(
+    ({ provider, connectionId, model, combo, state }) => {
+      const connection = connections.get(connectionId)
+      if (!connection || model === undefined || combo !== undefined) return []
+      const isKnown = isKnownTarget({ provider, model, connection }, table)
+      return { provider, connectionId, model, isKnown, state: state === 'probing' ? 'cooling' : state }
+    },
+  )
+}
+
+/** Returns the limits of the gateway and of the first groups that have any. Keys are omitted: there are too many to read with each scrape. */
+export async function getLimitFacts({ groups, settings }: LimitSources): Promise<LimitState[]> {
+  const limited = (await groups.list()).groups.filter(({ limits }) => limits).slice(0, MAX_GROUPS)
+  const [ownLimits, ...groupLimits] = await Promise.all([
+    settings.limits.get(),
+    ...limited.map(({ id }) => groups.limits.get(id)),
+  ])
+  return [...ownLimits.limits, ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group'))]
+}
+
+/** The parts of `gateway.api` that have limits. */
+interface LimitSources {
+  groups: {
+    list(): Promise<{ groups: { id: string; limits?: UsageLimits }[] }>
+    limits: { get(id: string): Promise<{ limits: LimitState[] }> }
+  }
+  settings: { limits: { get(): Promise<{ limits: LimitState[] }> } }
+}
+
+const MAX_GROUPS = 100

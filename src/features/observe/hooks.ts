@@ -1,0 +1,104 @@
+import { isGatewayError } from '../../errors.ts'
+import type { Feature } from '../../feature.ts'
+import { type Background, isThenable } from '../../lib/promises.ts'
+import type { UsageRecord } from '../../pricing/usage-record.ts'
+import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
+import type { RequestListener } from '../../request/request-events.ts'
+import type { RequestLog } from '../../request/request-log.ts'
+import type { Logger } from '../../types.ts'
+
+/** Your functions for request events. Errors that a hook throws are logged and have no other effect. */
+export interface Hooks {
+  /** Called once when a request to a model endpoint ends, including rejected ones; for a stream, after its last byte. */
+  onRequest?(request: RequestRecord): unknown
+  /**
+   * Called for each attempt when the provider responds or the attempt fails; for a stream, when it starts. The request's record has the
+   * usage.
+   */
+  onAttempt?(attempt: AttemptRecord): unknown
+  /** Called once for each successful model request, with its known tokens and cost. */
+  onUsage?(usage: UsageRecord): unknown
+  /** Called for each internal error, which clients see only as "Internal server error", and for each error that the gateway tolerates. */
+  onError?(error: unknown): unknown
+}
+
+/** Reports errors to your logger and to the hook `onError`. Never throws. */
+export type ReportError = (error: unknown) => void
+
+/** Creates a function that reports errors. `background` awaits promises that the hook returns. */
+export function createReportError(hooks: Hooks, logger: Logger, background: Background): ReportError {
+  return (error) => {
+    log(logger, describe(error))
+    callHook(() => hooks.onError?.(error), { logger, background })
+  }
+}
+
+/** Calls your hooks for request events. */
+export function createHooks(hooks: Hooks, logger: Logger, background: Background): Feature {
+  const { onRequest, onAttempt, onUsage } = hooks
+  const call = (hook: () => unknown, { waitUntil }: RequestLog) => callHook(hook, { logger, background, waitUntil })
+  const events: RequestListener = {
+    ...(onAttempt && {
+      responded: ({ record }, request) => record && call(() => onAttempt.call(hooks, record), request),
+    }),
+    ...((onRequest || onUsage) && {
+      ended(request) {
+        const usage = onUsage && makeUsageRecord(request)
+        if (usage) call(() => onUsage.call(hooks, usage), request)
+        if (onRequest) call(() => onRequest.call(hooks, request.record), request)
+      },
+    }),
+  }
+  return { name: 'hooks', events }
+}
+
+interface HookOptions {
+  logger: Logger
+  background: Background
+  waitUntil?: RequestLog['waitUntil']
+}
+
+/** Hook failures are only logged, because `onError` may be the hook that failed. */
+function callHook(hook: () => unknown, { logger, background, waitUntil }: HookOptions): void {
+  const fail = (error: unknown) => log(logger, 'A hook failed.', { error: describe(error) })
+  try {
+    const result = hook()
+    if (isThenable(result)) background.run(Promise.resolve(result).catch(fail), waitUntil)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
+  try {
+    logger.error(...line)
+  } catch {} // the logger itself failed
+}
+
+/** `undefined` without a successful response. Most requests have a key, many have counts, some have a price. */
+function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
+  const { target, key, spending, ending } = request
+  if (!target || !ending) return undefined
+  const record: UsageRecord = {
+    requestedModel: request.model ?? '',
+    provider: target.provider,
+    connectionId: target.connection.id,
+    model: target.model,
+    format: request.route.format,
+    streamed: request.streamed,
+    startedAt: request.startedAt,
+    durationMs: ending.durationMs,
+  }
+  if (key) record.keyId = key.id
+  if (!spending) return record
+  const { usage, ...cost } = spending
+  return Object.assign(record, usage, cost)
+}
+
+/** Returns the name, message, and causes of an error for a log line, without stacks or attached data. */
+function describe(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error)
+  const name = isGatewayError(error) ? error.code : error.name
+  const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
+  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // an error for one of several addresses may have only a code
+}

@@ -1,0 +1,99 @@
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
+import { getOperationName, getSentStatus } from './meanings.ts'
+import type { GatewayObserver, ObservedRequest } from './observer.ts'
+
+/**
+ * Writes one JSON line of up to 4 KiB per finished model request, including rejected ones: key ID, requested model, attempts, tokens, cost, and how it
+ * ended. Lines contain no prompt, response, header, or credential, and no provider message, which may quote them. `write` gets the line with its
+ * newline. `close` awaits the promise it returns, if any.
+ */
+export function jsonLog(write: (line: string) => unknown): GatewayObserver {
+  return {
+    request(request) {
+      let firstMs: number | undefined
+      return {
+        attempt: ({ startedAt }) => ({
+          begun(afterMs) {
+            firstMs ??= startedAt - request.startedAt + afterMs
+          },
+        }),
+        ended: (record) => write(`${formatLine(request, record, firstMs)}\n`),
+      }
+    },
+  }
+}
+
+/** In bytes of UTF-8, without the newline. */
+const MAX_LINE = 4_096
+
+function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: number | undefined): string {
+  const { attempts, warnings, skipped, usage } = record
+  const line = {
+    ts: new Date(record.startedAt + record.durationMs).toISOString(),
+    level: getLevel(record),
+    msg: 'request',
+    id: record.id,
+    route: request.route,
+    op: getOperationName(request.operation),
+    format: request.format,
+    key: record.keyId,
+    group: record.groupId,
+    asked: record.model?.slice(0, MAX_TEXT),
+    target: getRespondingTarget(attempts),
+    status: getSentStatus(record),
+    end: record.end,
+    error: record.error,
+    stream: record.streamed,
+    ms: record.durationMs,
+    first_ms: firstMs,
+    attempts: attempts.map(({ status, outcome, durationMs, ...target }) => ({
+      t: getTargetName(target).slice(0, MAX_TEXT),
+      status,
+      ...(outcome !== 'answered' && { why: outcome }),
+      ms: durationMs,
+    })),
+    skipped: skipped?.length,
+    in: usage?.inputTokens,
+    out: usage?.outputTokens,
+    cache_read: usage?.cacheReadTokens,
+    cache_write: usage?.cacheWriteTokens,
+    reasoning: usage?.reasoningTokens,
+    cost_usd: record.costUsd,
+    warnings: warnings?.map((warning) => warning.slice(0, MAX_TEXT)),
+  }
+  const text = toJson(line)
+  if (fitsLine(text)) return text
+  const { attempts: all, warnings: truncated = [], ...rest } = line
+  const shorter = toJson({
+    ...rest,
+    attempts: all.slice(-MAX_LISTED),
+    left_out: all.length + truncated.length - MAX_LISTED,
+  })
+  return fitsLine(shorter) ? shorter : toJson({ ...rest, left_out: all.length + truncated.length })
+}
+
+const MAX_TEXT = 200
+const MAX_LISTED = 5
+
+/** Escapes control characters, which terminals execute. JSON escapes neither those above U+007F nor line separators. */
+function toJson(value: object): string {
+  const text = JSON.stringify(value)
+  if (/^[ -~]*$/.test(text)) return text
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (match) =>
+    [...Array(match.length).keys()].map((at) => `\\u${match.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
+}
+
+/** Avoids encoding short strings: a UTF-16 unit takes at most three bytes. */
+const fitsLine = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE
+
+function getLevel(record: RequestRecord): 'info' | 'warn' | 'error' {
+  if (record.error === 'INTERNAL') return 'error'
+  return getSentStatus(record) >= 400 || record.end === 'cut' ? 'warn' : 'info'
+}
+
+const getRespondingTarget = (attempts: readonly AttemptRecord[]) => {
+  const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
+  return answered && getTargetName(answered).slice(0, MAX_TEXT)
+}

@@ -1,0 +1,51 @@
+import type { ErrorCode } from '../../errors.ts'
+import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
+import type { AttemptEnd } from './observer.ts'
+
+const operationNames: Partial<Record<string, string>> = {
+  generate: 'chat',
+  complete: 'text_completion',
+  embed: 'embeddings',
+}
+
+/** Returns the name of an operation in the conventions, or the gateway's own if they have none. */
+export const getOperationName = (operation: string): string =>
+  operationNames[operation] ?? operation.replaceAll('-', '_')
+
+const OUTCOMES_WITHOUT_STATUS: ReadonlySet<string> = new Set(['timeout', 'network', 'content', 'format', 'internal'])
+
+/** Returns the `error.type` of a failed attempt: the provider's status, or the failure class without one. */
+export function getAttemptErrorType({ outcome, status }: AttemptRecord, { isCut }: AttemptEnd): string | undefined {
+  if (outcome === 'answered') return isCut ? 'cut' : undefined
+  if (outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') return undefined
+  return OUTCOMES_WITHOUT_STATUS.has(outcome) ? outcome : String(status)
+}
+
+/** Returns the `error.type` of a request: the error code of the gateway, `cut`, or a 5xx status; otherwise `undefined`, even if the client disconnected. */
+export function getRequestErrorType({ status, end, error }: RequestRecord): string | undefined {
+  if (end === 'cut') return 'cut'
+  if (end === 'aborted') return undefined
+  if (error !== undefined) return error.toLowerCase()
+  return status >= 500 ? String(status) : undefined
+}
+
+/** Returns the status that the client received, even if the stream was cut off; 499 if it disconnected before a response. */
+export const getSentStatus = ({ status, sentStatus = status }: RequestRecord): number => sentStatus
+
+const rejectionReasons: Partial<Record<ErrorCode, string>> = {
+  KEY_MISSING: 'key',
+  KEY_UNKNOWN: 'key',
+  KEY_PAUSED: 'paused',
+  KEY_EXPIRED: 'expired',
+  MODEL_NOT_ALLOWED: 'model',
+  RATE_LIMIT_EXCEEDED: 'rate',
+  BUDGET_EXCEEDED: 'budget',
+  REQUEST_TOO_EXPENSIVE: 'budget',
+  PAYLOAD_TOO_LARGE: 'too_large',
+  TOO_BUSY: 'busy',
+  CLOSED: 'closing',
+}
+
+/** Returns why a request was rejected for its key, model, limits, or size; otherwise `undefined`. */
+export const getRejectionReason = ({ end, error }: RequestRecord): string | undefined =>
+  end === 'refused' && error !== undefined ? rejectionReasons[error] : undefined

@@ -1,0 +1,277 @@
+/*
+ * All metrics as data, for Prometheus, OpenTelemetry, and the docs. `measuring.ts` updates them. Names starting with `gen_ai.` or `http.` come from
+ * the OpenTelemetry conventions; the others are ours.
+ */
+
+/** The OpenTelemetry name of a label. */
+export type LabelName = keyof typeof labels
+
+/** The definition of a metric. */
+export interface Metric {
+  readonly name: string
+  readonly kind: 'counter' | 'histogram' | 'upDown' | 'gauge'
+  /** A UCUM unit, such as `s` or `{token}`. */
+  readonly unit: string
+  readonly help: string
+  readonly labels: readonly LabelName[]
+  /** The upper bounds of a histogram, ascending. */
+  readonly buckets?: readonly number[]
+}
+
+/** All labels. Clients can't set any of them to arbitrary values. */
+export const labels = {
+  'gen_ai.operation.name':
+    'The operation: `chat`, `text_completion`, `embeddings`, `rerank`, `count_tokens`, or others.',
+  'gen_ai.provider.name': "The provider's name in the conventions, such as `gcp.gemini`, or else its id.",
+  'gen_ai.request.model': "The provider's model, if the gateway knows it, otherwise `_OTHER`.",
+  'gen_ai.token.modality': '`image`, `audio`, or `text` if the provider reports it, otherwise `unknown`.',
+  'error.type': 'The status of a failed attempt, or a class such as `timeout` or `network`; absent on success.',
+  'http.request.method': 'The method.',
+  'http.route': "The endpoint's path, with `{model}` in place of the model name.",
+  'http.response.status_code': 'The status that the client received; 499 if it disconnected first.',
+  'signalbox.model': 'The requested name, if it is a combo, an alias, or a known model, otherwise `_OTHER`.',
+  'signalbox.outcome': '`answered`, `cancelled`, `outrun` (lost the hedging race), or the failure class.',
+  'signalbox.reason': 'The failure class, or what rejected the request.',
+  'signalbox.recovered': '`true` if the client got a response in the end.',
+  'signalbox.cost.source': '`reported` by the provider, `counted` from reported tokens, or `estimated`.',
+  'signalbox.state': '`ok`, `cooling`, or `draining`.',
+  'signalbox.connection': 'The connection id.',
+  'signalbox.won': '`true` if the hedge won.',
+  'signalbox.format.from': "The client's format.",
+  'signalbox.loss': 'What happened to a part of the request: `dropped`, `clamped`, or others.',
+  'signalbox.scope': 'The scope of the limit: `group` or `gateway`.',
+  'signalbox.group': 'The group id; absent for the gateway.',
+  'signalbox.unit': '`requests`, `tokens`, `usd`, or `parallel` (concurrent requests).',
+  'signalbox.window': '`minute`, `hour`, `day`, `week`, `month`, or `total`; absent for `parallel`.',
+  'signalbox.metric': 'The metric with too many label sets.',
+  'signalbox.version': 'The package version.',
+} as const
+
+/** Buckets in seconds for model calls. */
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68]
+/** Buckets in seconds for HTTP requests. */
+const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+/** Buckets in seconds for the time to first token. */
+const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
+const ATTEMPTS = [1, 2, 3, 4, 6, 10]
+
+const TARGET = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'] as const
+const FAILED_TARGET = [...TARGET, 'error.type'] as const
+const REQUESTED_MODEL = ['gen_ai.operation.name', 'signalbox.model'] as const
+
+const tokenCounter = (name: string, help: string): Metric => ({
+  name: `gen_ai.client.inference.usage.${name}`,
+  kind: 'counter',
+  unit: '{token}',
+  help,
+  labels: [...TARGET, 'gen_ai.token.modality'],
+})
+
+/** All metrics. */
+export const measures = {
+  inferenceDuration: {
+    name: 'gen_ai.client.inference.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Duration of attempts, from start to last byte.',
+    labels: FAILED_TARGET,
+    buckets: SECONDS,
+  },
+  embeddingsDuration: {
+    name: 'gen_ai.client.embeddings.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Duration of embedding attempts.',
+    labels: FAILED_TARGET,
+    buckets: SECONDS,
+  },
+  operationDuration: {
+    name: 'gen_ai.client.operation.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Duration of all other attempts.',
+    labels: FAILED_TARGET,
+    buckets: SECONDS,
+  },
+  firstChunk: {
+    name: 'gen_ai.client.inference.time_to_first_chunk',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Time to first token (TTFT) of an attempt.',
+    labels: TARGET,
+    buckets: SECONDS,
+  },
+  inputTokens: tokenCounter('input_tokens', 'Input tokens, including cached ones.'),
+  outputTokens: tokenCounter('output_tokens', 'Output tokens, including reasoning.'),
+  cacheReadTokens: tokenCounter('cache_read.input_tokens', "Input tokens that were read from the provider's cache."),
+  cacheWriteTokens: tokenCounter('cache_write.input_tokens', "Input tokens that were written to the provider's cache."),
+  reasoningTokens: tokenCounter('reasoning.output_tokens', 'Reasoning tokens.'),
+  inputSize: {
+    name: 'gen_ai.client.inference.operation.input_tokens',
+    kind: 'histogram',
+    unit: '{token}',
+    help: 'Input tokens of an attempt.',
+    labels: FAILED_TARGET,
+    buckets: TOKENS,
+  },
+  outputSize: {
+    name: 'gen_ai.client.inference.operation.output_tokens',
+    kind: 'histogram',
+    unit: '{token}',
+    help: 'Output tokens of an attempt.',
+    labels: FAILED_TARGET,
+    buckets: TOKENS,
+  },
+  httpDuration: {
+    name: 'http.server.request.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Duration of model requests, from arrival to the last byte of the response.',
+    labels: ['http.request.method', 'http.route', 'http.response.status_code'],
+    buckets: HTTP_SECONDS,
+  },
+  requestDuration: {
+    name: 'gen_ai.server.request.duration',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Duration of model requests by requested name.',
+    labels: [...REQUESTED_MODEL, 'error.type'],
+    buckets: SECONDS,
+  },
+  firstToken: {
+    name: 'gen_ai.server.time_to_first_token',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Time to first token (TTFT) of a request, including failed attempts.',
+    labels: REQUESTED_MODEL,
+    buckets: FIRST_TOKEN,
+  },
+  requestAttempts: {
+    name: 'signalbox.request.attempts',
+    kind: 'histogram',
+    unit: '{attempt}',
+    help: 'Attempts per request.',
+    labels: REQUESTED_MODEL,
+    buckets: ATTEMPTS,
+  },
+  attempts: {
+    name: 'signalbox.attempts',
+    kind: 'counter',
+    unit: '{attempt}',
+    help: 'Attempts by outcome.',
+    labels: ['gen_ai.provider.name', 'gen_ai.request.model', 'signalbox.outcome'],
+  },
+  fallbacks: {
+    name: 'signalbox.fallbacks',
+    kind: 'counter',
+    unit: '{attempt}',
+    help: 'Failed attempts that were followed by another.',
+    labels: ['gen_ai.provider.name', 'signalbox.reason', 'signalbox.recovered'],
+  },
+  hedges: {
+    name: 'signalbox.hedges',
+    kind: 'counter',
+    unit: '{attempt}',
+    help: 'Hedges: second attempts that race a slow one.',
+    labels: ['signalbox.won'],
+  },
+  cost: {
+    name: 'signalbox.usage.cost_usd',
+    kind: 'counter',
+    unit: '{USD}',
+    help: 'Cost of attempts in USD, if the price is known.',
+    labels: [...TARGET, 'signalbox.cost.source'],
+  },
+  requestsActive: {
+    name: 'signalbox.requests.active',
+    kind: 'upDown',
+    unit: '{request}',
+    help: 'Model requests in flight.',
+    labels: ['gen_ai.operation.name'],
+  },
+  streamsActive: {
+    name: 'signalbox.streams.active',
+    kind: 'upDown',
+    unit: '{request}',
+    help: 'Streams in flight.',
+    labels: ['gen_ai.operation.name'],
+  },
+  refused: {
+    name: 'signalbox.requests.refused',
+    kind: 'counter',
+    unit: '{request}',
+    help: 'Requests rejected before any provider was called.',
+    labels: ['signalbox.reason'],
+  },
+  losses: {
+    name: 'signalbox.losses',
+    kind: 'counter',
+    unit: '{loss}',
+    help: 'Parts dropped or changed in translation, as listed in x-signalbox-warning.',
+    labels: ['signalbox.format.from', 'gen_ai.provider.name', 'signalbox.loss'],
+  },
+  targetState: {
+    name: 'signalbox.target.state',
+    kind: 'gauge',
+    unit: '1',
+    help: '1 if a target is in this state, otherwise 0.',
+    labels: ['gen_ai.provider.name', 'gen_ai.request.model', 'signalbox.connection', 'signalbox.state'],
+  },
+  limitUsed: {
+    name: 'signalbox.limit.used',
+    kind: 'gauge',
+    unit: '1',
+    help: 'Used share of a limit of a group or the gateway, from 0 to 1.',
+    labels: ['signalbox.scope', 'signalbox.group', 'signalbox.unit', 'signalbox.window'],
+  },
+  overflow: {
+    name: 'signalbox.metrics.overflow',
+    kind: 'counter',
+    unit: '{measurement}',
+    help: 'Measurements counted under the label `_OTHER` because there were too many label sets.',
+    labels: ['signalbox.metric'],
+  },
+  build: {
+    name: 'signalbox.build_info',
+    kind: 'gauge',
+    unit: '1',
+    help: 'The running version.',
+    labels: ['signalbox.version'],
+  },
+} as const satisfies Record<string, Metric>
+
+/** The label value for everything else. */
+export const OTHER = '_OTHER'
+
+/** Maximum label sets per metric, and in total. */
+export const MAX_SERIES = { measure: 2_000, all: 20_000 }
+
+/** A label set of a metric. Labels that are `undefined` are absent. */
+export type LabelSet = Readonly<Partial<Record<LabelName, string>>>
+
+/** A metric with one label set. `add` increments a counter, sets a gauge, or records a histogram value. */
+export interface Series {
+  add(value: number): void
+}
+
+/** Creates the series that measurements are added to. */
+export interface Meter {
+  /** Returns the series for these labels, always the same one for the same labels. */
+  series(measure: Metric, labels: LabelSet): Series
+}
+
+/** Convention names of providers whose IDs differ. */
+const conventionalNames: Readonly<Record<string, string>> = {
+  azure: 'azure.ai.openai',
+  bedrock: 'aws.bedrock',
+  google: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  moonshot: 'moonshot_ai',
+  'perplexity-agent': 'perplexity',
+  vertex: 'gcp.vertex_ai',
+  xai: 'x_ai',
+}
+
+/** Returns a provider's name in spans and metrics. */
+export const getProviderName = (id: string): string => conventionalNames[id] ?? id

@@ -1,0 +1,287 @@
+import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
+import {
+  getAttemptErrorType,
+  getOperationName,
+  getRejectionReason,
+  getRequestErrorType,
+  getSentStatus,
+} from './meanings.ts'
+import {
+  getProviderName,
+  type LabelName,
+  type LabelSet,
+  type Meter,
+  type Metric,
+  measures,
+  OTHER,
+  type Series,
+} from './measures.ts'
+import type {
+  AttemptEnd,
+  AttemptFollower,
+  GatewayObserver,
+  ObservedAttempt,
+  ObservedRequest,
+  RequestFollower,
+} from './observer.ts'
+
+/** Creates the observer that records metrics. */
+export function createMetricsObserver(meter: Meter): GatewayObserver {
+  const cache = new SeriesCache(meter)
+  return { request: (request) => new MeasuredRequest(request, cache) }
+}
+
+/** Caches series by operation, route, model, and target. A request updates several series; cached ones need no new labels or strings. */
+class SeriesCache {
+  /** Series without common labels. */
+  readonly all: SeriesGroup
+  readonly #meter: Meter
+  readonly #operations = new Map<string, SeriesGroup>()
+  readonly #routes = new Map<string, Map<string, SeriesGroup>>()
+  readonly #models = new Map<string, Map<string, SeriesGroup>>()
+  readonly #targets = new Map<string, Map<string, Map<string, SeriesGroup>>>()
+
+  constructor(meter: Meter) {
+    this.#meter = meter
+    this.all = new SeriesGroup(meter, {})
+  }
+
+  getOperation(operation: string): SeriesGroup {
+    return getOrAdd(this.#operations, operation, () => this.#createGroup({ 'gen_ai.operation.name': operation }))
+  }
+
+  getRoute(method: string, route: string): SeriesGroup {
+    return (
+      this.#routes.get(method)?.get(route) ??
+      getOrAdd(getOrAdd(this.#routes, method, newMap), route, () =>
+        this.#createGroup({ 'http.request.method': method, 'http.route': route }),
+      )
+    )
+  }
+
+  getModel(operation: string, model: string): SeriesGroup {
+    return (
+      this.#models.get(operation)?.get(model) ??
+      getOrAdd(getOrAdd(this.#models, operation, newMap), model, () =>
+        this.#createGroup({ 'gen_ai.operation.name': operation, 'signalbox.model': model }),
+      )
+    )
+  }
+
+  getTarget(operation: string, provider: string, model: string): SeriesGroup {
+    return (
+      this.#targets.get(operation)?.get(provider)?.get(model) ??
+      getOrAdd(getOrAdd(getOrAdd(this.#targets, operation, newMap), provider, newMap), model, () =>
+        this.#createGroup({
+          'gen_ai.operation.name': operation,
+          'gen_ai.provider.name': getProviderName(provider),
+          'gen_ai.request.model': model,
+        }),
+      )
+    )
+  }
+
+  #createGroup(labels: LabelSet): SeriesGroup {
+    return new SeriesGroup(this.#meter, labels)
+  }
+}
+
+const newMap = <T>() => new Map<string, T>()
+
+/** Maximum cached names per map. Beyond that, the meter looks up each series. Only clients' names can be that many. */
+const MAX_KNOWN = 2_000
+
+function getOrAdd<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>): T {
+  const existing = map.get(name)
+  if (existing !== undefined) return existing
+  const created = make()
+  if (map.size < MAX_KNOWN) map.set(name, created)
+  return created
+}
+
+/** Series that share labels and have at most one more. */
+class SeriesGroup {
+  readonly #meter: Meter
+  readonly #labels: LabelSet
+  readonly #series = new Map<Metric, Map<string, Series>>()
+
+  constructor(meter: Meter, labels: LabelSet) {
+    this.#meter = meter
+    this.#labels = labels
+  }
+
+  /** Returns a metric's series with the additional label `name`, or without it if `value` is empty. */
+  get(measure: Metric, name?: LabelName, value = ''): Series {
+    return this.#series.get(measure)?.get(value) ?? this.#create(measure, name, value)
+  }
+
+  #create(measure: Metric, name: LabelName | undefined, value: string): Series {
+    const family = this.#series.get(measure) ?? new Map<string, Series>()
+    this.#series.set(measure, family)
+    return getOrAdd(family, value, () =>
+      this.getWith(measure, name === undefined || value === '' ? {} : { [name]: value }),
+    )
+  }
+
+  /** Returns a metric's series with more labels, plus the shared labels that the metric has. */
+  getWith(measure: Metric, extraLabels: LabelSet): Series {
+    const labels: LabelSet = { ...this.#labels, ...extraLabels }
+    const ownLabels = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
+    return this.#meter.series(measure, Object.fromEntries(ownLabels))
+  }
+}
+
+class MeasuredRequest implements RequestFollower {
+  readonly request: ObservedRequest
+  readonly cache: SeriesCache
+  readonly operation: string
+  readonly #group: SeriesGroup
+  #model = OTHER
+  #isStream = false
+  #hasContent = false
+
+  constructor(request: ObservedRequest, cache: SeriesCache) {
+    this.request = request
+    this.cache = cache
+    this.operation = getOperationName(request.operation)
+    this.#group = cache.getOperation(this.operation)
+    this.#group.get(measures.requestsActive).add(1)
+  }
+
+  asked({ model, isKnown, stream }: { model: string; isKnown: boolean; stream: boolean }): void {
+    if (isKnown) this.#model = model
+    if (!stream || this.#isStream) return
+    this.#isStream = true
+    this.#group.get(measures.streamsActive).add(1)
+  }
+
+  attempt(attempt: ObservedAttempt): AttemptFollower {
+    return new MeasuredAttempt(attempt, this)
+  }
+
+  /** Called with the first content of an attempt. */
+  begun({ startedAt }: ObservedAttempt, afterMs: number): void {
+    if (this.#hasContent) return
+    this.#hasContent = true
+    this.#getModelSeries()
+      .get(measures.firstToken)
+      .add((startedAt - this.request.startedAt + afterMs) / 1_000)
+  }
+
+  ended(record: RequestRecord): void {
+    const { cache, request } = this
+    this.#group.get(measures.requestsActive).add(-1)
+    if (this.#isStream) this.#group.get(measures.streamsActive).add(-1)
+    const seconds = record.durationMs / 1_000
+    cache
+      .getRoute(request.method, request.route)
+      .get(measures.httpDuration, 'http.response.status_code', String(getSentStatus(record)))
+      .add(seconds)
+    const series = this.#getModelSeries()
+    series.get(measures.requestDuration, 'error.type', getRequestErrorType(record)).add(seconds)
+    const reason = getRejectionReason(record)
+    if (reason !== undefined) cache.all.get(measures.refused, 'signalbox.reason', reason).add(1)
+    const { attempts, warnings } = record
+    if (attempts.length === 0) return
+    series.get(measures.requestAttempts).add(attempts.length)
+    if (attempts.length > 1) this.#countFallbacks(record)
+    if (warnings) for (const warning of warnings) this.#countDropped(warning, record)
+  }
+
+  #countFallbacks({ attempts, end }: RequestRecord): void {
+    for (const { provider, outcome } of attempts.slice(0, -1)) {
+      if (outcome === 'answered' || outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') continue
+      const labels = {
+        'gen_ai.provider.name': getProviderName(provider),
+        'signalbox.reason': outcome,
+        'signalbox.recovered': String(end === 'complete'),
+      }
+      this.cache.all.getWith(measures.fallbacks, labels).add(1)
+    }
+  }
+
+  #countDropped(warning: string, { attempts }: RequestRecord): void {
+    const labels = {
+      'signalbox.format.from': this.request.format,
+      'gen_ai.provider.name': getProviderName(attempts.at(-1)?.provider ?? OTHER),
+      'signalbox.loss': /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER,
+    }
+    this.cache.all.getWith(measures.losses, labels).add(1)
+  }
+
+  #getModelSeries(): SeriesGroup {
+    return this.cache.getModel(this.operation, this.#model)
+  }
+}
+
+class MeasuredAttempt implements AttemptFollower {
+  readonly #attempt: ObservedAttempt
+  readonly #request: MeasuredRequest
+  readonly #target: SeriesGroup
+
+  constructor(attempt: ObservedAttempt, request: MeasuredRequest) {
+    this.#attempt = attempt
+    this.#request = request
+    const model = attempt.isKnown ? attempt.model : OTHER
+    this.#target = request.cache.getTarget(request.operation, attempt.provider, model)
+  }
+
+  begun(afterMs: number): void {
+    this.#target.get(measures.firstChunk).add(afterMs / 1_000)
+    this.#request.begun(this.#attempt, afterMs)
+  }
+
+  ended(record: AttemptRecord, end: AttemptEnd): void {
+    const { outcome, usage, costUsd, costSource = 'counted' } = record
+    if (outcome === 'refused') return
+    const target = this.#target
+    const errorType = getAttemptErrorType(record, end)
+    const { request, operation, cache } = this.#request
+    target.get(getDurationMetric(request.kind, operation), 'error.type', errorType).add(end.totalMs / 1_000)
+    target.get(measures.attempts, 'signalbox.outcome', outcome).add(1)
+    if (this.#attempt.isHedge) cache.all.get(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
+    if (costUsd !== undefined) target.get(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
+    // A failed attempt adds 0 to create its series.
+    addTokensByModality(target, measures.inputTokens, [
+      usage?.inputTokens,
+      usage?.inputImageTokens,
+      usage?.inputAudioTokens,
+    ])
+    addTokensByModality(target, measures.outputTokens, [
+      usage?.outputTokens,
+      usage?.outputImageTokens,
+      usage?.outputAudioTokens,
+    ])
+    if (!usage) return
+    const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
+    if (cacheReadTokens) addTokens(target, measures.cacheReadTokens, cacheReadTokens)
+    if (cacheWriteTokens) addTokens(target, measures.cacheWriteTokens, cacheWriteTokens)
+    if (reasoningTokens) addTokens(target, measures.reasoningTokens, reasoningTokens)
+    target.get(measures.inputSize, 'error.type', errorType).add(usage.inputTokens)
+    target.get(measures.outputSize, 'error.type', errorType).add(usage.outputTokens)
+  }
+}
+
+const addTokens = (target: SeriesGroup, measure: Metric, count: number, modality = 'unknown'): void =>
+  target.get(measure, 'gen_ai.token.modality', modality).add(count)
+
+/** If a provider reports image or audio tokens, all other tokens are text. */
+function addTokensByModality(
+  target: SeriesGroup,
+  measure: Metric,
+  [all = 0, image = 0, audio = 0]: ReadonlyArray<number | undefined>,
+): void {
+  if (image > 0) addTokens(target, measure, image, 'image')
+  if (audio > 0) addTokens(target, measure, audio, 'audio')
+  const rest = Math.max(0, all - image - audio)
+  if (image + audio === 0) addTokens(target, measure, rest)
+  else if (rest > 0) addTokens(target, measure, rest, 'text')
+}
+
+/** The conventions have one metric for conversations, one for embeddings, and one for everything else. */
+function getDurationMetric(kind: ObservedRequest['kind'], operation: string): Metric {
+  if (kind === 'embedding') return measures.embeddingsDuration
+  return operation === 'chat' || operation === 'text_completion' || operation === 'compact'
+    ? measures.inferenceDuration
+    : measures.operationDuration
+}

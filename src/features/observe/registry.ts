@@ -1,0 +1,115 @@
+import {
+  type LabelName,
+  type LabelSet,
+  MAX_SERIES,
+  type Meter,
+  type Metric,
+  measures,
+  OTHER,
+  type Series,
+} from './measures.ts'
+
+/** A series with its value. */
+export type StoredSeries = NumberSeries | HistogramSeries
+
+/** A counter or a gauge. */
+export class NumberSeries implements Series {
+  readonly labels: LabelSet
+  value = 0
+
+  constructor(labels: LabelSet) {
+    this.labels = labels
+  }
+
+  add(value: number): void {
+    this.value += value
+  }
+}
+
+/** A histogram. `counts` has one more element than `bounds`, for values above all bounds. */
+export class HistogramSeries implements Series {
+  readonly labels: LabelSet
+  readonly bounds: readonly number[]
+  readonly counts: number[]
+  sum = 0
+
+  constructor(labels: LabelSet, bounds: readonly number[]) {
+    this.labels = labels
+    this.bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  add(value: number): void {
+    this.sum += value
+    let low = 0
+    let high = this.bounds.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (value <= (this.bounds[middle] ?? 0)) high = middle
+      else low = middle + 1
+    }
+    this.counts[low] = (this.counts[low] ?? 0) + 1
+  }
+}
+
+/** All series of this process. Beyond `MAX_SERIES`, new label sets share a series with the labels `_OTHER`, and the overflow metric counts them. */
+export class Registry implements Meter {
+  readonly #families = new Map<Metric, Map<string, StoredSeries>>()
+  #size = 0
+
+  series(measure: Metric, labels: LabelSet): Series {
+    const family = this.#family(measure)
+    const key = getSeriesKey(measure, labels)
+    const known = family.get(key)
+    if (known) return known
+    if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#size >= MAX_SERIES.all))
+      return this.#overflow(measure, family)
+    return this.#add(family, key, measure, labels)
+  }
+
+  /** Returns the metrics that have series, in the order of their first use. */
+  families(): Iterable<[Metric, Iterable<StoredSeries>]> {
+    return [...this.#families].map(([measure, family]) => [measure, family.values()])
+  }
+
+  /** Replaces all series of a gauge. */
+  set(measure: Metric, values: Iterable<readonly [labels: LabelSet, value: number]>): void {
+    const family = this.#family(measure)
+    this.#size -= family.size
+    family.clear()
+    for (const [labels, value] of values) this.series(measure, labels).add(value)
+  }
+
+  #family(measure: Metric): Map<string, StoredSeries> {
+    const known = this.#families.get(measure)
+    if (known) return known
+    const family = new Map<string, StoredSeries>()
+    this.#families.set(measure, family)
+    return family
+  }
+
+  #add(family: Map<string, StoredSeries>, key: string, measure: Metric, labels: LabelSet): StoredSeries {
+    const { buckets } = measure
+    const series = buckets ? new HistogramSeries(labels, buckets) : new NumberSeries(labels)
+    family.set(key, series)
+    this.#size++
+    return series
+  }
+
+  #overflow(measure: Metric, family: Map<string, StoredSeries>): Series {
+    const labels = Object.fromEntries(measure.labels.map((name) => [name, OTHER]))
+    const key = getSeriesKey(measure, labels)
+    const shared = family.get(key) ?? this.#add(family, key, measure, labels)
+    const overflowCount = this.series(measures.overflow, { 'signalbox.metric': measure.name })
+    return {
+      add(value) {
+        shared.add(value)
+        overflowCount.add(1)
+      },
+    }
+  }
+}
+
+/** Includes the length of each label value, because values may contain any character. */
+const getSeriesKey = ({ labels: names }: Metric, labels: LabelSet): string =>
+  names.map((name: LabelName) => `${labels[name]?.length ?? '-'}:${labels[name] ?? ''}`).join('')

@@ -1,0 +1,140 @@
+import { placeOfParams } from '../../admin/combo-entry.ts'
+import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../../admin/request-models.ts'
+import { gatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
+import type { OwnTerms, OwnTermsSource, PipelineContext } from '../../request/context.ts'
+import type { Group } from '../../request/routing/group.ts'
+import { requireOneModel } from '../../request/routing/model-kinds.ts'
+import { completeName, toGroup } from '../../request/routing/route-table.ts'
+import type { SignalboxCallOptions } from '../../types/records/request-model-fields.ts'
+import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.ts'
+
+const HEADER = 'x-signalbox-models'
+
+/**
+ * The list of models and the options that a request has in its header `x-signalbox-models`, and as a call of the AI SDK in `providerOptions.signalbox`. It
+ * may have both. Throws `INVALID_REQUEST` with the member that is malformed, `FORBIDDEN` where the settings allow no lists, and `MODEL_NOT_ALLOWED` when the key may
+ * not use one of the models.
+ */
+export function ownTerms(source: OwnTermsSource): OwnTerms {
+  const { call, exchange, settings } = source
+  const { kind } = call.endpoint.operation
+  const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = optionsIn(call)
+  refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
+  const headers = new Map<string, string>()
+  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and does not undo the header
+  if (session !== undefined) headers.set('x-signalbox-session', session)
+  const own: OwnTerms = {
+    exchange: {
+      query: exchange.query,
+      header: (name) => headers.get(name) ?? exchange.header(name),
+      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // no provider gets those of the gateway
+    },
+    ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
+  }
+  const header = exchange.header(HEADER)
+  const isByOptions = params !== undefined || Object.keys(terms).length > 0
+  if (header === undefined && !isByOptions) return own
+  const name = isByOptions ? CALL_OPTIONS : HEADER
+  if (settings.allowRequestModels === false)
+    throw gatewayError('FORBIDDEN', {
+      message: `Per-request model lists and options ("${name}") are disabled on this gateway. Request a model, an alias, or a combo, or ask the operator of this gateway to set "allowRequestModels" in the settings.`,
+    })
+  const listed = header === undefined ? undefined : parseRequestModels(header)
+  refuseForOthers(kind, `${HEADER}: "`, { models: listed?.models })
+  const given = terms.models ?? listed?.models
+  const models = given ?? [call.model]
+  const list = omitUndefined<RequestModels>({
+    ...listed,
+    ...terms,
+    models: params ? models.map((entry) => entryWith(params, entry)) : models,
+    maxAttempts: least(listed?.maxAttempts, terms.maxAttempts),
+    timeouts: leastTimes(listed?.timeouts, terms.timeouts),
+  })
+  const ruled = given ? undefined : source.table.findRuledCombo(call.model)
+  const { limits } = source.context.underRules(source.context, settings, ruled)
+  return { ...own, list: groupOf(list, { ...source, name, limits }) }
+}
+
+/** The options of a call for the gateway; empty where the format of the call has no place for them. */
+function optionsIn({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
+  const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
+  return given === undefined || given === null ? {} : parseCallOptions(given)
+}
+
+/** Refuses members that only chat has. `at`: the text before the path of a member. */
+function refuseForOthers(
+  kind: Kind,
+  at: string,
+  { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
+): void {
+  if (kind === 'llm') return
+  const entry = placeOfParams(models)
+  const member = entry >= 0 ? `models[${entry}].params` : Object.keys(omitUndefined(others))[0]
+  if (member === undefined) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `${at}${member}" is only for chat. Remove it for models of kind "${kind}".`,
+  })
+}
+
+/** An entry with the parameters for all entries. Its own parameters win. */
+const entryWith = (params: EntryParams, entry: ComboModel): ComboModel =>
+  typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
+
+/** The smaller of two limits, as far as they are given. */
+const least = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
+function leastTimes(one: RequestModels['timeouts'], other: RequestModels['timeouts']): RequestModels['timeouts'] {
+  if (!one || !other) return one ?? other
+  return omitUndefined({
+    headersMs: least(one.headersMs, other.headersMs),
+    idleMs: least(one.idleMs, other.idleMs),
+    totalMs: least(one.totalMs, other.totalMs),
+  })
+}
+
+interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
+  name: string
+  /** The limits that would apply without the list. */
+  limits: PipelineContext['limits']
+}
+
+/** The list as a group of this name. It shares no state with a combo. A session that has moved to another entry stays there while the same list is sent. */
+function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
+  const { kind } = call.endpoint.operation
+  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
+  const time = new Date(0).toISOString()
+  const group = {
+    ...toGroup({ ...given, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
+    label: 'list',
+    edition: JSON.stringify(list),
+    rules: rulesOf(list, limits),
+  }
+  const taken = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }
+  const entries = group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, taken) }))
+  for (const { name: model } of entries) {
+    for (const rule of log.nameRules) {
+      const refusal = rule(model, table)
+      if (refusal) throw refusal
+    }
+  }
+  const whole = { ...group, entries }
+  if (kind === 'embedding') requireOneModel(whole, table)
+  return whole
+}
+
+/** The rules of a list. They can tighten the rules that would apply without them, and never loosen them. */
+function rulesOf({ maxAttempts, timeouts = {} }: RequestModels, limits: PipelineContext['limits']): Group['rules'] {
+  const { headersMs, idleMs, totalMs } = timeouts
+  const within = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
+  return {
+    maxAttempts: within(maxAttempts, limits.maxAttempts),
+    timeouts: {
+      headersMs: within(headersMs, limits.headersTimeoutMs),
+      idleMs: within(idleMs, limits.idleTimeoutMs),
+      totalMs: within(totalMs, limits.totalTimeoutMs),
+    },
+  }
+}

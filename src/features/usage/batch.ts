@@ -1,0 +1,42 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { KeptRequest } from './request-record.ts'
+import { readTotals, type Totals } from './totals.ts'
+import { readRows } from './usage-codec.ts'
+
+/** Totals of requests without a record, keyed by arrival time in epoch ms: the start of the minute or of a longer period. */
+export type UnlistedByTime = ReadonlyMap<number, Totals>
+
+/** The contents of a journal batch. */
+export interface JournalBatch {
+  /** Write time in epoch ms. */
+  at: number
+  requests: KeptRequest[]
+  unlisted: UnlistedByTime
+}
+
+/** Encodes a batch. `parts` are the results of `encodeRows`. */
+export function encodeBatch(parts: readonly string[], unlisted: UnlistedByTime, at: number): string {
+  const sums = Array.from(unlisted, ([time, totals]) => `[${time},${totals.encode(Number.POSITIVE_INFINITY)}]`)
+  return `{"at":${at},"parts":[${parts.join(',')}]${sums.length > 0 ? `,"unlisted":[${sums.join(',')}]` : ''}}`
+}
+
+/** Decodes a batch in the current or an earlier format, optionally only the requests of one key. Returns `undefined` if it is damaged. */
+export function decodeBatch(text: string, keyId?: string): JournalBatch | undefined {
+  if (keyId && !text.includes(JSON.stringify(keyId)) && !text.includes('"unlisted"'))
+    return { at: 0, requests: [], unlisted: new Map() }
+  const stored = tryParseJson(text)
+  if (!isObject(stored)) return undefined
+  const requests: KeptRequest[] = []
+  for (const part of Array.isArray(stored.parts) ? stored.parts : [stored]) {
+    const decoded = readRows(part, keyId)
+    if (!decoded) return undefined
+    for (const request of decoded) requests.push(request)
+  }
+  const unlisted = new Map<number, Totals>()
+  for (const [time, sums] of (stored.unlisted ?? []) as Array<[number, unknown]>) {
+    const totals = readTotals(sums)
+    if (!totals) return undefined
+    unlisted.set(time, totals)
+  }
+  return { at: Number(stored.at), requests, unlisted }
+}

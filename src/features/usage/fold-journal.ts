@@ -1,0 +1,85 @@
+import { getRequestTime } from '../../lib/request-id.ts'
+import { decodeBatch } from './batch.ts'
+import type { KeeperOptions } from './keeper.ts'
+import {
+  DAY_MS,
+  getHour,
+  getJournalPrefix,
+  getRequestsKey,
+  getShard,
+  parseJournalKey,
+  type TimeSpan,
+} from './layout.ts'
+import { MAX_REQUESTS } from './open-value.ts'
+import type { KeptRequest } from './request-record.ts'
+import { addSumsByHour, MAX_TTL_MS, SumsByHour } from './sums.ts'
+import { encodeRequests } from './usage-codec.ts'
+
+const PAGE = 20
+
+/**
+ * Creates a function that folds journal batches one by one: those of a killed instance, and those of this instance that it failed to fold before.
+ * Stored totals may already include some of them. `createName` returns a unique name for a value.
+ */
+export function createJournalFold(options: KeeperOptions, createName: () => string) {
+  const { storage, clock, maxCharacters, turnEnd, onError } = options
+
+  function encodeParts(requests: readonly KeptRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
+    const half = requests.length >> 1
+    const halves = () => [...encodeParts(requests.slice(0, half)), ...encodeParts(requests.slice(half))]
+    if (requests.length > MAX_REQUESTS) return halves()
+    const text = encodeRequests(requests, clock.now())
+    if (half > 0 && text.length > maxCharacters) return halves()
+    const times = requests.map(({ id }) => getRequestTime(id))
+    return [{ text, count: requests.length, span: { first: Math.min(...times), last: Math.max(...times) } }]
+  }
+
+  async function storeRequests(requests: readonly KeptRequest[], days: number): Promise<void> {
+    const groups = new Map<string, { shard: string; groupRequests: KeptRequest[] }>()
+    for (const request of requests) {
+      const shard = getShard(request.keyId)
+      const name = `${shard}/${getHour(request.id)}`
+      const group = groups.get(name)
+      if (group) group.groupRequests.push(request)
+      else groups.set(name, { shard, groupRequests: [request] })
+    }
+    for (const { shard, groupRequests } of groups.values()) {
+      for (const { text, span, count } of encodeParts(groupRequests)) {
+        const ttlMs = Math.min(span.last + days * DAY_MS - clock.now(), MAX_TTL_MS)
+        const key = getRequestsKey(shard, span, count, createName())
+        if (ttlMs >= 1) await storage.set(key, text, { ttlMs, durability: 'relaxed' })
+      }
+      await turnEnd()
+    }
+  }
+
+  return async (instance: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
+    for (let after = getJournalPrefix(instance); ; ) {
+      const page = await storage.list(getJournalPrefix(instance), { after, limit: PAGE })
+      const due = page.filter(({ key }) => parseJournalKey(key).number <= through)
+      const last = due.at(-1)
+      if (!last) return
+      const batches: Array<{ first: number; last: number; sums: SumsByHour }> = []
+      const all: KeptRequest[] = []
+      for (const { key, value } of due) {
+        const { number } = parseJournalKey(key)
+        const batch = decodeBatch(value)
+        if (!batch) onError(new Error(`The usage data stored under "${key}" is damaged and was skipped.`))
+        const { requests = [], unlisted = [] } = batch ?? {}
+        for (const request of requests) all.push(request)
+        const sums = new SumsByHour()
+        for (const request of requests)
+          sums.getTotals(getShard(request.keyId), getRequestTime(request.id)).addRequest(request)
+        for (const [time, totals] of unlisted) sums.addUnlisted(time, totals)
+        batches.push({ first: number, last: number, sums })
+        await turnEnd()
+      }
+      const days = await options.days()
+      await storeRequests(all, days.requests)
+      await addSumsByHour(options, { instance, days }, batches)
+      await Promise.all(due.map(({ key }) => storage.delete(key)))
+      if (page.length < PAGE) return
+      after = last.key
+    }
+  }
+}

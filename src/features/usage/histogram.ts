@@ -1,0 +1,133 @@
+/** The 50th, 95th, and 99th percentile in whole ms, each within 7.3% of the exact value. */
+export interface Percentiles {
+  p50: number
+  p95: number
+  p99: number
+}
+
+const GROWTH = 1.15
+const LOG_GROWTH = Math.log(GROWTH)
+const MAX_MS = 60 * 60 * 1_000
+
+const getBucket = (ms: number) => (ms < 1 ? 0 : 1 + Math.floor(Math.log(Math.min(ms, MAX_MS)) / LOG_GROWTH))
+
+/** Returns the geometric mean of a bucket's bounds in whole ms. Every time in the bucket is within 7.3% of it before rounding. */
+const getBucketTime = (bucket: number) => (bucket === 0 ? 0 : Math.round(GROWTH ** (bucket - 0.5)))
+
+const BEFORE_A = 64
+const Z = 90
+const SKIP = 25
+const ZERO = 48
+
+/** Caches encoded histograms of a single time, by bucket. */
+const singles: string[] = []
+
+/**
+ * A histogram of durations. All histograms have the same buckets, so those of different hours and instances can be merged. The first of the 110
+ * buckets ends at 1 ms, each next one ends 15% later, and the last one contains everything from an hour up.
+ *
+ * The encoded string has one letter per nonempty bucket: `A` is the bucket right after the previous one, `B` the second one after it, up to `Y`; `Z`
+ * skips 25 buckets. A count other than 1 follows the letter: `ZPA3` has one time in bucket 40 and three in the next. Most histograms are written
+ * back unchanged, so the string is kept until the first addition.
+ */
+export class Histogram {
+  /** `undefined` after an addition to `#counts`. */
+  #text: string | undefined
+  /** Counts from bucket `#first` on; `undefined` until the string is decoded. */
+  #counts: number[] | undefined = undefined
+  #first = 0
+
+  /** `text` is an encoded histogram; default: empty. */
+  constructor(text = '') {
+    this.#text = text
+  }
+
+  /** Creates a histogram with one time in ms. */
+  static fromTime(ms: number): Histogram {
+    const bucket = getBucket(Math.round(ms))
+    singles[bucket] ??= encodePosition(bucket)
+    return new Histogram(singles[bucket])
+  }
+
+  /** The encoded string. */
+  get text(): string {
+    if (this.#text !== undefined) return this.#text
+    const counts = this.#counts ?? []
+    let text = ''
+    let skipped = this.#first
+    for (let index = 0; index < counts.length; index++) {
+      const count = counts[index] ?? 0
+      if (count === 0) skipped++
+      else {
+        text += encodePosition(skipped)
+        if (count > 1) text += count
+        skipped = 0
+      }
+    }
+    this.#text = text
+    return text
+  }
+
+  /** Adds all times of another histogram. */
+  merge(other: Histogram): void {
+    if (this.#text === '') {
+      this.#text = other.text
+      this.#counts = undefined
+      return
+    }
+    this.#read()
+    this.#addText(other.text)
+    this.#text = undefined
+  }
+
+  /** Computes the percentiles; all are 0 if the histogram is empty. */
+  percentiles(): Percentiles {
+    const counts = this.#read()
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const getPercentile = (share: number) => {
+      let countSoFar = 0
+      for (const [index, count] of counts.entries()) {
+        countSoFar += count
+        if (countSoFar >= total * share) return getBucketTime(this.#first + index)
+      }
+      return 0
+    }
+    return { p50: getPercentile(0.5), p95: getPercentile(0.95), p99: getPercentile(0.99) }
+  }
+
+  #read(): number[] {
+    if (!this.#counts) {
+      this.#counts = []
+      this.#addText(this.#text ?? '')
+    }
+    return this.#counts
+  }
+
+  #addText(text: string): void {
+    let bucket = -1
+    for (let at = 0; at < text.length; ) {
+      const letter = text.charCodeAt(at++)
+      if (letter === Z) {
+        bucket += SKIP
+        continue
+      }
+      bucket += letter - BEFORE_A
+      let count = 0
+      for (; at < text.length && text.charCodeAt(at) < BEFORE_A; at++) count = count * 10 + text.charCodeAt(at) - ZERO
+      this.#add(bucket, count || 1)
+    }
+  }
+
+  #add(bucket: number, count: number): void {
+    const counts = this.#counts ?? []
+    if (counts.length === 0) this.#first = bucket
+    for (; bucket < this.#first; this.#first--) counts.unshift(0)
+    const index = bucket - this.#first
+    while (counts.length <= index) counts.push(0)
+    counts[index] = (counts[index] ?? 0) + count
+  }
+}
+
+/** Encodes a bucket's position: the number of empty buckets before it. */
+const encodePosition = (skipped: number): string =>
+  skipped < SKIP ? String.fromCharCode(BEFORE_A + 1 + skipped) : `Z${encodePosition(skipped - SKIP)}`

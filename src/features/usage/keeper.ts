@@ -1,0 +1,233 @@
+import type { Clock, Storage } from '../../types.ts'
+import { decodeBatch, encodeBatch, type UnlistedByTime } from './batch.ts'
+import { createJournalFold } from './fold-journal.ts'
+import { DAY_MS, getJournalKey, getJournalPrefix, getRequestsKey, HOUR_MS, JOURNAL, parseJournalKey } from './layout.ts'
+import { type OpenValue, OpenValues, type PlacedRows } from './open-value.ts'
+import type { Batch, BatchWriter } from './queue.ts'
+import { removeOldest } from './remove-oldest.ts'
+import { addSumsByHour, MAX_TTL_MS, PartlyAddedError, SumsByHour } from './sums.ts'
+import { encodeRows } from './usage-codec.ts'
+
+/** Retention in days. */
+export interface RetentionDays {
+  requests: number
+  totals: number
+}
+
+export interface KeeperOptions {
+  storage: Storage
+  clock: Clock
+  /** The unique name of this instance in the storage. */
+  instance: string
+  /** Returns the retention periods. Rejects if the settings can't be read. */
+  days(): Promise<RetentionDays>
+  /** Maximum characters in a value. */
+  maxCharacters: number
+  /** Yields so that other work can run. */
+  turnEnd(): Promise<void>
+  onError(error: unknown): void
+}
+
+/** An instance folds its batches when it reaches one of these: number of batches, number of requests, or age of the first batch in ms. */
+const FOLD_BATCHES = 100
+const FOLD_REQUESTS = 10_000
+const FOLD_MS = 2 * 60 * 1_000
+/** When a batch is this old, in ms, its instance must have been killed, and other instances fold it. */
+const LOST_MS = 10 * 60 * 1_000
+/** How often an instance looks for batches of killed instances, in ms. */
+const LOOK_MS = 5 * 60 * 1_000
+/** Maximum written requests and batches to hold in memory until they are folded. Beyond that, the batches are read back from the journal. */
+const MAX_HELD = 4 * FOLD_REQUESTS
+const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
+const AT_ONCE = 8
+
+/** The request values and totals to write with the next fold. */
+class Unfolded {
+  batches = 0
+  requests = 0
+  readonly values = new Set<OpenValue>()
+  readonly sums = new SumsByHour()
+}
+
+/** An encoded batch, kept across write attempts. */
+interface PreparedBatch {
+  number: number
+  text: string
+  placedRows: PlacedRows[]
+}
+
+/**
+ * Writes batches and folds them into the request values and totals that readers use (layout.ts). After a crash at any point, any instance can repeat
+ * any step: a totals value stores the number of the last batch it includes from each instance, and request IDs are unique. Each request is encoded
+ * once, for its future request value, and added to the totals once its batch is in the journal. Folding only writes the result.
+ */
+export class Keeper implements BatchWriter {
+  readonly #options: KeeperOptions
+  readonly #openValues: OpenValues
+  #preparedBatch: PreparedBatch | undefined
+  /** Keys of values that newer ones replaced. The next fold deletes them, because a running list operation may still need them. */
+  readonly #outdated: string[] = []
+  #isClosing = false
+  /** `undefined` if the batches must be read back because a fold failed or there were too many to hold. */
+  #unfolded: Unfolded | undefined = new Unfolded()
+  #names = 0
+  #numbers: number[] = []
+  #requests = 0
+  #firstAt = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #folding: Promise<void> | undefined = undefined
+  readonly #foldJournal: ReturnType<typeof createJournalFold>
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#openValues = new OpenValues(options.maxCharacters)
+    this.#foldJournal = createJournalFold(options, () => this.#createName())
+  }
+
+  async write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void> {
+    const { storage, clock, instance, days } = this.#options
+    const { number, requests } = batch
+    const now = clock.now()
+    const ttlMs = (await days()).totals * DAY_MS
+    if (this.#preparedBatch?.number !== number) {
+      const placedRows = this.#openValues.place(requests)
+      const parts = placedRows.map(({ value, rows }) => encodeRows(value.table.takeUsed(), rows))
+      this.#preparedBatch = { number, placedRows, text: encodeBatch(parts, batch.unlisted, now) }
+    }
+    const { text, placedRows } = this.#preparedBatch
+    await storage.set(getJournalKey(instance, number), text, { ttlMs, durability: 'relaxed' })
+    this.#preparedBatch = undefined
+    if (this.#numbers.push(number) === 1) this.#firstAt = now
+    this.#requests += requests.length
+    this.#add(batch.unlisted, placedRows)
+  }
+
+  #add(unlisted: UnlistedByTime, placedRows: readonly PlacedRows[]): void {
+    const unfolded = this.#unfolded
+    if (!unfolded) return
+    if (unfolded.requests > MAX_HELD || unfolded.batches > MAX_HELD_BATCHES) {
+      this.#discardUnfolded()
+      return
+    }
+    const { values, sums } = unfolded
+    unfolded.batches++
+    for (const { value, rows, span, requests } of placedRows) {
+      value.add(rows, span)
+      unfolded.requests += rows.length
+      values.add(value)
+      const totals = sums.getTotals(value.shard, value.hour)
+      for (const request of requests) totals.addRequest(request)
+    }
+    for (const [time, totals] of unlisted) sums.addUnlisted(time, totals)
+  }
+
+  #discardUnfolded(): void {
+    this.#unfolded = undefined
+    this.#openValues.clear()
+  }
+
+  /** Folds this instance's batches if they are due, and batches of killed instances. Never rejects. */
+  tidy(): Promise<void> {
+    this.#folding ??= this.#tidy()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#folding = undefined
+      })
+    return this.#folding
+  }
+
+  async #tidy(): Promise<void> {
+    const now = this.#options.clock.now()
+    const areMany = this.#numbers.length >= FOLD_BATCHES || this.#requests >= FOLD_REQUESTS
+    if (areMany || (this.#numbers.length > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwnBatches()
+    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+      this.#lookedAt = now
+      await this.#foldLostInstances(now)
+    }
+  }
+
+  /** Folds all batches of this instance. Rejects if writing to the storage fails. */
+  async close(): Promise<void> {
+    await this.#folding
+    this.#isClosing = true
+    if (this.#numbers.length > 0) await this.#foldOwnBatches()
+    await this.#deleteOutdated()
+  }
+
+  async #deleteOutdated(): Promise<void> {
+    const { storage } = this.#options
+    await Promise.all(this.#outdated.splice(0).map((key) => storage.delete(key)))
+  }
+
+  async #foldOwnBatches(): Promise<void> {
+    const { storage, instance, clock } = this.#options
+    const unfolded = this.#unfolded
+    const numbers = [...this.#numbers] // more batches may be written in the meantime
+    const requests = this.#requests
+    this.#unfolded = new Unfolded()
+    try {
+      if (unfolded && (await this.#foldUnfolded(unfolded, numbers))) {
+        await Promise.all(numbers.map((number) => storage.delete(getJournalKey(instance, number)))) // a single commit in the file store
+      } else await this.#foldJournal(instance, numbers.at(-1))
+    } catch (error) {
+      this.#discardUnfolded()
+      throw error
+    }
+    this.#numbers.splice(0, numbers.length)
+    this.#requests -= requests
+    this.#firstAt = clock.now()
+    await removeOldest(this.#options)
+  }
+
+  /** Returns `false` if another instance folded some of the batches while this one was suspended. */
+  async #foldUnfolded({ values, sums }: Unfolded, numbers: readonly number[]): Promise<boolean> {
+    const { instance } = this.#options
+    const days = await this.#options.days()
+    await this.#deleteOutdated()
+    const due = [...values]
+    while (due.length > 0) {
+      await Promise.all(due.splice(0, AT_ONCE).map((value) => this.#writeValue(value, days)))
+      await this.#options.turnEnd()
+    }
+    const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
+    try {
+      await addSumsByHour(this.#options, { instance, days }, batches)
+    } catch (error) {
+      if (error instanceof PartlyAddedError) return false
+      throw error
+    }
+    const newest = Math.max(...Array.from(sums.hours.values(), ({ hour }) => hour))
+    this.#openValues.closeBefore(newest - HOUR_MS)
+    return true
+  }
+
+  async #writeValue(value: OpenValue, days: RetentionDays): Promise<void> {
+    const { storage, clock } = this.#options
+    const now = clock.now()
+    const ttlMs = Math.min(value.span.last + days.requests * DAY_MS - now, MAX_TTL_MS)
+    if (ttlMs < 1) return // past retention
+    const before = value.lastWrite
+    const omitted = this.#isClosing ? (before?.rows ?? 0) : 0 // no later fold will delete the old value
+    const rows = value.rows.length
+    const key = getRequestsKey(value.shard, value.span, rows - omitted, this.#createName())
+    await storage.set(key, value.encode(now, omitted), { ttlMs, durability: 'relaxed' })
+    value.lastWrite = { key, rows }
+    if (before && omitted === 0) this.#outdated.push(before.key)
+  }
+
+  #createName(): string {
+    return `${this.#options.instance}-${++this.#names}`
+  }
+
+  async #foldLostInstances(now: number): Promise<void> {
+    const { storage, instance: own, onError } = this.#options
+    for (let after = JOURNAL; ; ) {
+      const [first] = await storage.list(JOURNAL, { after, limit: 1 })
+      if (!first) return
+      const { instance } = parseJournalKey(first.key)
+      const at = decodeBatch(first.value)?.at ?? 0
+      if (instance !== own && now - at > LOST_MS) await this.#foldJournal(instance).catch(onError) // continue with the other instances
+      after = `${getJournalPrefix(instance)}~`
+    }
+  }
+}

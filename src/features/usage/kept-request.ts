@@ -1,0 +1,117 @@
+import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
+import type { AttemptRecord, StepRecord } from '../../request/hook-records.ts'
+import type { RequestEnding, RequestLog } from '../../request/request-log.ts'
+import {
+  formatIsoTime,
+  getDefaultServer,
+  type KeptAttempt,
+  type KeptRequest,
+  type KeptSkip,
+  MEDIA,
+  sumUsageCosts,
+} from './request-record.ts'
+
+const MAX_LISTED = 20
+const MAX_MESSAGE = 200
+const MAX_REASON = 300
+const MAX_NAME = 512
+
+/** Creates the record of a request. It contains nothing from prompts or responses. */
+export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
+  const { startedAt, route, key, model, steps, warnings } = log
+  const { durationMs, status, end, error } = ending
+  const attempts: KeptAttempt[] = []
+  const skipped: KeptSkip[] = []
+  let message: string | undefined
+  let firstByteMs: number | undefined
+  for (const step of steps) {
+    if (!('outcome' in step)) {
+      if (skipped.length < MAX_LISTED) skipped.push(makeKeptSkip(step))
+      continue
+    }
+    message = step.message ?? message
+    if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
+    // every attempt that spent something is listed, because the request's usage is the sum of its attempts
+    if (step.usage || attempts.length < MAX_LISTED) attempts.push(makeKeptAttempt(step, startedAt))
+  }
+  const spent = sumUsageCosts(attempts)
+  const request: KeptRequest = {
+    id: log.id,
+    time: formatIsoTime(startedAt),
+    endpoint: route.path,
+    format: route.format,
+    streamed: log.streamed,
+    attempts,
+    durationMs,
+    status,
+    end,
+    tokens: spent.tokens,
+  }
+  if (spent.units) request.units = spent.units
+  if (spent.costUsd !== undefined) request.costUsd = spent.costUsd
+  if (spent.costSource) request.costSource = spent.costSource
+  if (key) {
+    request.keyId = key.id
+    if (key.group) request.groupId = key.group.id
+    if (key.metadata) request.metadata = key.metadata
+  }
+  if (log.user !== undefined) request.user = log.user
+  if (model !== undefined) request.model = cut(model, MAX_NAME)
+  const target = getTarget(log, attempts)
+  if (target) request.target = target
+  if (skipped.length > 0) request.skipped = skipped
+  if (firstByteMs !== undefined && log.target) request.firstByteMs = firstByteMs
+  if (error) request.error = error
+  if (end !== 'complete' && end !== 'aborted') {
+    const reason = error ? getReason(ending) : message
+    if (reason !== undefined) request.reason = cut(reason, MAX_REASON)
+  }
+  if (warnings.length > 0) request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => cut(warning, MAX_MESSAGE))
+  if (log.servedBy !== getDefaultServer(attempts)) request.servedBy = log.servedBy
+  return request
+}
+
+/** Omits parser messages, which may quote the request body. */
+const getReason = ({ error, reason }: RequestEnding) =>
+  error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
+
+/** Creates the record of a skipped target or entry. */
+export function makeKeptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
+  if ('entry' in step) return { entry: cut(step.entry, MAX_NAME), skipped: step.skipped }
+  const { provider, model, connectionId, skipped } = step
+  return { provider, model, connectionId, skipped }
+}
+
+/** Creates the record of an attempt. `startedAt` is when its request arrived, in epoch ms. */
+export function makeKeptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
+  const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
+  const startMs = record.startedAt - startedAt
+  const attempt: KeptAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }
+  if (message !== undefined) attempt.message = cut(message, MAX_MESSAGE)
+  if (!usage) return attempt
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0, units } = usage
+  attempt.tokens = {
+    input: inputTokens,
+    output: outputTokens,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
+    reasoning: reasoningTokens,
+  }
+  for (const name of MEDIA) {
+    const count = usage[`${name}Tokens`]
+    if (count) attempt.tokens[name] = count
+  }
+  if (units) attempt.units = units
+  if (costUsd !== undefined) attempt.costUsd = fromNanoUsd(toNanoUsd(costUsd))
+  if (costSource) attempt.costSource = costSource
+  return attempt
+}
+
+/** Returns the target whose response the client got, or the last one called. */
+function getTarget({ target }: RequestLog, attempts: readonly KeptAttempt[]): KeptRequest['target'] {
+  if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
+  const last = attempts.at(-1)
+  return last && { provider: last.provider, model: last.model, connectionId: last.connectionId }
+}
+
+const cut = (text: string, max: number) => (text.length > max ? `${text.slice(0, max - 1)}…` : text)

@@ -1,0 +1,108 @@
+import { hashText } from '../../lib/hash.ts'
+import { getRequestTime } from '../../lib/request-id.ts'
+
+/*
+ * The storage layout of usage. `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every two
+ * minutes, the instance folds its batches into `usage/requests/<shard>/…` (requests) and into `usage/hours/<shard>/<hour>` and
+ * `usage/days/<shard>/<day>` (totals), then deletes them. A shard contains all API keys with the same hash, so the usage of one key is stored
+ * together. `usage/unlisted/<minute>` has totals of requests without a record; hours and days include them. `usage/removed` is the time before which
+ * records were removed early because the storage is limited.
+ */
+
+export const MINUTE_MS = 60 * 1_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** All shards. A key's shard is the last hex digit of the hash of its ID. */
+export const SHARDS: readonly string[] = [...'0123456789abcdef']
+
+export const getShard = (keyId = ''): string => SHARDS[hashText(keyId) % SHARDS.length] ?? '0'
+
+export const JOURNAL = 'usage/journal/'
+
+const NUMBER_DIGITS = 12
+
+export const getJournalPrefix = (instance: string): string => `${JOURNAL}${instance}/`
+
+export const getJournalKey = (instance: string, number: number): string =>
+  getJournalPrefix(instance) + String(number).padStart(NUMBER_DIGITS, '0')
+
+/** Parses the storage key of a batch. */
+export function parseJournalKey(key: string): { instance: string; number: number } {
+  const [instance = '', number = ''] = key.slice(JOURNAL.length).split('/')
+  return { instance, number: Number(number) }
+}
+
+/** The periods of stored totals. */
+export type Period = 'hour' | 'day'
+
+export const PERIOD_MS: Readonly<Record<Period, number>> = { hour: HOUR_MS, day: DAY_MS }
+
+export const getTotalsPrefix = (period: Period, shard: string): string => `usage/${period}s/${shard}/`
+
+/** Returns the storage key of totals. `at` is any time in the period, in epoch ms. */
+export const getTotalsKey = (period: Period, shard: string, at: number): string =>
+  getTotalsPrefix(period, shard) + getPeriodNumber(period, at)
+
+const getPeriodNumber = (period: Period, at: number) => String(Math.floor(at / PERIOD_MS[period])).padStart(8, '0')
+
+/** Returns the cursor for listing a period and all later ones. `at` is any time in the period, in epoch ms. */
+export const getPeriodCursor = (period: Period, shard: string, at: number): string =>
+  `${getTotalsPrefix(period, shard)}${getPeriodNumber(period, at - PERIOD_MS[period])}~`
+
+/** Parses the start of a period from the storage key of its totals, in epoch ms. */
+export function parsePeriodStart(period: Period, key: string): number {
+  const [, , , number = ''] = key.split('/')
+  return Number(number) * PERIOD_MS[period]
+}
+
+export const UNLISTED = 'usage/unlisted/'
+
+/** Returns the storage key for the totals of requests without a record that arrived at `time`, in epoch ms. */
+export const getUnlistedKey = (time: number): string =>
+  UNLISTED + String(Math.floor(time / MINUTE_MS)).padStart(10, '0')
+
+/** Parses the time of such totals from their storage key, in epoch ms. */
+export const parseUnlistedTime = (key: string): number => Number(key.slice(UNLISTED.length).split('/')[0]) * MINUTE_MS
+
+/** Returns the cursor for listing such totals from `time` on, in epoch ms. */
+export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Math.max(0, time - 1))}~`
+
+export const REMOVED = 'usage/removed'
+
+/** Request keys contain reversed times, so lists start with the newest. */
+const LAST_TIME = 2 ** 48 - 1
+const TIME_DIGITS = 12
+
+const encodeReversed = (time: number) => (LAST_TIME - time).toString(16).padStart(TIME_DIGITS, '0')
+
+export const getRequestsPrefix = (shard: string): string => `usage/requests/${shard}/`
+
+/** The range of arrival times in a value, in epoch ms. All are in the same hour. */
+export interface TimeSpan {
+  first: number
+  last: number
+}
+
+/** Returns the key for a value of `count` requests. `name` must be unique in the shard. */
+export const getRequestsKey = (shard: string, { first, last }: TimeSpan, count: number, name: string): string =>
+  `${getRequestsPrefix(shard)}${encodeReversed(last)}-${encodeReversed(first)}-${name}-${count}`
+
+/** Parses the number of requests from the key of a value; `undefined` if an earlier release wrote it. */
+export function parseRequestCount(key: string): number | undefined {
+  const count = key.slice(getRequestsPrefix('0').length).split('-')[4]
+  return count === undefined ? undefined : Number(count)
+}
+
+/** Parses the range of arrival times from the key of a value. */
+export function parseTimeSpan(key: string): TimeSpan {
+  const [last = '', first = ''] = key.slice(getRequestsPrefix('0').length).split('-')
+  return { last: LAST_TIME - Number.parseInt(last, 16), first: LAST_TIME - Number.parseInt(first, 16) }
+}
+
+/** Returns the cursor for listing requests that arrived before `time`, in epoch ms. The list also has later requests of that hour. */
+export const getRequestsCursor = (shard: string, time: number): string =>
+  getRequestsPrefix(shard) + encodeReversed(Math.min(LAST_TIME, Math.ceil(time / HOUR_MS) * HOUR_MS))
+
+/** Returns the start of the hour in which a request arrived, in epoch ms. */
+export const getHour = (id: string): number => Math.floor(getRequestTime(id) / HOUR_MS) * HOUR_MS

@@ -1,0 +1,111 @@
+import { getRequestTime } from '../../lib/request-id.ts'
+import { getHour, getShard, type TimeSpan } from './layout.ts'
+import type { KeptRequest } from './request-record.ts'
+import { encodeRow, encodeRows, StringTable } from './usage-codec.ts'
+
+/** Maximum requests per value. */
+export const MAX_REQUESTS = 250
+
+/** A value with requests of one shard and hour that can still grow. */
+export class OpenValue {
+  readonly shard: string
+  /** The start of the hour, in epoch ms. */
+  readonly hour: number
+  readonly table = new StringTable()
+  /** Rows whose batch is in the journal. */
+  readonly rows: string[] = []
+  readonly span: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY }
+  /** The key last written, and the number of rows in it. */
+  lastWrite: { key: string; rows: number } | undefined = undefined
+  /** The number of rows encoded for this value. */
+  placedCount = 0
+  #size = 0
+
+  constructor(shard: string, hour: number) {
+    this.shard = shard
+    this.hour = hour
+  }
+
+  encodeRow(request: KeptRequest): string {
+    const row = encodeRow(request, this.table)
+    this.placedCount++
+    this.#size += row.length
+    return row
+  }
+
+  hasRoom(maxCharacters: number): boolean {
+    return this.placedCount < MAX_REQUESTS && this.#size + this.table.size < maxCharacters / 2
+  }
+
+  /** Adds rows once their batch is in the journal. */
+  add(rows: readonly string[], { first, last }: TimeSpan): void {
+    for (const row of rows) this.rows.push(row)
+    this.span.first = Math.min(this.span.first, first)
+    this.span.last = Math.max(this.span.last, last)
+  }
+
+  /** Encodes the value. `without` is the number of leading rows to omit. */
+  encode(at: number, omitted = 0): string {
+    return encodeRows(this.table.texts, this.rows.slice(omitted), at)
+  }
+}
+
+/** The rows of a batch for one value. */
+export interface PlacedRows {
+  value: OpenValue
+  requests: KeptRequest[]
+  rows: string[]
+  span: TimeSpan
+}
+
+/** An instance's values that still have room. */
+export class OpenValues {
+  /** By hour and shard. */
+  readonly #values = new Map<number, Map<string, OpenValue>>()
+  readonly #maxCharacters: number
+
+  constructor(maxCharacters: number) {
+    this.#maxCharacters = maxCharacters
+  }
+
+  /** Encodes each request for a value that has room, without adding it to the value yet. */
+  place(requests: readonly KeptRequest[]): PlacedRows[] {
+    const placedCount = new Map<OpenValue, PlacedRows>()
+    for (const request of requests) {
+      const value = this.#getValue(request)
+      const row = value.encodeRow(request)
+      const time = getRequestTime(request.id)
+      const known = placedCount.get(value)
+      if (!known) placedCount.set(value, { value, requests: [request], rows: [row], span: { first: time, last: time } })
+      else {
+        known.requests.push(request)
+        known.rows.push(row)
+        known.span.first = Math.min(known.span.first, time)
+        known.span.last = Math.max(known.span.last, time)
+      }
+    }
+    return [...placedCount.values()]
+  }
+
+  /** Closes all values. */
+  clear(): void {
+    this.#values.clear()
+  }
+
+  /** Closes the values of earlier hours. */
+  closeBefore(hour: number): void {
+    for (const otherHour of this.#values.keys()) if (otherHour < hour) this.#values.delete(otherHour)
+  }
+
+  #getValue({ id, keyId }: KeptRequest): OpenValue {
+    const shard = getShard(keyId)
+    const hour = getHour(id)
+    const hours = this.#values.get(hour) ?? new Map<string, OpenValue>()
+    this.#values.set(hour, hours)
+    const known = hours.get(shard)
+    if (known?.hasRoom(this.#maxCharacters)) return known
+    const value = new OpenValue(shard, hour)
+    hours.set(shard, value)
+    return value
+  }
+}

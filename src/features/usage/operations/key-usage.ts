@@ -1,0 +1,97 @@
+import * as v from 'valibot'
+import { closed, parseInput } from '../../../admin/input.ts'
+import { fromNanoUsd } from '../../../lib/usd.ts'
+import type { LimitState } from '../../../types/limits.ts'
+import type { ApiKey } from '../../../types/records/key-fields.ts'
+import type { Clock } from '../../../types.ts'
+import type { TimeRange } from '../query.ts'
+import type { UsageReader } from '../reader.ts'
+import type { UsageStore } from '../usage.ts'
+
+/** The IDs of the keys to look up: an array or a comma-separated string; 1 to 100. */
+export interface KeyUsageQuery {
+  ids: readonly string[] | string
+}
+
+/** The usage of one key. */
+export interface KeyUsage {
+  id: string
+  /** All limits that apply to the key, as in `keys.limits.get`. */
+  limits: LimitState[]
+  /** Requests this month, including rejected ones. This field and the ones below are absent if the gateway doesn't store usage. */
+  requests?: number
+  /** The cost of these requests in US dollars. */
+  costUsd?: number
+  /** Calls with an unknown price, which `costUsd` doesn't include. */
+  unpriced?: number
+  /** How far back to look for the latest request. */
+  lastUsedAt?: string
+}
+
+const IDS = 'must be 1 to 100 key IDs'
+const parseIds = (ids: string[] | string): string[] => (typeof ids === 'string' ? ids.split(',').filter(Boolean) : ids)
+
+export const keyUsageInput = closed({
+  ids: v.pipe(
+    v.union([v.string(), v.array(v.string(IDS), IDS)], IDS),
+    v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS),
+  ),
+})
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** How far back it looks for the latest request. */
+const LATEST_MS = 30 * DAY_MS
+
+interface KeyUsageDependencies {
+  usage: UsageStore | undefined
+  clock: Clock
+  store: { keys: { all(): Promise<ReadonlyArray<Pick<ApiKey, 'id'>>> } }
+  getLimits(id: string): Promise<{ limits: LimitState[] }>
+}
+
+/** Creates the operation that returns what keys spent this month (UTC), how much of their limits is used, and when they were last used. */
+export function createKeyUsage({ usage, clock, store, getLimits }: KeyUsageDependencies) {
+  return async (query: unknown): Promise<{ from: string; keys: KeyUsage[] }> => {
+    const queriedIds = new Set(parseIds(parseInput(keyUsageInput, query).ids))
+    const ids = (await store.keys.all()).flatMap(({ id }) => (queriedIds.has(id) ? id : []))
+    const now = clock.now()
+    const month = Date.parse(`${new Date(now).toISOString().slice(0, 7)}-01`)
+    const monthlyUse = usage && (await sumMonthlyUse(new Set(ids), await usage.reader(), { now, month }))
+    const keys = ids.map(async (id) => ({ id, ...(await getLimits(id)), ...monthlyUse?.get(id) }))
+    return { from: new Date(month).toISOString(), keys: await Promise.all(keys) }
+  }
+}
+
+type MonthlyUse = Omit<KeyUsage, 'id' | 'limits'>
+
+async function sumMonthlyUse(
+  ids: ReadonlySet<string>,
+  reader: Pick<UsageReader, 'sums' | 'latest'>,
+  { now, month }: { now: number; month: number },
+): Promise<ReadonlyMap<string, MonthlyUse>> {
+  const sums = new Map(Array.from(ids, (id) => [id, { requests: 0, nano: 0, unpriced: 0 }]))
+  const latest = new Map<string, TimeRange>()
+  const from = Math.floor(Math.min(month, now - LATEST_MS) / DAY_MS) * DAY_MS
+  const today = Math.floor(now / DAY_MS) * DAY_MS
+  await reader.sums({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, at) => {
+    const sum = sums.get(dimensions.keyId)
+    if (!sum) return
+    if (row.requests > 0 && at >= (latest.get(dimensions.keyId)?.from ?? 0))
+      latest.set(dimensions.keyId, { from: at, to: at + (at < today ? DAY_MS : HOUR_MS) })
+    if (at < month) return
+    sum.requests += row.requests
+    sum.nano += row.nano
+    sum.unpriced += row.unpriced
+  })
+  const times = await reader.latest(latest)
+  return new Map(
+    Array.from(sums, ([id, { nano, ...counts }]) => {
+      const at = times.get(id) ?? latest.get(id)?.from // there may be no records of the requests anymore
+      return [
+        id,
+        { ...counts, costUsd: fromNanoUsd(nano), ...(at !== undefined && { lastUsedAt: new Date(at).toISOString() }) },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,150 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+
+/* Exports usage as comma-separated values (RFC 4180) and JSON Lines. */
+
+/** The export formats of usage. */
+export type ExportFormat = 'csv' | 'jsonl'
+
+/** The columns of requests. A dot separates the names of nested fields. */
+const REQUEST_COLUMNS = [
+  'id',
+  'time',
+  'keyId',
+  'keyName',
+  'groupId',
+  'groupName',
+  'user',
+  'endpoint',
+  'format',
+  'model',
+  'target.provider',
+  'target.model',
+  'target.connectionId',
+  'status',
+  'end',
+  'error',
+  'reason',
+  'tokens.input',
+  'tokens.output',
+  'tokens.cacheRead',
+  'tokens.cacheWrite',
+  'tokens.reasoning',
+  'units',
+  'costUsd',
+  'costSource',
+  'streamed',
+  'firstByteMs',
+  'durationMs',
+  'attempts',
+  'skipped',
+  'warnings',
+  'metadata',
+  'tokens.inputImage',
+  'tokens.outputImage',
+  'tokens.inputAudio',
+  'tokens.outputAudio',
+] as const
+
+/** Columns before the totals. Only those that at least one row has are exported. */
+const DIMENSION_COLUMNS = [
+  'month',
+  'day',
+  'hour',
+  'keyId',
+  'keyName',
+  'groupId',
+  'groupName',
+  'model',
+  'target.provider',
+  'target.model',
+  'target.connectionId',
+  'user',
+  'others',
+] as const
+
+const SUM_COLUMNS = [
+  'requests',
+  'failed',
+  'refused',
+  'unpriced',
+  'tokens.input',
+  'tokens.output',
+  'tokens.cacheRead',
+  'tokens.cacheWrite',
+  'tokens.reasoning',
+  'units',
+  'costUsd',
+  'firstByteMs.p50',
+  'firstByteMs.p95',
+  'firstByteMs.p99',
+  'durationMs.p50',
+  'durationMs.p95',
+  'durationMs.p99',
+  'tokens.inputImage',
+  'tokens.outputImage',
+  'tokens.inputAudio',
+  'tokens.outputAudio',
+] as const
+
+/** Returns the columns for a list of rows or requests. */
+export function listCsvColumns(contents: 'rows' | 'requests' | 'request', list: readonly object[]): readonly string[] {
+  if (contents !== 'rows') return REQUEST_COLUMNS
+  const usedColumns = DIMENSION_COLUMNS.filter((column) =>
+    list.some((row) => getValue(row, column.replace('Name', 'Id')) !== undefined),
+  )
+  return [...usedColumns, ...SUM_COLUMNS]
+}
+
+/** Lists keys and groups to look up their names. */
+interface NameLists {
+  keys(): Promise<{ keys: ReadonlyArray<{ id: string; name: string }> }>
+  groups(): Promise<{ groups: ReadonlyArray<{ id: string; name: string }> }>
+}
+
+/** Returns the names of the keys and groups in a list, by ID. */
+export async function readNames(list: readonly NamedIds[], sources: NameLists): Promise<ReadonlyMap<string, string>> {
+  const { keys } = list.some(({ keyId }) => keyId) ? await sources.keys() : { keys: [] }
+  const { groups } = list.some(({ groupId }) => groupId) ? await sources.groups() : { groups: [] }
+  return new Map([...keys, ...groups].map(({ id, name }) => [id, name]))
+}
+
+interface NamedIds {
+  keyId?: string
+  groupId?: string
+}
+
+/** Adds the names of keys and groups next to their IDs. Deleted ones have no name. */
+export const addNames = (list: readonly NamedIds[], names: ReadonlyMap<string, string>): object[] =>
+  list.map((row) => ({
+    ...row,
+    keyName: row.keyId && names.get(row.keyId),
+    groupName: row.groupId && names.get(row.groupId),
+  }))
+
+/** Formats the header line. */
+export const formatCsvHeader = (columns: readonly string[]): string => `${columns.join(',')}\r\n`
+
+/** Formats one line per object. Nested objects without columns of their own are JSON in their cell. */
+export const formatCsvLines = (list: readonly object[], columns: readonly string[]): string =>
+  list.map((row) => `${columns.map((column) => formatCell(getValue(row, column))).join(',')}\r\n`).join('')
+
+export const formatJsonLines = (list: readonly object[]): string =>
+  list.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+function getValue(row: object, column: string): unknown {
+  return column
+    .split('.')
+    .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), row as JsonObject)
+}
+
+/** Prefixes strings that a spreadsheet would evaluate as a formula with an apostrophe. */
+function formatCell(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+const FORMULA = /^[=+\-@\t\r]/
+const NEEDS_QUOTES = /[",\r\n]/

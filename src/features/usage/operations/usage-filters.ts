@@ -1,0 +1,116 @@
+import { withWarnings } from '../../../admin/warnings.ts'
+import { didYouMean, nearest } from '../../../lib/spelling.ts'
+import { listKnownNames } from '../../../request/routing/known-names.ts'
+import type { RouteTable } from '../../../request/routing/route-table.ts'
+import type { Catalog } from '../../../types.ts'
+import type { UsageOperations } from './usage-operations.ts'
+
+/** Filters whose value may name something that doesn't exist. */
+interface NameFilters {
+  keyId?: string
+  groupId?: string
+  model?: string
+  provider?: string
+  target?: string
+  connectionId?: string
+}
+
+interface NameSources {
+  store: { keys: NamedRecords; groups: NamedRecords; connections: { all(): Promise<readonly ConnectionNames[]> } }
+  catalog: Catalog
+  routes(): Promise<RouteTable>
+}
+
+interface NamedRecords {
+  all(): Promise<ReadonlyArray<{ id: string; name: string }>>
+}
+
+interface ConnectionNames {
+  id: string
+  name?: string
+  provider: string
+}
+
+type ReadOperations = Omit<UsageOperations<unknown>, 'keys'>
+
+/** Adds warnings to results without any requests if a filter names something unknown. Deleted records still have usage. */
+export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): ReadOperations => ({
+  ...usage,
+  async summary(query = {}) {
+    const found = await usage.summary(query)
+    if (found.totals.requests > 0) return found
+    return withWarnings(found, [...(found.warnings ?? []), ...(await listFilterWarnings(query, sources))])
+  },
+  async requests(query = {}) {
+    const found = await usage.requests(query)
+    if (found.requests.length > 0 || found.before !== undefined) return found
+    return withWarnings(found, await listFilterWarnings(query, sources))
+  },
+})
+
+/** Returns a warning for each filter that names something unknown. Never rejects, because the usage has already been read. */
+async function listFilterWarnings(query: unknown, sources: NameSources): Promise<string[]> {
+  const { keyId, groupId, model, provider, target, connectionId } = query as NameFilters // the operation has validated it
+  const { store, catalog } = sources
+  const providerOfTarget = target?.slice(0, target.indexOf('/'))
+  const connections = () => store.connections.all()
+  const providers = async () => [...Object.keys(catalog), ...(await connections()).map((one) => one.provider)]
+  const warnings = await Promise.all([
+    checkRecord('key', keyId, () => store.keys.all()),
+    checkRecord('group', groupId, () => store.groups.all()),
+    checkRecord('connection', connectionId, connections),
+    checkName('provider', provider, providers),
+    checkName('provider', providerOfTarget, providers),
+    checkModel(model, sources),
+  ]).catch(() => [])
+  return warnings.flatMap((warning) => warning ?? [])
+}
+
+async function checkRecord(
+  noun: string,
+  id: string | undefined,
+  list: () => Promise<ReadonlyArray<{ id: string; name?: string }>>,
+) {
+  if (!id) return undefined
+  const all = await list()
+  if (all.some((record) => record.id === id)) return undefined
+  const match = all.find(({ name }) => name === id)
+  if (match) return `There is no ${noun} with the ID "${id}". The ${noun} with this name has the ID "${match.id}".`
+  const hint =
+    didYouMean(
+      nearest(
+        id,
+        all.map((record) => record.id),
+        1,
+      ),
+    ) ?? getNameHint(id, all)
+  return `There is no ${noun} with the ID "${id}".${hint ? ` ${hint}` : ''}`
+}
+
+function getNameHint(id: string, all: ReadonlyArray<{ id: string; name?: string }>): string | undefined {
+  const [nearestName] = nearest(
+    id,
+    all.map(({ name = '' }) => name),
+    1,
+  )
+  const found = nearestName ? all.find(({ name }) => name === nearestName) : undefined
+  return found && `Did you mean "${found.id}", which is named "${nearestName}"?`
+}
+
+async function checkName(noun: string, name: string | undefined, list: () => Promise<readonly string[]>) {
+  if (!name) return undefined
+  const all = await list()
+  if (all.includes(name)) return undefined
+  const hint = didYouMean(nearest(name, all, 1))
+  return `There is no ${noun} "${name}".${hint ? ` ${hint}` : ''}`
+}
+
+async function checkModel(model: string | undefined, { routes }: NameSources) {
+  if (!model) return undefined
+  const table = await routes()
+  if (table.findCombo(model)) return undefined
+  const names = await listKnownNames(table)
+  if (names.includes(model)) return undefined
+  const hint = didYouMean(nearest(model, names, 1))
+  return table.resolveModel(model) && !hint ? undefined : `There is no model "${model}".${hint ? ` ${hint}` : ''}`
+}

@@ -1,0 +1,336 @@
+import * as v from 'valibot'
+import { choiceOf, closed, fields, invalidInput, parseInput } from '../../../admin/input.ts'
+import { present } from '../../../admin/record-operations.ts'
+import type { Warned } from '../../../admin/warnings.ts'
+import { gatewayError } from '../../../errors.ts'
+import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
+import type { Clock } from '../../../types.ts'
+import type { RequestFilter, TimeRange, UsageFilter } from '../query.ts'
+import type { UsageReader } from '../reader.ts'
+import type { KeptRequest } from '../request-record.ts'
+import type { UsageStore } from '../usage.ts'
+import { type KeyUsage, type KeyUsageQuery, keyUsageInput } from './key-usage.ts'
+import { isSortedCursor, listSortedRequests, type RequestSort, requestSorts, sortOrders } from './usage-sorted.ts'
+import { type SummaryRow, type UsageOrder, UsageSums, type UsageTotals, usageOrders } from './usage-sums.ts'
+
+export type { SummaryRow, UsageTotals } from './usage-sums.ts'
+
+/** The dimensions by which a summary can be grouped. */
+export type UsageBy = (typeof dimensions)[number]
+
+const dimensions = ['key', 'group', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
+
+/** A filter for requests, which must match all fields. An empty string matches requests without a value. */
+interface FilterQuery {
+  /** Start time, ISO 8601: a time with its time zone, or a day in UTC such as `2027-01-31`. */
+  from?: string
+  /** End time (exclusive), in the same form as `from`; default: now. */
+  to?: string
+  keyId?: string
+  groupId?: string
+  /** The model name in the request. */
+  model?: string
+  /** The end user that the client named. */
+  user?: string
+  /** A provider that was called. */
+  provider?: string
+  /** A provider and model that were called, as `<provider>/<model>`. */
+  target?: string
+  /** A connection that was called. */
+  connectionId?: string
+}
+
+/** The requests to add up. `from` defaults to 24 hours before `to`, rounded down to the hour. */
+export interface UsageQuery extends FilterQuery {
+  /** The dimensions of the rows, as an array or a comma-separated string; default `key`. */
+  by?: UsageBy | readonly UsageBy[] | string
+  /** The order of rows with the same time: highest cost (default), most requests, or most tokens first. */
+  order?: UsageOrder
+  /** Maximum rows, 1 to 1,000; the rest are added up in one extra row with `others`. Not allowed with a time in `by`. Default: all, up to 50,000. */
+  top?: number
+  /** Adds `series` to the response: the rows by hour or day. Not allowed with a time in `by`. */
+  series?: 'hour' | 'day'
+  /** `before`: adds the totals of the preceding period of the same length. */
+  compare?: 'before'
+  /** Adds `names` to the response: the names of the keys and groups in the rows and in the query. */
+  names?: boolean
+}
+
+/** The requests to list. `from` defaults to the oldest record. */
+export interface RequestsQuery extends FilterQuery {
+  /** The HTTP status that the client got. */
+  status?: number
+  end?: KeptRequest['end']
+  /** The gateway's error code, such as `KEY_PAUSED`. */
+  error?: string
+  /** The path of the endpoint, such as `/v1/messages`. */
+  endpoint?: string
+  /** Sorts all matching requests, not only those of the page; default `time`. Requests with an unknown cost come last. */
+  sort?: RequestSort
+  /** `desc` (the default): the newest, slowest, or most expensive first. */
+  order?: (typeof sortOrders)[number]
+  /** Maximum requests per page, 1 to 1,000; default 100. */
+  limit?: number
+  /** The `before` of the previous page, which must have the same `sort` and `order`. */
+  before?: string
+}
+
+/** The totals of each row and of all matching requests. */
+export interface UsageSummary {
+  /** Start of the period, ISO 8601. */
+  from: string
+  /** End of the period (exclusive). */
+  to: string
+  /** Ordered by time, then by `order`. */
+  rows: SummaryRow[]
+  totals: UsageTotals
+  /** The first ten rows by hour or day, and the rest added up with `others`. Ordered by time, without periods that had no requests. */
+  series?: SummaryRow[]
+  /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
+  before?: { from: string; to: string; totals: UsageTotals }
+  /** Names of keys and groups by ID. */
+  names?: Record<string, string>
+  /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that name something unknown. */
+  warnings?: string[]
+}
+
+/**
+ * The usage of the gateway. `Input` is accepted in addition to the typed input, as in all operations. All operations reject with `USAGE_NOT_KEPT` if
+ * the gateway doesn't store usage.
+ */
+export interface UsageOperations<Input = never> {
+  /** Returns totals of requests, tokens, and costs. */
+  summary(query?: UsageQuery | Input): Promise<UsageSummary>
+  /**
+   * Returns a page of requests, newest first unless `sort` says otherwise, and the `before` of the next page, if any. A page may have fewer than
+   * `limit` requests even if more follow. `missing` is the number of requests in the time range that are in the totals but have no record; absent if
+   * 0.
+   */
+  requests(
+    query?: RequestsQuery | Input,
+  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: number } & Warned>
+  /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of it. */
+  request(id: string): Promise<{ request: KeptRequest }>
+  /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
+  keys(query: KeyUsageQuery | Input): Promise<{ from: string; keys: KeyUsage[] }>
+}
+
+const TIME = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'
+
+const time = v.pipe(
+  v.string(TIME),
+  v.check((text) => parseTime(text) !== undefined, TIME),
+)
+const text = v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters')))
+
+const filterFields = {
+  from: v.exactOptional(time),
+  to: v.exactOptional(time),
+  keyId: text,
+  groupId: text,
+  model: text,
+  user: text,
+  provider: text,
+  target: v.exactOptional(
+    v.pipe(
+      fields.text,
+      v.check((name) => name.includes('/'), 'must be "<provider>/<model>"'),
+    ),
+  ),
+  connectionId: text,
+}
+
+const BY = `must be a comma-separated list of ${dimensions.join(', ')}`
+const dimension = v.picklist(dimensions, BY)
+const isDimensionList = (text: string) => text.split(',').every((one) => v.is(dimension, one))
+
+const isCursor = (text: string) => isRequestIdOrPrefix(text) || isSortedCursor(text)
+
+const count = (max: number) => {
+  const message = `must be a whole number from 1 to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(max, message))
+}
+
+export const usageInputs = {
+  summary: closed({
+    ...filterFields,
+    by: v.exactOptional(
+      v.union(
+        [v.pipe(v.string(), v.check(isDimensionList, BY)), v.pipe(v.array(dimension, BY), v.minLength(1, BY))],
+        BY,
+      ),
+    ),
+    order: v.exactOptional(choiceOf(usageOrders)),
+    top: v.exactOptional(count(1_000)),
+    series: v.exactOptional(choiceOf(['hour', 'day'])),
+    compare: v.exactOptional(choiceOf(['before'])),
+    names: v.exactOptional(v.boolean('must be true or false')),
+  }),
+  requests: closed({
+    ...filterFields,
+    status: v.exactOptional(count(599)),
+    end: v.exactOptional(choiceOf(['complete', 'aborted', 'cut', 'failed', 'refused'])),
+    error: text,
+    endpoint: text,
+    limit: v.exactOptional(count(1_000)),
+    sort: v.exactOptional(choiceOf(requestSorts)),
+    order: v.exactOptional(choiceOf(sortOrders)),
+    before: v.exactOptional(v.pipe(fields.text, v.check(isCursor, 'must be the "before" value of a previous page'))),
+  }),
+  keys: keyUsageInput,
+}
+
+const HOUR_MS = 60 * 60 * 1_000
+const DAY_MS = 24 * HOUR_MS
+/** Longest time range with rows by hour. */
+const MAX_HOURS_MS = 32 * DAY_MS
+const PAGE = 100
+
+const LESS_PRECISE =
+  'Some hours or days had too many rows, so some of their totals are not broken down by end user, connection, or model.'
+
+/** Maximum rows in a series; the rest are added up. */
+const MAX_SERIES_ROWS = 10
+
+const TIMES = ['hour', 'day', 'month'] as const
+
+/** Creates the operations on stored usage. `store` contains the names of keys and groups. */
+export function createUsageOperations({
+  usage,
+  clock,
+  store,
+  turnEnd = async () => {},
+}: {
+  usage: UsageStore | undefined
+  clock: Clock
+  store: NameStore
+  /** Yields to requests during long work. */
+  turnEnd?: () => Promise<void>
+}): Omit<UsageOperations<unknown>, 'keys'> {
+  const reader = async (): Promise<UsageReader> => {
+    if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_KEPT })
+    return usage.reader()
+  }
+
+  return {
+    async summary(query = {}) {
+      const { from, to, by = 'key', ...others } = parseInput(usageInputs.summary, query)
+      const { order = 'cost', top, series, compare, names, ...filterFields } = others
+      const groupBy = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has validated them
+      const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
+      const start = from === undefined ? getDefaultStart(Math.min(end, clock.now())) : parseValidTime(from)
+      checkOrder(start, end)
+      const last = Math.min(end, clock.now())
+      if ((groupBy.has('hour') || series === 'hour') && last - start > MAX_HOURS_MS)
+        throw invalidInput(
+          `"from" must be at most 32 days before "to" when ${series ? '"series" is' : '"by" contains'} "hour"; use "day" instead`,
+        )
+      if ((top !== undefined || series) && TIMES.some((time) => groupBy.has(time)))
+        throw invalidInput(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
+      const filter = toFilter(filterFields)
+      const usageReader = await reader()
+      const sums = new UsageSums({ by: groupBy, order, top })
+      const time = { from: start, to: end }
+      const unit = groupBy.has('hour') ? 'hour' : 'day'
+      const range = await usageReader.sums(filter, { ...time, unit }, (row, at) => sums.add(row, at))
+      const rows = sums.getRows()
+      const summary: UsageSummary = { ...formatRange(range), rows, totals: sums.getTotals() }
+      if (series) {
+        const seriesSums = new UsageSums({
+          by: new Set([...groupBy, series]),
+          order,
+          seriesRows: sums.getFirstRows(MAX_SERIES_ROWS),
+        })
+        await usageReader.sums(filter, { ...time, unit: series }, (row, at) => seriesSums.add(row, at))
+        summary.series = seriesSums.getRows()
+      }
+      if (compare) {
+        const formerSums = new UsageSums({ by: new Set(), order })
+        const formerRange = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
+        const found = await usageReader.sums(filter, formerRange, (row, at) => formerSums.add(row, at))
+        if (found.from < found.to) summary.before = { ...formatRange(found), totals: formerSums.getTotals() }
+      }
+      if (names) summary.names = await readNames([filterFields, ...rows], store)
+      if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]
+      return summary
+    },
+
+    async requests(query = {}) {
+      const {
+        from,
+        to,
+        limit = PAGE,
+        before,
+        sort = 'time',
+        order = 'desc',
+        ...filterFields
+      } = parseInput(usageInputs.requests, query)
+      const { status, end: endFilter, error, endpoint, ...others } = filterFields
+      const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
+      const start = from === undefined ? Number.NEGATIVE_INFINITY : parseValidTime(from)
+      checkOrder(start, end)
+      const filter: RequestFilter = toFilter(others)
+      if (status !== undefined) filter.status = status
+      if (endFilter !== undefined) filter.end = endFilter
+      if (error !== undefined) filter.error = error
+      if (endpoint !== undefined) filter.endpoint = endpoint
+      const page = { from: start, to: end, before, limit, countsMissing: true }
+      const isSorted = sort !== 'time' || order !== 'desc'
+      if (isSorted) return listSortedRequests(await reader(), filter, { ...page, sort, order, turnEnd })
+      if (before !== undefined && !isRequestIdOrPrefix(before))
+        throw invalidInput('"before" comes from a page with a different "sort" or "order"')
+      return (await reader()).requests(filter, page)
+    },
+
+    async request(id) {
+      const found = isRequestIdOrPrefix(id) ? await (await reader()).request(id) : undefined
+      return { request: present(found, 'Request') }
+    },
+  }
+}
+
+const formatRange = ({ from, to }: TimeRange) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+})
+
+/** Records whose names are shown. */
+interface NameStore {
+  keys: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
+  groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
+}
+
+/** Returns the names of keys and groups by ID, without deleted ones. */
+async function readNames(
+  rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId'>>,
+  { keys, groups }: NameStore,
+): Promise<Record<string, string>> {
+  const ids = new Set(rows.flatMap(({ keyId = '', groupId = '' }) => [keyId, groupId]))
+  const names: Record<string, string> = {}
+  for (const records of await Promise.all([keys.all(), groups.all()]))
+    for (const { id, name } of records) if (ids.has(id)) names[id] = name
+  return names
+}
+
+const NOT_KEPT =
+  'This gateway does not record usage, because its storage can\'t handle the write volume or the option "usage" of createGateway is false. To record it, set "usage" to true.'
+
+function parseTime(text: string): number | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text)
+  const found = isTime ? Date.parse(text) : Number.NaN
+  return Number.isNaN(found) ? undefined : found
+}
+
+const parseValidTime = (text: string): number => parseTime(text) ?? Number.NaN // the schema has validated it
+
+const getDefaultStart = (end: number) => Math.floor((end - DAY_MS) / HOUR_MS) * HOUR_MS
+
+function checkOrder(from: number, to: number): void {
+  if (from >= to) throw invalidInput('"to" must be after "from"')
+}
+
+function toFilter({ target, ...filterFields }: UsageFilter & { target?: string }): UsageFilter {
+  if (target === undefined) return filterFields
+  const slash = target.indexOf('/')
+  return { ...filterFields, provider: target.slice(0, slash), targetModel: target.slice(slash + 1) }
+}

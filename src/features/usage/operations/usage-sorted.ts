@@ -1,0 +1,116 @@
+import { invalidInput } from '../../../admin/input.ts'
+import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
+import { toNanoUsd } from '../../../lib/usd.ts'
+import type { RequestFilter, TimeRange } from '../query.ts'
+import type { RequestPage, UsageReader } from '../reader.ts'
+import type { KeptRequest } from '../request-record.ts'
+
+/** The value by which requests are sorted. */
+export type RequestSort = (typeof requestSorts)[number]
+
+/** The values of `sort`. */
+export const requestSorts = ['time', 'duration', 'cost'] as const
+/** The values of `order`. */
+export const sortOrders = ['desc', 'asc'] as const
+
+interface Sorting {
+  sort: RequestSort
+  order: (typeof sortOrders)[number]
+}
+
+/** A request's sort value; absent if unknown, such as an unknown cost. */
+interface SortPosition {
+  id: string
+  value: number | undefined
+}
+
+/** The number of requests read at a time. */
+const BATCH = 5_000
+/** Maximum matching requests to sort. */
+const MAX_SORTED = 1_000_000
+
+/**
+ * Returns a page of the matching requests in the order of `sorting`. Requests without a value come last in both orders; equal values are ordered by
+ * time. Each page reads all matching requests but holds only its own. Throws `INVALID_REQUEST` if more than a million match.
+ */
+export async function listSortedRequests(
+  reader: UsageReader,
+  filter: RequestFilter,
+  {
+    from,
+    to,
+    before,
+    limit,
+    turnEnd,
+    ...sorting
+  }: TimeRange & Sorting & { before: string | undefined; limit: number; turnEnd(): Promise<void> },
+): Promise<RequestPage> {
+  const compare = createComparison(sorting)
+  const last = before === undefined ? undefined : parseCursor(before)
+  let page: Array<{ position: SortPosition; request: KeptRequest }> = []
+  let count = 0
+  let missing: number | undefined
+  for (let next: string | undefined; ; ) {
+    const batch = await reader.requests(filter, {
+      from,
+      to,
+      before: next,
+      limit: BATCH,
+      countsMissing: next === undefined,
+    })
+    missing ??= batch.missing
+    count += batch.requests.length
+    if (count > MAX_SORTED)
+      throw invalidInput(
+        `More than ${MAX_SORTED} requests match, too many to sort. Narrow the range with "from" and "to", or add a filter`,
+      )
+    for (const request of batch.requests) {
+      const position = { id: request.id, value: getSortValue(request, sorting.sort) }
+      if (!last || compare(position, last) > 0) page.push({ position, request })
+    }
+    page = page.sort((a, b) => compare(a.position, b.position)).slice(0, limit + 1)
+    if (batch.before === undefined) break
+    next = batch.before
+    await turnEnd()
+  }
+  const pageEntries = page.slice(0, limit)
+  const end = page.length > limit ? pageEntries.at(-1) : undefined
+  return {
+    requests: pageEntries.map(({ request }) => request),
+    ...(end && { before: formatCursor(end.position) }),
+    ...(missing && { missing }),
+  }
+}
+
+/** Returns whole numbers: stored requests are rounded, requests in memory aren't. */
+function getSortValue({ durationMs, costUsd }: KeptRequest, sort: RequestSort): number | undefined {
+  if (sort === 'time') return 0
+  if (sort === 'duration') return Math.round(durationMs)
+  return costUsd === undefined ? undefined : toNanoUsd(costUsd)
+}
+
+function createComparison({ sort, order }: Sorting) {
+  const direction = order === 'asc' ? 1 : -1
+  const byTime = (a: SortPosition, b: SortPosition) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  return (a: SortPosition, b: SortPosition): number => {
+    if (a.value === undefined || b.value === undefined) {
+      const missing = Number(a.value === undefined) - Number(b.value === undefined)
+      return missing || -byTime(a, b)
+    }
+    return (a.value - b.value) * direction || byTime(a, b) * (sort === 'time' ? direction : -1)
+  }
+}
+
+const formatCursor = ({ id, value }: SortPosition) => `${value ?? ''}~${id}`
+
+const CURSOR = /^(\d{0,20})~(.+)$/
+
+/** Whether a string is a cursor of a sorted page. */
+export const isSortedCursor = (text: string): boolean => isRequestIdOrPrefix(CURSOR.exec(text)?.[2] ?? '')
+
+/** Throws `INVALID_REQUEST` if the string isn't a cursor of a sorted page. */
+function parseCursor(cursor: string): SortPosition {
+  const [, value = '', id = ''] = CURSOR.exec(cursor) ?? []
+  if (id === '') throw invalidInput('"before" comes from a page with a different "sort" or "order"')
+  return { id, value: value === '' ? undefined : Number(value) }
+}

@@ -1,0 +1,183 @@
+import { invalidInput } from '../../../admin/input.ts'
+import { fromNanoUsd } from '../../../lib/usd.ts'
+import type { Percentiles } from '../histogram.ts'
+import type { KeptTarget, Tokens, UsedUnits } from '../request-record.ts'
+import { addSums, createSums, type Dimensions, type Sums } from '../totals.ts'
+
+/** Totals of requests. */
+export interface UsageTotals {
+  requests: number
+  /** Requests that failed, were cut off, or were rejected. */
+  failed: number
+  /** Failed requests that were rejected before any provider was called. */
+  refused: number
+  /** Attempts with tokens of an unknown price, which `costUsd` doesn't include. */
+  unpriced: number
+  tokens: Tokens
+  /** Billable units other than tokens; absent if there are none. */
+  units?: UsedUnits
+  /** In US dollars. */
+  costUsd: number
+  /** Time to the response or to the first content of its stream, in ms; absent if nothing was measured. */
+  firstByteMs?: Percentiles
+  /** Duration of requests that weren't rejected, in ms; absent if nothing was measured. */
+  durationMs?: Percentiles
+}
+
+/** Totals of the requests that share these values. A row has the fields that `by` names, except those the requests have no value for. */
+export interface SummaryRow extends UsageTotals {
+  /** Start of the hour, ISO 8601. */
+  hour?: string
+  /** In UTC, such as `2027-01-31`. */
+  day?: string
+  /** In UTC, such as `2027-01`. */
+  month?: string
+  keyId?: string
+  groupId?: string
+  model?: string
+  target?: KeptTarget
+  user?: string
+  /** In the row for the rest: the number of rows it adds up. */
+  others?: number
+}
+
+/** The value that orders rows of the same time. */
+export type UsageOrder = (typeof usageOrders)[number]
+
+export const usageOrders = ['cost', 'requests', 'tokens'] as const
+
+type RowDimensions = Omit<SummaryRow, keyof UsageTotals>
+
+/** Maximum rows in a response. */
+const MAX_ROWS = 50_000
+/** Maximum rows to compare for `top`. */
+const MAX_COMPARED = 200_000
+
+/** The rows of a series that are shown separately, by their values other than the time. All others are added up in one row. */
+interface SeriesRows {
+  names: ReadonlySet<string>
+  /** The number of other rows. */
+  others: number
+}
+
+interface SumsOptions {
+  /** The dimensions of the rows. */
+  by: ReadonlySet<string>
+  order: UsageOrder
+  /** Maximum rows; the rest are added up in one. Default: all. */
+  top?: number | undefined
+  seriesRows?: SeriesRows
+}
+
+/** Adds up totals of requests that share the values of `by`. */
+export class UsageSums {
+  readonly #options: SumsOptions
+  readonly #rows = new Map<string, { dimensions: RowDimensions; name: string; sums: Sums }>()
+  readonly #totals = createSums()
+
+  constructor(options: SumsOptions) {
+    this.#options = options
+  }
+
+  /** Adds a row of an hour or day. `at` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
+  add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<Sums> }, at: number): void {
+    const { by, seriesRows, top } = this.#options
+    let rowDimensions = getRowDimensions(dimensions, by)
+    let name = JSON.stringify(rowDimensions)
+    if (seriesRows && !seriesRows.names.has(name)) {
+      rowDimensions = { others: seriesRows.others }
+      name = ''
+    }
+    const time = getTimes(at, by)
+    const key = JSON.stringify(time) + name
+    let row = this.#rows.get(key)
+    if (!row) {
+      row = { dimensions: { ...time, ...rowDimensions }, name, sums: createSums() }
+      this.#rows.set(key, row)
+      const max = top === undefined ? MAX_ROWS : MAX_COMPARED
+      if (this.#rows.size > max)
+        throw invalidInput(`"by" produces more than ${max} rows. Use fewer dimensions or a shorter time range`)
+    }
+    addSums(row.sums, sums)
+    addSums(this.#totals, sums)
+  }
+
+  getRows(): SummaryRow[] {
+    const { top = Number.POSITIVE_INFINITY } = this.#options
+    const ordered = this.#sortRows()
+    const summaryRows = ordered
+      .slice(0, top)
+      .map(({ dimensions, sums }): SummaryRow => ({ ...dimensions, ...toTotals(sums) }))
+    const others = ordered.slice(top)
+    if (others.length === 0) return summaryRows
+    const otherSums = createSums()
+    for (const { sums } of others) addSums(otherSums, sums)
+    return [...summaryRows, { others: others.length, ...toTotals(otherSums) }]
+  }
+
+  /** Returns the first `count` rows, for a series of them. */
+  getFirstRows(count: number): SeriesRows {
+    const ordered = this.#sortRows()
+    const names = new Set(ordered.slice(0, count).map(({ name }) => name))
+    return { names, others: ordered.length - names.size }
+  }
+
+  #sortRows() {
+    const getTime = ({ month, day, hour }: RowDimensions) => hour ?? day ?? month ?? ''
+    const getOrderValue = orderValues[this.#options.order]
+    return [...this.#rows.values()].sort(
+      ({ dimensions, sums }, other) =>
+        compareStrings(getTime(dimensions), getTime(other.dimensions)) ||
+        getOrderValue(other.sums) - getOrderValue(sums) ||
+        other.sums.nano - sums.nano ||
+        other.sums.tokens.input - sums.tokens.input ||
+        other.sums.requests - sums.requests,
+    )
+  }
+
+  getTotals(): UsageTotals {
+    return toTotals(this.#totals)
+  }
+}
+
+function getTimes(at: number, by: ReadonlySet<string>): RowDimensions {
+  const times: RowDimensions = {}
+  if (!by.has('month') && !by.has('day') && !by.has('hour')) return times
+  const time = new Date(at).toISOString()
+  if (by.has('month')) times.month = time.slice(0, 7)
+  if (by.has('day')) times.day = time.slice(0, 10)
+  if (by.has('hour')) times.hour = time
+  return times
+}
+
+function getRowDimensions(dimensions: Dimensions, by: ReadonlySet<string>): RowDimensions {
+  const rowDimensions: RowDimensions = {}
+  if (by.has('key') && dimensions.keyId) rowDimensions.keyId = dimensions.keyId
+  if (by.has('group') && dimensions.groupId) rowDimensions.groupId = dimensions.groupId
+  if (by.has('model') && dimensions.model) rowDimensions.model = dimensions.model
+  if (by.has('target') && dimensions.provider)
+    rowDimensions.target = {
+      provider: dimensions.provider,
+      model: dimensions.targetModel,
+      connectionId: dimensions.connectionId,
+    }
+  if (by.has('user') && dimensions.user) rowDimensions.user = dimensions.user
+  return rowDimensions
+}
+
+const orderValues: Readonly<Record<UsageOrder, (sums: Sums) => number>> = {
+  cost: ({ nano }) => nano,
+  requests: ({ requests }) => requests,
+  tokens: ({ tokens }) => tokens.input + tokens.output,
+}
+
+const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+const toTotals = ({ units, nano, firstByteMs, durationMs, tokens, ...counts }: Sums): UsageTotals => ({
+  ...counts,
+  tokens: { ...tokens },
+  ...(Object.keys(units).length > 0 && { units }),
+  costUsd: fromNanoUsd(nano),
+  ...(firstByteMs && { firstByteMs: firstByteMs.percentiles() }),
+  ...(durationMs && { durationMs: durationMs.percentiles() }),
+})

@@ -1,0 +1,62 @@
+import type { KeptRequest } from './request-record.ts'
+import type { Dimensions } from './totals.ts'
+
+/** A filter for requests. A request must match all fields; an empty string matches requests without a value. */
+export interface UsageFilter {
+  keyId?: string
+  groupId?: string
+  /** The model name in the request. */
+  model?: string
+  user?: string
+  /** The target of the request. */
+  provider?: string
+  targetModel?: string
+  connectionId?: string
+}
+
+/** A filter for single requests. */
+export interface RequestFilter extends UsageFilter {
+  status?: number
+  end?: string
+  /** The code of the gateway's error. */
+  error?: string
+  endpoint?: string
+}
+
+/** A time range in epoch ms; `to` is exclusive. */
+export interface TimeRange {
+  from: number
+  to: number
+}
+
+/** Returns whether a row of totals matches the filter. */
+export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean {
+  for (const name of DIMENSIONS) {
+    const wanted = filter[name]
+    if (wanted !== undefined && wanted !== dimensions[name]) return false
+  }
+  return true
+}
+
+const DIMENSIONS = ['keyId', 'groupId', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
+
+/** Returns whether a request matches the filter. A request that called several targets matches each of them. */
+export function matchesRequest(filter: RequestFilter, request: KeptRequest): boolean {
+  for (const name of COMPARED_FIELDS) {
+    const wanted = filter[name]
+    if (wanted !== undefined && wanted !== (request[name] ?? '')) return false
+  }
+  if (filter.status !== undefined && filter.status !== request.status) return false
+  const { provider, targetModel, connectionId } = filter
+  if (provider === undefined && targetModel === undefined && connectionId === undefined) return true
+  const called = request.attempts.length > 0 ? request.attempts : [NO_TARGET]
+  return called.some(
+    (target) =>
+      (provider === undefined || provider === target.provider) &&
+      (targetModel === undefined || targetModel === target.model) &&
+      (connectionId === undefined || connectionId === target.connectionId),
+  )
+}
+
+const COMPARED_FIELDS = ['keyId', 'groupId', 'model', 'user', 'end', 'error', 'endpoint'] as const
+const NO_TARGET = { provider: '', model: '', connectionId: '' }

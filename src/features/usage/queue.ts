@@ -1,0 +1,272 @@
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import type { Logger } from '../../types.ts'
+import type { UnlistedByTime } from './batch.ts'
+import type { KeptRequest } from './request-record.ts'
+import { UnlistedSums } from './unlisted.ts'
+
+/** Requests that are written in one storage operation. */
+export interface Batch {
+  /** Consecutive. */
+  readonly number: number
+  readonly requests: KeptRequest[]
+  /** Totals of requests without a record. */
+  readonly unlisted: UnlistedByTime
+  /** How many requests are in `unlisted`. */
+  readonly unlistedCount: number
+  /** Approximate characters of its requests. */
+  size: number
+  /** Resolves when the write has succeeded or failed. */
+  readonly settled: Promise<void>
+  settle(): void
+}
+
+/** Writes batches to the storage. */
+export interface BatchWriter {
+  write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void>
+  /** Called after each written batch. Must not reject. */
+  tidy(): Promise<void>
+}
+
+interface QueueOptions {
+  logger: Logger
+  /** Starts a timer that doesn't keep the process alive. */
+  startTimer(ms: number, onTime: () => void): CancelDeadline
+  /** Loads the writer of this instance. */
+  writer(): Promise<BatchWriter>
+  /** Maximum characters in a batch. */
+  maxCharacters: number
+}
+
+/** Maximum time until a batch is written, in ms. */
+const BATCH_MS = 1_000
+/** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so that a slow storage can keep up. */
+const BATCH_REQUESTS = 250
+/** Maximum waiting requests, and their characters. Further requests are only added to totals. */
+const MAX_WAITING = 10_000
+const MAX_WAITING_SIZE = 8_000_000
+/** Maximum delay between write attempts, in ms. */
+const MAX_PAUSE_MS = 30_000
+/** Time limit for writing waiting requests when the gateway closes, in ms. */
+const CLOSE_MS = 5_000
+
+const NONE: UnlistedByTime = new Map()
+
+/**
+ * The queue of finished requests. It writes them in order after the response, in batches of one second or 250 requests, or larger ones while the
+ * previous batch is being written. Up to 10,000 requests wait for a slow or unavailable storage. Further requests get no record: they are only added
+ * to totals, which are written after the waiting requests.
+ */
+export class RequestQueue {
+  readonly #options: QueueOptions
+  readonly #batches: Batch[] = [] // the last batch may be open
+  readonly #listeners: Array<(request: KeptRequest) => void> = []
+  #isLastOpen = false
+  #number = 0
+  #waiting = 0
+  #waitingSize = 0
+  readonly #unlisted = new UnlistedSums()
+  /** Requests without a record that were written since the queue was last full. */
+  #unlistedWritten = 0
+  #isBehind = false
+  #failures = 0
+  #isClosing = false
+  #hasGivenUp = false
+  #writing: Promise<void> | undefined = undefined
+  #cleanup: Promise<void> | undefined = undefined
+  #cancelTimer: CancelDeadline | undefined = undefined
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  /** The batches still to be written, in order. The last one has the totals of requests without a record. */
+  get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
+    if (this.#unlisted.count === 0) return this.#batches
+    return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
+  }
+
+  /** Queues a finished request. Never throws. `waitUntil` keeps the platform running until the request is written. */
+  add(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void {
+    for (const listener of this.#listeners) listener(request)
+    if (this.#hasGivenUp) {
+      this.#logLoss(1)
+      return
+    }
+    if (this.#waiting >= MAX_WAITING || this.#waitingSize >= MAX_WAITING_SIZE) {
+      this.#addUnlisted(request)
+      return
+    }
+    const batch = this.#getOpenBatch()
+    const size = estimateSize(request)
+    batch.requests.push(request)
+    batch.size += size
+    this.#waiting++
+    this.#waitingSize += size
+    waitUntil?.(batch.settled)
+    const isDue = batch.requests.length >= BATCH_REQUESTS && !this.#writing
+    if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
+  }
+
+  #addUnlisted(request: KeptRequest): void {
+    if (!this.#isBehind)
+      this.#options.logger.warn(
+        `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
+      )
+    this.#isBehind = true
+    this.#unlisted.add(request)
+  }
+
+  /** Registers a listener for finished requests. */
+  listen(listener: (request: KeptRequest) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Writes all waiting requests. Resolves when the write has succeeded or failed. */
+  async flush(): Promise<void> {
+    this.#failures = 0
+    this.#close()
+    while (this.#writing !== undefined) await this.#writing // batches closed in the meantime are written next
+    await this.#cleanup
+  }
+
+  /**
+   * Writes all waiting requests once, then calls `last`. Resolves within 5 s. Requests that can't be written by then are lost, and their number is
+   * logged. Requests that end later are also written, unless some were lost.
+   */
+  async close(last: () => Promise<void>): Promise<void> {
+    this.#isClosing = true
+    let cancel: CancelDeadline | undefined
+    const timeout = new Promise<void>((resolve) => {
+      cancel = this.#options.startTimer(CLOSE_MS, () => {
+        if (this.#waiting > 0 || this.#unlisted.count > 0) this.#giveUp()
+        resolve()
+      })
+    })
+    await Promise.race([this.flush().then(last), timeout])
+    cancel?.()
+  }
+
+  #giveUp(): void {
+    this.#hasGivenUp = true
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#isLastOpen = false
+    let lost = this.#waiting + this.#unlisted.count
+    for (const { settle, unlistedCount } of this.#batches.splice(0)) {
+      settle()
+      lost += unlistedCount
+    }
+    this.#unlisted.take(Number.POSITIVE_INFINITY)
+    this.#waiting = 0
+    this.#waitingSize = 0
+    this.#logLoss(lost)
+  }
+
+  #logLoss(requests: number): void {
+    if (requests > 0)
+      this.#options.logger.error(
+        `Usage was lost because the gateway closed while the storage was unavailable: ${requests}.`,
+      )
+  }
+
+  #getOpenBatch(): Batch {
+    const last = this.#batches.at(-1)
+    if (last && this.#isLastOpen) return last
+    const batch = this.#addBatch()
+    this.#isLastOpen = true
+    if (this.#failures === 0) this.#startTimer(BATCH_MS)
+    return batch
+  }
+
+  #addBatch(unlisted = NONE, unlistedCount = 0): Batch {
+    let settle = () => {}
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve
+    })
+    const batch: Batch = { number: ++this.#number, requests: [], unlisted, unlistedCount, size: 0, settled, settle }
+    this.#batches.push(batch)
+    return batch
+  }
+
+  #startTimer(ms: number): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = this.#options.startTimer(ms, () => {
+      this.#cancelTimer = undefined
+      this.#close()
+    })
+  }
+
+  #close(): void {
+    this.#isLastOpen = false
+    if (this.#writing || this.#batches.length === 0) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#writing = this.#write().then((hasSucceeded) => {
+      this.#writing = undefined
+      if (!hasSucceeded && this.#isClosing) this.#giveUp()
+      else if (!hasSucceeded) this.#startTimer(Math.min(MAX_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
+      else if (!this.#isLastOpen || (this.#batches.at(-1)?.requests.length ?? 0) >= BATCH_REQUESTS)
+        this.#close() // another batch was closed or is full
+      else if (!this.#cancelTimer) this.#startTimer(BATCH_MS)
+    })
+  }
+
+  /** Writes the closed batches. Resolves to whether all writes succeeded. */
+  async #write(): Promise<boolean> {
+    for (let batch = this.#getClosedBatch(); batch; batch = this.#getClosedBatch()) {
+      try {
+        const writer = await this.#options.writer()
+        await writer.write(batch)
+        if (this.#hasGivenUp) return false
+        this.#batches.shift()
+        this.#onWritten(batch)
+        this.#cleanup = writer.tidy().finally(batch.settle)
+      } catch (error) {
+        if (this.#failures++ === 0)
+          this.#options.logger.warn(
+            'Usage cannot be written to the storage. It is kept in memory until the storage works again.',
+            {
+              error: error instanceof Error ? error.message : String(error),
+            },
+          )
+        for (const { settle } of this.#batches) settle()
+        return false
+      }
+    }
+    return true
+  }
+
+  #getClosedBatch(): Batch | undefined {
+    if (this.#failures === 0) this.#queueUnlisted()
+    return this.#isLastOpen && this.#batches.length === 1 ? undefined : this.#batches[0]
+  }
+
+  /** Queues totals of requests without a record, unless such a batch is already waiting. */
+  #queueUnlisted(): void {
+    if (this.#unlisted.count === 0 || this.#batches.some(({ unlistedCount }) => unlistedCount > 0)) return
+    this.#isLastOpen = false // batches are written in numeric order
+    for (const { unlisted, count } of this.#unlisted.take(this.#options.maxCharacters)) this.#addBatch(unlisted, count)
+  }
+
+  #onWritten({ requests, size, unlistedCount }: Batch): void {
+    this.#failures = 0
+    this.#waiting -= requests.length
+    this.#waitingSize -= size
+    this.#unlistedWritten += unlistedCount
+    if (this.#unlistedWritten === 0 || this.#waiting > MAX_WAITING / 2) return
+    if (this.#unlisted.count > 0 || this.#batches.some((batch) => batch.unlistedCount > 0)) return
+    this.#options.logger.warn(
+      `Usage has been written. ${this.#unlistedWritten} requests are counted in the totals but have no individual record.`,
+    )
+    this.#unlistedWritten = 0
+    this.#isBehind = false
+  }
+}
+
+function estimateSize({ metadata, user, reason, model, attempts, skipped, warnings }: KeptRequest): number {
+  let size = 300 + (user?.length ?? 0) + (reason?.length ?? 0) + (model?.length ?? 0) + (skipped?.length ?? 0) * 100
+  for (const { message } of attempts) size += 150 + (message?.length ?? 0)
+  for (const text of warnings ?? []) size += text.length
+  for (const name in metadata) size += name.length + (metadata[name]?.length ?? 0) + 8
+  return size
+}

@@ -1,0 +1,364 @@
+import { getIdAfter, getRequestTime } from '../../lib/request-id.ts'
+import type { Clock, Storage } from '../../types.ts'
+import type { RetentionDays } from './keeper.ts'
+import {
+  DAY_MS,
+  getHour,
+  getPeriodCursor,
+  getRequestsCursor,
+  getRequestsPrefix,
+  getShard,
+  getTotalsPrefix,
+  getUnlistedCursor,
+  HOUR_MS,
+  PERIOD_MS,
+  type Period,
+  parsePeriodStart,
+  parseTimeSpan,
+  parseUnlistedTime,
+  SHARDS,
+  UNLISTED,
+} from './layout.ts'
+import { matchesRequest, matchesRow, type RequestFilter, type TimeRange, type UsageFilter } from './query.ts'
+import type { RequestQueue } from './queue.ts'
+import { readRemovedTime } from './remove-oldest.ts'
+import type { KeptRequest } from './request-record.ts'
+import { type Scan, ShardScan } from './scan.ts'
+import { type Dimensions, decodeTotals, getTotalsRows, type Sums, type Totals } from './totals.ts'
+import { decodeRequests } from './usage-codec.ts'
+import { readTail, type TailBatch } from './usage-tail.ts'
+
+interface ReaderOptions {
+  storage: Storage
+  clock: Clock
+  queue: Pick<RequestQueue, 'batches'>
+  instance: string
+  days(): Promise<RetentionDays>
+}
+
+/** The time range, cursor, and maximum length of a page. */
+interface PageRange extends TimeRange {
+  before?: string | undefined
+  limit: number
+  /** Whether to count the requests without a record in the time range. */
+  countsMissing?: boolean
+}
+
+/** A page of requests. */
+export interface RequestPage {
+  requests: KeptRequest[]
+  /** Cursor of the next page, whose requests have smaller IDs. Absent on the last page. */
+  before?: string
+  /** The number of requests without a record in the time range; absent if 0. */
+  missing?: number
+}
+
+/** Receives the totals of one hour or day. `at` is its start in epoch ms. */
+type OnSums = (row: { dimensions: Dimensions; sums: Readonly<Sums> }, at: number) => void
+
+/** Maximum requests to check for a page. Beyond that, a page ends even if it isn't full. */
+const MAX_CHECKED = 200_000
+const FIRST_PAGE = 4
+const PAGE = 50
+
+/** Reads request records and totals, including those this process hasn't written yet. Methods reject if the storage can't be read. */
+export class UsageReader {
+  readonly #options: ReaderOptions
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+  }
+
+  /** Returns a request, or `undefined` if there is no record of it. */
+  async request(id: string): Promise<KeptRequest | undefined> {
+    const { storage } = this.#options
+    const time = getRequestTime(id)
+    if (time < (await this.oldest())) return undefined
+    for (const { requests } of await this.#readTail())
+      for (const request of requests) if (request.id === id) return request
+    const found = await Promise.all(SHARDS.map((shard) => findRequest(storage, shard, id)))
+    return found.find((request) => request !== undefined)
+  }
+
+  /** Returns up to `limit` requests, newest first. */
+  async requests(filter: RequestFilter, page: PageRange): Promise<RequestPage> {
+    const tail = await this.#readTail(filter.keyId)
+    const found = await this.#requests(filter, page, tail)
+    const missing = page.countsMissing ? await this.#countMissing(filter, page, tail) : 0
+    return missing > 0 ? { ...found, missing } : found
+  }
+
+  /** Returns the arrival time of the latest request of each key in its range, in epoch ms, by key ID. Omits keys without requests. */
+  async latest(ranges: ReadonlyMap<string, TimeRange>): Promise<Map<string, number>> {
+    const tail = await this.#readTail()
+    const found = new Map<string, number>()
+    const work = Array.from(ranges, async ([keyId, range]) => {
+      const [latest] = (await this.#requests({ keyId }, { ...range, limit: 1 }, tail)).requests
+      if (latest) found.set(keyId, getRequestTime(latest.id))
+    })
+    await Promise.all(work)
+    return found
+  }
+
+  async #requests(
+    filter: RequestFilter,
+    { from, to, before, limit }: PageRange,
+    tail: readonly TailBatch[],
+  ): Promise<RequestPage> {
+    const scan = {
+      from: Math.max(from, await this.oldest()),
+      to: before === undefined ? to : Math.min(to, getRequestTime(before) + 1),
+      before,
+      keyId: filter.keyId,
+      matches: (request: KeptRequest) => matchesRequest(filter, request),
+    }
+    const shards = this.#createScans(filter, scan, tail)
+    const requests: KeptRequest[] = []
+    for (;;) {
+      const next = await this.#findNewest(shards)
+      if (typeof next === 'number') return { requests, before: getIdAfter(next) }
+      if (!next) return { requests }
+      const last = requests.at(-1)
+      const request = next.newest
+      next.take()
+      if (!request || request.id === last?.id) continue // stored twice
+      if (requests.length === limit) return { requests, ...(last && { before: last.id }) }
+      requests.push(request)
+    }
+  }
+
+  #createScans(filter: UsageFilter, scan: Scan, tail: readonly TailBatch[]): ShardScan[] {
+    const byShard = new Map<string, KeptRequest[]>()
+    for (const { requests } of tail)
+      for (const request of requests) {
+        const shard = getShard(request.keyId)
+        const shardRequests = byShard.get(shard)
+        if (shardRequests) shardRequests.push(request)
+        else byShard.set(shard, [request])
+      }
+    return listShards(filter).map(
+      (shard) => new ShardScan(this.#options.storage, shard, { scan, found: byShard.get(shard) ?? [] }),
+    )
+  }
+
+  /**
+   * Returns the scan with the newest remaining request, or `undefined` if none remain. If too many requests were checked, returns a time instead: all
+   * newer requests have been found.
+   */
+  async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
+    for (;;) {
+      let newest: ShardScan | undefined
+      let read = 0
+      for (const shard of shards) {
+        read += shard.read
+        if (shard.newest && (!newest?.newest || shard.newest.id > newest.newest.id)) newest = shard
+      }
+      const time = newest?.newest ? getRequestTime(newest.newest.id) : Number.NEGATIVE_INFINITY
+      const unread = shards.filter(({ position }) => position > Number.NEGATIVE_INFINITY && position >= time)
+      if (unread.length === 0) return newest
+      const furthest = Math.max(...unread.map(({ position }) => position))
+      if (read > MAX_CHECKED && furthest < Number.POSITIVE_INFINITY) return furthest
+      const unfinished = unread.filter(({ position }) => position >= furthest - HOUR_MS)
+      await Promise.all(unfinished.map((shard) => shard.advance()))
+    }
+  }
+
+  /**
+   * Calls `onSums` with totals of all matching requests; each request is in one row. For parts of an hour, it adds up individual requests. `unit` is
+   * the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they were too
+   * large.
+   */
+  async sums(
+    filter: UsageFilter,
+    { from, to, unit }: TimeRange & { unit: Period },
+    onSums: OnSums,
+  ): Promise<TimeRange & { isLessPrecise: boolean }> {
+    const { clock } = this.#options
+    const { totals } = await this.#options.days()
+    const oldest = await this.oldest()
+    const nextHour = (Math.floor(clock.now() / HOUR_MS) + 1) * HOUR_MS
+    const range = {
+      from: Math.max(from, clock.now() - totals * DAY_MS),
+      to: Math.max(Math.min(to, nextHour), 0),
+    }
+    if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // individual requests are gone
+    if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
+    const whole = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
+    let isLessPrecise = false
+    if (whole.from <= whole.to) {
+      await this.#sumRequests(filter, { from: range.from, to: whole.from }, onSums)
+      await this.#sumRequests(filter, { from: whole.to, to: range.to }, onSums)
+      isLessPrecise = await this.#sumPeriods(filter, { ...whole, unit }, onSums)
+    } else await this.#sumRequests(filter, range, onSums)
+    return { ...range, isLessPrecise }
+  }
+
+  async #sumRequests(filter: UsageFilter, { from, to }: TimeRange, onSums: OnSums): Promise<void> {
+    if (from >= to) return
+    await this.#sumUnlisted(filter, { from, to, tail: await this.#readTail(filter.keyId) }, onSums)
+    for (let before: string | undefined; ; ) {
+      const page = await this.requests(filter, { from, to, before, limit: 5_000 })
+      for (const request of page.requests)
+        for (const row of getTotalsRows(request))
+          if (matchesRow(filter, row.dimensions)) onSums(row, getHour(request.id))
+      if (page.before === undefined) return
+      before = page.before
+    }
+  }
+
+  async #sumPeriods(
+    filter: UsageFilter,
+    { from, to, unit }: TimeRange & { unit: Period },
+    onSums: OnSums,
+  ): Promise<boolean> {
+    const tail = await this.#readTail(filter.keyId) // before the totals, which store the batches they include
+    const parts = splitIntoPeriods({ from, to }, unit)
+    const results = await Promise.all(
+      listShards(filter).flatMap((shard) =>
+        parts.map((part) => this.#sumPart({ ...part, shard, filter, tail }, onSums)),
+      ),
+    )
+    return results.some((isLessPrecise) => isLessPrecise)
+  }
+
+  async #sumPart(
+    { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
+    onSums: OnSums,
+  ): Promise<boolean> {
+    const { storage } = this.#options
+    const includedBatches = new Map<number, Array<Record<string, number>>>()
+    let isLessPrecise = false
+    const maxPeriods = Math.ceil((to - from) / PERIOD_MS[period]) + 1
+    for (let after = getPeriodCursor(period, shard, from), isOver = from >= to; !isOver; ) {
+      const limit = Math.min(PAGE, maxPeriods)
+      const page = await storage.list(getTotalsPrefix(period, shard), { after, limit })
+      isOver = page.length < limit
+      for (const { key, value } of page) {
+        after = key
+        const at = parsePeriodStart(period, key)
+        if (at >= to) {
+          isOver = true
+          break
+        }
+        const totals = decodeTotals(value)
+        if (!totals) continue
+        isLessPrecise ||= totals.leftOut > 0
+        includedBatches.set(at, [...(includedBatches.get(at) ?? []), totals.through])
+        for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onSums(row, at)
+      }
+    }
+    this.#sumTail({ from, to, period, shard, filter, tail }, includedBatches, onSums)
+    return isLessPrecise
+  }
+
+  /** Adds up the batches that the stored totals don't include. */
+  #sumTail(
+    { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
+    includedBatches: ReadonlyMap<number, ReadonlyArray<Record<string, number>>>,
+    onSums: OnSums,
+  ): void {
+    for (const { instance, number, requests, unlisted } of tail) {
+      const isDue = (at: number) => !includedBatches.get(at)?.some((through) => (through[instance] ?? 0) >= number)
+      const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
+      for (const request of requests) {
+        const time = getRequestTime(request.id)
+        if (time < from || time >= to || getShard(request.keyId) !== shard || !isDue(getPeriod(time))) continue
+        for (const row of getTotalsRows(request)) if (matchesRow(filter, row.dimensions)) onSums(row, getPeriod(time))
+      }
+      for (const [time, totals] of unlisted)
+        if (time >= from && time < to && isDue(getPeriod(time)))
+          for (const row of totals.rows())
+            if (getShard(row.dimensions.keyId) === shard && matchesRow(filter, row.dimensions))
+              onSums(row, getPeriod(time))
+    }
+  }
+
+  async #countMissing(filter: UsageFilter, { from, to }: TimeRange, tail: readonly TailBatch[]): Promise<number> {
+    let count = 0
+    const range = { from: Math.max(from, await this.oldest()), to }
+    await this.#sumUnlisted(filter, { ...range, tail }, ({ sums }) => {
+      count += sums.requests
+    })
+    return count
+  }
+
+  async #sumUnlisted(
+    filter: UsageFilter,
+    { from, to, tail }: TimeRange & { tail: readonly TailBatch[] },
+    onSums: OnSums,
+  ): Promise<void> {
+    const { storage } = this.#options
+    const includedBatches = new Map<number, Array<Record<string, number>>>()
+    const add = (totals: Totals, time: number) => {
+      for (const row of totals.rows())
+        if (matchesRow(filter, row.dimensions)) onSums(row, Math.floor(time / HOUR_MS) * HOUR_MS)
+    }
+    for (let after = getUnlistedCursor(from), isOver = false; !isOver; ) {
+      const page = await storage.list(UNLISTED, { after, limit: PAGE })
+      isOver = page.length < PAGE
+      for (const { key, value } of page) {
+        after = key
+        const time = parseUnlistedTime(key)
+        const totals = decodeTotals(value)
+        if (time >= to) isOver = true
+        if (time < from || time >= to || !totals) continue
+        includedBatches.set(time, [...(includedBatches.get(time) ?? []), totals.through])
+        add(totals, time)
+      }
+    }
+    for (const { instance, number, unlisted } of tail)
+      for (const [time, totals] of unlisted)
+        if (
+          time >= from &&
+          time < to &&
+          !includedBatches.get(time)?.some((through) => (through[instance] ?? 0) >= number)
+        )
+          add(totals, time)
+  }
+
+  #readTail(keyId?: string): Promise<TailBatch[]> {
+    return readTail(this.#options.storage, { ...this.#options, keyId })
+  }
+
+  /** Returns the earliest possible arrival time of a stored request, in epoch ms. */
+  async oldest(): Promise<number> {
+    const { storage, clock, days } = this.#options
+    const oldest = clock.now() - (await days()).requests * DAY_MS
+    return storage.usageRecordLimit ? Math.max(oldest, await readRemovedTime(storage)) : oldest
+  }
+}
+
+/** A time range and the period of its totals. */
+interface PeriodRange extends TimeRange {
+  period: Period
+}
+
+/** Splits a range of whole hours into hours and days, or into hours only if rows must distinguish hours. */
+function splitIntoPeriods({ from, to }: TimeRange, unit: Period): PeriodRange[] {
+  const firstDay = Math.ceil(from / DAY_MS) * DAY_MS
+  const lastDay = Math.floor(to / DAY_MS) * DAY_MS
+  if (unit === 'hour' || firstDay >= lastDay) return [{ from, to, period: 'hour' }]
+  return [
+    { from, to: firstDay, period: 'hour' },
+    { from: firstDay, to: lastDay, period: 'day' },
+    { from: lastDay, to, period: 'hour' },
+  ]
+}
+
+const listShards = ({ keyId }: UsageFilter): readonly string[] => (keyId === undefined ? SHARDS : [getShard(keyId)])
+
+async function findRequest(storage: Storage, shard: string, id: string): Promise<KeptRequest | undefined> {
+  const time = getRequestTime(id)
+  for (let after = getRequestsCursor(shard, time + 1); ; ) {
+    const page = await storage.list(getRequestsPrefix(shard), { after, limit: FIRST_PAGE })
+    for (const { key, value } of page) {
+      after = key
+      const { first, last } = parseTimeSpan(key)
+      if (last < time) return undefined
+      if (first > time || !value.includes(id)) continue
+      const found = decodeRequests(value)?.find((request) => request.id === id)
+      if (found) return found
+    }
+    if (page.length < FIRST_PAGE) return undefined
+  }
+}

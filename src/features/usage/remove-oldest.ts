@@ -1,0 +1,46 @@
+import type { Storage } from '../../types.ts'
+import { getRequestsPrefix, parseRequestCount, parseTimeSpan, REMOVED, SHARDS } from './layout.ts'
+import { decodeRequests } from './usage-codec.ts'
+
+interface RemoveOptions {
+  storage: Storage
+  /** Yields so that other work can run. */
+  turnEnd(): Promise<void>
+}
+
+const ROW_BYTES = 300
+
+/** Removes the oldest records beyond the storage's limit. */
+export async function removeOldest({ storage, turnEnd }: RemoveOptions): Promise<void> {
+  const limit = storage.usageRecordLimit
+  if (!limit) return
+  const values: Array<{ key: string; last: number; count: number; bytes: number }> = []
+  let records = 0
+  let bytes = 0
+  for (const shard of SHARDS) {
+    for (const { key, value } of await storage.list(getRequestsPrefix(shard))) {
+      const count = parseRequestCount(key) ?? decodeRequests(value)?.length ?? 0
+      const entry = { key, last: parseTimeSpan(key).last, count, bytes: value.length + ROW_BYTES }
+      values.push(entry)
+      records += entry.count
+      bytes += entry.bytes
+    }
+    await turnEnd()
+  }
+  if (records <= limit.records && bytes <= limit.bytes) return
+  const removed = []
+  for (const value of values.sort((a, b) => a.last - b.last)) {
+    if (records <= limit.records && bytes <= limit.bytes) break
+    records -= value.count
+    bytes -= value.bytes
+    removed.push(value)
+  }
+  const through = Math.max(removed.at(-1)?.last ?? 0, await readRemovedTime(storage))
+  await storage.set(REMOVED, String(through + 1)) // readers must stop relying on the records first
+  await Promise.all(removed.map(({ key }) => storage.delete(key)))
+}
+
+/** Returns the time since which no records were removed early, in epoch ms. */
+export async function readRemovedTime(storage: Storage): Promise<number> {
+  return Number((await storage.get(REMOVED))?.value ?? 0)
+}

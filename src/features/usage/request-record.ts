@@ -1,0 +1,174 @@
+import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
+import type { CostSource } from '../../pricing/cost.ts'
+import type { ServedBy } from '../../request/hook-records.ts'
+import type { ClientFormat, PricedUnit } from '../../types.ts'
+
+/** Token counts. `input` includes cache reads and writes, `output` includes reasoning. */
+export interface Tokens {
+  input: number
+  output: number
+  cacheRead: number
+  cacheWrite: number
+  reasoning: number
+  /** Image and audio tokens included in `input` and `output`, if the provider reports them. */
+  inputImage?: number
+  outputImage?: number
+  inputAudio?: number
+  outputAudio?: number
+}
+
+/** The optional counts, in storage order. */
+export const MEDIA = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio'] as const
+
+/** Lists the optional counts in storage order; `undefined` if all are 0. */
+export const listMediaCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
+  MEDIA.some((name) => tokens[name]) ? MEDIA.map((name) => tokens[name] ?? 0) : undefined
+
+/** Adds optional counts in storage order to `sum` and returns it. */
+export function addMediaCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
+  for (const [at, name] of MEDIA.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
+  return sum
+}
+
+/** Counts of billable units other than tokens. */
+export type UsedUnits = Partial<Record<PricedUnit, number>>
+
+/** Usage and cost; unknown fields are absent. */
+export interface UsageCost {
+  tokens?: Tokens
+  units?: UsedUnits
+  /** In US dollars, rounded to nano-dollars; absent if part of the cost is unknown. */
+  costUsd?: number
+  costSource?: CostSource
+}
+
+/** The target of a request. */
+export interface KeptTarget {
+  provider: string
+  model: string
+  connectionId: string
+}
+
+/** An attempt in a request record. */
+export interface KeptAttempt extends KeptTarget, UsageCost {
+  /** As in the hook's attempt record: `answered`, a failure class, `cancelled`, or `outrun`. */
+  outcome: string
+  status: number
+  /** Time since the request arrived. */
+  startMs: number
+  /** Time to the response, the first content of a stream, or the failure. */
+  durationMs: number
+  /** If it failed: the provider's message without credentials, up to 200 characters. */
+  message?: string
+}
+
+/** A target that wasn't called, or an excluded combo entry, with the reason. */
+export type KeptSkip = (KeptTarget & { skipped: string }) | { entry: string; skipped: string }
+
+/** How a request ended. */
+export type KeptEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
+
+/**
+ * The record of a request to a model endpoint, including rejected ones. It has no prompt, response, IP address, or credential. Tokens, units, and
+ * costs are totals over its attempts.
+ */
+export interface KeptRequest extends UsageCost {
+  tokens: Tokens
+  /** As in the header `x-signalbox-request-id`; IDs sort by `time`. */
+  id: string
+  /** Arrival time, ISO 8601. */
+  time: string
+  /** ID of the client's API key; absent without one. */
+  keyId?: string
+  /** The key's group at the time. */
+  groupId?: string
+  /** The key's metadata at the time. */
+  metadata?: Readonly<Record<string, string>>
+  /** The end user the client named, up to 200 characters. */
+  user?: string
+  /** The path of the endpoint, such as `/v1/chat/completions`. */
+  endpoint: string
+  format: ClientFormat
+  /** The requested model; absent if the request couldn't be read. */
+  model?: string
+  /** The target whose response the client got, or the last one called; absent if none was called. */
+  target?: KeptTarget
+  streamed: boolean
+  /** In order: the first 20 attempts, and all that used something. */
+  attempts: readonly KeptAttempt[]
+  /** At most 20. */
+  skipped?: readonly KeptSkip[]
+  /** Time to the response, or to the first content of its stream. */
+  firstByteMs?: number
+  durationMs: number
+  status: number
+  end: KeptEnd
+  /** The gateway's error code, in UPPER_SNAKE. */
+  error?: string
+  /** Why it was rejected or failed, up to 300 characters. */
+  reason?: string
+  warnings?: readonly string[]
+  /** Who produced the reply. Absent if it was a provider that was called, or the gateway if none was. */
+  servedBy?: ServedBy
+}
+
+/** Returns who produced the reply if the record doesn't say. */
+export const getDefaultServer = (attempts: readonly KeptAttempt[]): ServedBy =>
+  attempts.length > 0 ? 'provider' : 'gateway'
+
+/** Adds up all attempts. If none used anything, the cost is 0. */
+export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tokens: Tokens } {
+  let sum: UsageCost | undefined
+  for (const attempt of attempts) {
+    if (attempt.tokens === undefined && attempt.units === undefined) continue
+    sum = sum ? addUsageCost(sum, attempt) : attempt
+  }
+  if (!sum) return { tokens: { ...NO_TOKENS }, costUsd: 0 }
+  const { tokens, units, costUsd, costSource } = sum
+  const spent: UsageCost & { tokens: Tokens } = { tokens: tokens ?? { ...NO_TOKENS } }
+  if (units) spent.units = units
+  if (costUsd !== undefined) spent.costUsd = costUsd
+  if (costSource) spent.costSource = costSource
+  return spent
+}
+
+function addUsageCost(one: UsageCost, other: UsageCost): UsageCost {
+  const sum: UsageCost = {}
+  if (one.tokens || other.tokens) sum.tokens = addTokens({ ...NO_TOKENS, ...one.tokens }, other.tokens)
+  if (one.units || other.units) sum.units = addUnits({ ...one.units }, other.units)
+  if (one.costUsd !== undefined && other.costUsd !== undefined)
+    sum.costUsd = fromNanoUsd(toNanoUsd(one.costUsd) + toNanoUsd(other.costUsd))
+  const source = SOURCES.findLast((known) => known === one.costSource || known === other.costSource)
+  if (source) sum.costSource = source
+  return sum
+}
+
+export const NO_TOKENS: Readonly<Tokens> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
+
+/** Adds `more` to `sum` and returns `sum`. */
+export function addTokens(sum: Tokens, more: Readonly<Tokens> = NO_TOKENS): Tokens {
+  sum.input += more.input
+  sum.output += more.output
+  sum.cacheRead += more.cacheRead
+  sum.cacheWrite += more.cacheWrite
+  sum.reasoning += more.reasoning
+  return addMediaCounts(sum, listMediaCounts(more))
+}
+
+/** Adds `more` to `sum` and returns `sum`. */
+export function addUnits(sum: UsedUnits, more: Readonly<UsedUnits> = {}): UsedUnits {
+  for (const [unit, count] of Object.entries(more) as Array<[PricedUnit, number]>) // an object has no other keys
+    sum[unit] = (sum[unit] ?? 0) + count
+  return sum
+}
+
+/** Cost sources, least certain last. */
+export const SOURCES: readonly CostSource[] = ['reported', 'counted', 'estimated']
+
+/** Formats epoch ms in ISO 8601. */
+export function formatIsoTime(time: number): string {
+  if (lastFormatted.time !== time) lastFormatted = { time, text: new Date(time).toISOString() }
+  return lastFormatted.text
+}
+
+let lastFormatted = { time: Number.NaN, text: '' }

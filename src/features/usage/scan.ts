@@ -1,0 +1,107 @@
+import { getRequestTime } from '../../lib/request-id.ts'
+import type { Storage } from '../../types.ts'
+import { getRequestsCursor, getRequestsPrefix, parseTimeSpan } from './layout.ts'
+import type { KeptRequest } from './request-record.ts'
+import { decodeRequests } from './usage-codec.ts'
+
+/** The criteria of a scan. */
+export interface Scan {
+  /** In epoch ms; `to` is exclusive. */
+  from: number
+  to: number
+  /** Only requests with smaller IDs. */
+  before?: string | undefined
+  /** Only requests with this API key. */
+  keyId?: string | undefined
+  matches(request: KeptRequest): boolean
+}
+
+/** A listed value that isn't decoded yet. */
+interface ListedValue {
+  value: string
+  first: number
+  last: number
+}
+
+/** How many values to list at first, and at most. */
+const FIRST_PAGE = 2
+const MAX_PAGE = 32
+
+/**
+ * Iterates over the matching requests of a shard, newest first. `advance` reads more from the storage; `position` returns how far the scan has
+ * progressed.
+ */
+export class ShardScan {
+  readonly #storage: Storage
+  readonly #shard: string
+  readonly #scan: Scan
+  /** Decoded requests that haven't been taken yet, newest first. */
+  #found: KeptRequest[]
+  #listed: ListedValue[] = []
+  #after: string
+  #pageSize = FIRST_PAGE
+  #isListed = false
+  /** The number of values and requests the scan has decoded. */
+  read = 0
+
+  /** `found` are requests of the shard that its values may not contain yet. */
+  constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly KeptRequest[] }) {
+    this.#storage = storage
+    this.#shard = shard
+    this.#scan = scan
+    this.#found = this.#filter(found).sort(newestFirst)
+    this.#after = getRequestsCursor(shard, scan.to)
+  }
+
+  /** The newest decoded request that hasn't been taken. */
+  get newest(): KeptRequest | undefined {
+    return this.#found[0]
+  }
+
+  /** Returns the time since which all requests have been read, in epoch ms; `-Infinity` at the end. */
+  get position(): number {
+    const [next] = this.#listed
+    return next ? next.last : this.#isListed ? Number.NEGATIVE_INFINITY : this.#nextPosition
+  }
+
+  #nextPosition = Number.POSITIVE_INFINITY
+
+  take(): void {
+    this.#found.shift()
+  }
+
+  /** Decodes the next value, or lists one more page of values. */
+  async advance(): Promise<void> {
+    const next = this.#listed.shift()
+    if (!next) return this.#list()
+    const requests = decodeRequests(next.value, this.#scan.keyId) ?? []
+    this.read += 1 + requests.length
+    const matching = this.#filter(requests)
+    if (matching.length > 0) this.#found = [...this.#found, ...matching].sort(newestFirst)
+  }
+
+  async #list(): Promise<void> {
+    const { from, to } = this.#scan
+    const limit = this.#pageSize
+    const page = await this.#storage.list(getRequestsPrefix(this.#shard), { after: this.#after, limit })
+    this.#pageSize = Math.min(limit * 2, MAX_PAGE)
+    this.#isListed = page.length < limit
+    for (const { key, value } of page) {
+      const span = parseTimeSpan(key)
+      this.#after = key
+      this.#nextPosition = span.last
+      if (span.last < from) this.#isListed = true
+      else if (span.first < to) this.#listed.push({ value, ...span })
+    }
+  }
+
+  #filter(requests: readonly KeptRequest[]): KeptRequest[] {
+    const { from, to, before, matches } = this.#scan
+    return requests.filter((request) => {
+      const time = getRequestTime(request.id)
+      return time >= from && time < to && (before === undefined || request.id < before) && matches(request)
+    })
+  }
+}
+
+const newestFirst = (a: KeptRequest, b: KeptRequest) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -1,0 +1,122 @@
+import { retryLostRace } from '../../records/storage-access.ts'
+import type { Clock, Storage } from '../../types.ts'
+import { DAY_MS, getShard, getTotalsKey, getUnlistedKey, HOUR_MS, MINUTE_MS, PERIOD_MS, type Period } from './layout.ts'
+import { decodeTotals, Totals, type TotalsRow } from './totals.ts'
+
+/** Maximum TTL of a storage, in ms. */
+export const MAX_TTL_MS = 1e12
+
+/** Totals of batches with consecutive numbers. */
+export interface BatchSums {
+  first: number
+  last: number
+  rows: Iterable<TotalsRow>
+}
+
+interface AddSumsOptions {
+  storage: Storage
+  clock: Clock
+  maxCharacters: number
+  /** Yields so that other work can run. */
+  turnEnd(): Promise<void>
+  onError(error: unknown): void
+}
+
+/** Values from this many characters on take milliseconds to read or write. */
+const LARGE = 100_000
+const ROW_CHARACTERS = 100
+
+/** Totals of a batch by shard and hour, and totals of requests without a record by time. */
+export class SumsByHour {
+  readonly hours = new Map<string, { shard: string; hour: number; totals: Totals }>()
+  readonly unlisted = new Map<number, Totals>()
+
+  getTotals(shard: string, time: number): Totals {
+    const hour = Math.floor(time / HOUR_MS) * HOUR_MS
+    const name = `${shard}/${hour}`
+    const known = this.hours.get(name)
+    if (known) return known.totals
+    const totals = new Totals()
+    this.hours.set(name, { shard, hour, totals })
+    return totals
+  }
+
+  /** Adds totals of requests without a record that arrived at `time`. */
+  addUnlisted(time: number, sums: Totals): void {
+    const known = this.unlisted.get(time) ?? new Totals()
+    this.unlisted.set(time, known)
+    for (const row of sums.rows()) {
+      known.add(row)
+      this.getTotals(getShard(row.dimensions.keyId), time).add(row)
+    }
+  }
+}
+
+/** Stored totals include only some of the batches, so the caller must fold batches one by one. */
+export class PartlyAddedError extends Error {}
+
+/**
+ * Adds totals of batches to stored totals that don't include them yet. Throws `PartlyAddedError` if the stored totals include only part of a batch
+ * range.
+ */
+async function addToSums(
+  { storage, maxCharacters, turnEnd, onError }: AddSumsOptions,
+  { baseKey, instance, ttlMs }: { baseKey: string; instance: string; ttlMs: number },
+  batches: readonly BatchSums[],
+): Promise<void> {
+  const key = storage.atomic ? baseKey : `${baseKey}/${instance}` // without conditional writes, each instance has a value of its own
+  await retryLostRace(async () => {
+    const stored = await storage.get(key)
+    const decoded = stored && decodeTotals(stored.value)
+    if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
+    if (stored && stored.value.length > LARGE) await turnEnd()
+    const totals = decoded ?? new Totals()
+    const lastIncluded = totals.through[instance] ?? 0
+    const due = batches.filter(({ last }) => last > lastIncluded)
+    if (due.some(({ first }) => first <= lastIncluded)) throw new PartlyAddedError()
+    const last = due.at(-1)
+    if (!last) return true
+    for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))
+    totals.through[instance] = last.last
+    if (totals.size > LARGE / ROW_CHARACTERS) await turnEnd()
+    return storage.set(key, totals.encode(maxCharacters), {
+      ifVersion: stored?.version ?? null,
+      ttlMs,
+      durability: 'relaxed',
+    })
+  })
+}
+
+/** Adds totals of batches to the stored totals of their hours and days. Throws as `addToSums` does. */
+export async function addSumsByHour(
+  options: AddSumsOptions,
+  { instance, days }: { instance: string; days: { requests: number; totals: number } },
+  batches: ReadonlyArray<{ first: number; last: number; sums: SumsByHour }>,
+): Promise<void> {
+  const now = options.clock.now()
+  const entries = new Map<string, { end: number; days: number; sums: BatchSums[] }>()
+
+  function add(baseKey: string, end: number, keptDays: number, { first, last, rows }: BatchSums): void {
+    const entry = entries.get(baseKey) ?? { end, days: keptDays, sums: [] }
+    entries.set(baseKey, entry)
+    const before = entry.sums.at(-1)
+    if (before?.last === last) before.rows = [...before.rows, ...rows]
+    else entry.sums.push({ first, last, rows })
+  }
+
+  for (const { first, last, sums } of batches) {
+    for (const { shard, hour, totals } of sums.hours.values())
+      for (const period of ['hour', 'day'] as const satisfies Period[]) {
+        const end = (Math.floor(hour / PERIOD_MS[period]) + 1) * PERIOD_MS[period]
+        add(getTotalsKey(period, shard, hour), end, days.totals, { first, last, rows: [...totals.rows()] })
+      }
+    for (const [time, totals] of sums.unlisted)
+      add(getUnlistedKey(time), time + MINUTE_MS, days.requests, { first, last, rows: [...totals.rows()] })
+  }
+  for (const [baseKey, { end, days: keptDays, sums }] of entries) {
+    const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)
+    if (ttlMs < 1) continue
+    await addToSums(options, { baseKey, instance, ttlMs }, sums)
+    await options.turnEnd()
+  }
+}

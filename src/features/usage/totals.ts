@@ -1,0 +1,297 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { toNanoUsd } from '../../lib/usd.ts'
+import { Histogram } from './histogram.ts'
+import {
+  addMediaCounts,
+  addTokens,
+  addUnits,
+  type KeptRequest,
+  type KeptTarget,
+  listMediaCounts,
+  NO_TOKENS,
+  type Tokens,
+  type UsedUnits,
+} from './request-record.ts'
+import { StringTable } from './usage-codec.ts'
+
+/** The dimensions of totals; an empty string means no value. */
+export interface Dimensions {
+  keyId: string
+  groupId: string
+  /** The requested model. */
+  model: string
+  /** The target. Tokens and costs are from attempts on it; requests are those it answered or was the last target of. */
+  provider: string
+  targetModel: string
+  connectionId: string
+  user: string
+}
+
+/** The totals of a set of requests. */
+export interface Sums {
+  requests: number
+  /** Requests that failed, were cut, or were rejected. */
+  failed: number
+  /** Failed requests that were rejected before any provider was called. */
+  refused: number
+  /** Attempts whose tokens or units have an unknown price. */
+  unpriced: number
+  tokens: Tokens
+  units: UsedUnits
+  /** Whole nano-dollars. */
+  nano: number
+  /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
+  durationMs: Histogram | undefined
+  /** Like `durationMs`, for requests that have a first byte. */
+  firstByteMs: Histogram | undefined
+}
+
+/** A row of totals. */
+export interface TotalsRow {
+  dimensions: Dimensions
+  sums: Sums
+}
+
+export const createSums = (): Sums => ({
+  requests: 0,
+  failed: 0,
+  refused: 0,
+  unpriced: 0,
+  tokens: { ...NO_TOKENS },
+  units: {},
+  nano: 0,
+  durationMs: undefined,
+  firstByteMs: undefined,
+})
+
+const MEASURED = ['durationMs', 'firstByteMs'] as const
+
+export function addSums(sum: Sums, addition: Readonly<Sums>): void {
+  sum.requests += addition.requests
+  sum.failed += addition.failed
+  sum.refused += addition.refused
+  sum.unpriced += addition.unpriced
+  addTokens(sum.tokens, addition.tokens)
+  addUnits(sum.units, addition.units)
+  sum.nano += addition.nano
+  for (const name of MEASURED) {
+    const times = addition[name]
+    if (!times) continue
+    sum[name] ??= new Histogram()
+    sum[name].merge(times)
+  }
+}
+
+const copySums = (sums: Readonly<Sums>): Sums => ({
+  ...sums,
+  tokens: { ...sums.tokens },
+  units: { ...sums.units },
+  durationMs: sums.durationMs && new Histogram(sums.durationMs.text),
+  firstByteMs: sums.firstByteMs && new Histogram(sums.firstByteMs.text),
+})
+
+/** Yields the row for the request's own target, and rows for the other targets it called. */
+export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
+  const { end, target, firstByteMs, durationMs } = request
+  const isRefused = end === 'refused'
+  const isFailed = isRefused || end === 'failed' || end === 'cut'
+  const own: TotalsRow = {
+    dimensions: getDimensions(request, target),
+    sums: {
+      requests: 1,
+      failed: isFailed ? 1 : 0,
+      refused: isRefused ? 1 : 0,
+      unpriced: 0,
+      tokens: { ...NO_TOKENS },
+      units: {},
+      nano: 0,
+      durationMs: isRefused ? undefined : Histogram.fromTime(durationMs),
+      firstByteMs: firstByteMs === undefined ? undefined : Histogram.fromTime(firstByteMs),
+    },
+  }
+  for (const attempt of request.attempts) {
+    const { tokens, units, costUsd } = attempt
+    if (!tokens && !units) continue
+    const isOwn = target && attempt.connectionId === target.connectionId && attempt.model === target.model
+    const row = isOwn ? own : { dimensions: getDimensions(request, attempt), sums: createSums() }
+    addTokens(row.sums.tokens, tokens)
+    addUnits(row.sums.units, units)
+    if (costUsd === undefined) row.sums.unpriced++
+    else row.sums.nano += toNanoUsd(costUsd)
+    if (row !== own) yield row
+  }
+  yield own
+}
+
+const getDimensions = (request: KeptRequest, target: KeptTarget | undefined): Dimensions => ({
+  keyId: request.keyId ?? '',
+  groupId: request.groupId ?? '',
+  model: request.model ?? '',
+  provider: target?.provider ?? '',
+  targetModel: target?.model ?? '',
+  connectionId: target?.connectionId ?? '',
+  user: request.user ?? '',
+})
+
+function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId, user }: Dimensions): string {
+  const lengths = `${keyId.length},${groupId.length},${model.length},${provider.length},${targetModel.length},${connectionId.length}`
+  return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${user}`
+}
+
+/** The dimensions to drop if a value would be too large, in order. */
+const DROPPABLE = ['user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
+
+type StoredRow = [
+  ...of: [number, number, number, number, number, number, number],
+  ...counts: [number, number, number, number, number, number, number, number, number, number],
+  /** Earlier releases wrote units only if there were any, and nothing after them. */
+  units?: UsedUnits,
+  /** Histograms; empty if nothing was measured. */
+  durationMs?: string,
+  firstByteMs?: string,
+  /** Image and audio tokens, if any. */
+  media?: number[],
+]
+
+/** The stored form. */
+interface StoredTotals {
+  /** The number of the last batch these totals include, by instance. */
+  through: Record<string, number>
+  /** The number of `DROPPABLE` dimensions that were dropped. */
+  leftOut: number
+  texts: string[]
+  rows: StoredRow[]
+}
+
+/** The totals of one period and shard. They store the last batch they include from each instance, so adding a batch twice changes nothing. */
+export class Totals {
+  through: Record<string, number> = {}
+  leftOut = 0
+  readonly #rows = new Map<string, TotalsRow>()
+
+  /** The number of rows. */
+  get size(): number {
+    return this.#rows.size
+  }
+
+  rows(): IterableIterator<TotalsRow> {
+    return this.#rows.values()
+  }
+
+  add({ dimensions, sums }: TotalsRow): void {
+    const key = getRowKey(dimensions)
+    const row = this.#rows.get(key)
+    if (row) addSums(row.sums, sums)
+    else this.#rows.set(key, { dimensions, sums: copySums(sums) })
+  }
+
+  addRequest(request: KeptRequest): void {
+    for (const row of getTotalsRows(request)) this.add(this.dropDimensions(row))
+  }
+
+  /** Encodes the totals with as many dimensions as fit into `max` characters. */
+  encode(max: number): string {
+    for (;;) {
+      const text = this.#encode()
+      if (text.length <= max || !this.dropNextDimension()) return text
+    }
+  }
+
+  #encode(): string {
+    const table = new StringTable()
+    const index = (text: string) => table.getIndex(text || undefined)
+    const rows = Array.from(this.#rows.values(), ({ dimensions, sums }): StoredRow => {
+      const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
+      const media = listMediaCounts(sums.tokens)
+      const more: [] | [number[]] = media ? [media] : []
+      return [
+        index(dimensions.keyId),
+        index(dimensions.groupId),
+        index(dimensions.model),
+        index(dimensions.provider),
+        index(dimensions.targetModel),
+        index(dimensions.connectionId),
+        index(dimensions.user),
+        sums.requests,
+        sums.failed,
+        sums.refused,
+        sums.unpriced,
+        input,
+        output,
+        cacheRead,
+        cacheWrite,
+        reasoning,
+        sums.nano,
+        sums.units,
+        sums.durationMs?.text ?? '',
+        sums.firstByteMs?.text ?? '',
+        ...more,
+      ]
+    })
+    const { through, leftOut } = this
+    return JSON.stringify({ through, leftOut, texts: table.texts, rows } satisfies StoredTotals)
+  }
+
+  /** Drops the next dimension and merges its rows. Returns `false` if there is none left to drop. */
+  dropNextDimension(): boolean {
+    const dimension = DROPPABLE[this.leftOut]
+    if (dimension === undefined) return false
+    this.leftOut++
+    const before = [...this.#rows.values()]
+    this.#rows.clear()
+    for (const { dimensions, sums } of before) this.add({ dimensions: { ...dimensions, [dimension]: '' }, sums })
+    return true
+  }
+
+  /** Clears the dropped dimensions of a row, as `add` requires. */
+  dropDimensions(row: TotalsRow): TotalsRow {
+    if (this.leftOut === 0) return row
+    const dimensions = { ...row.dimensions }
+    for (const dimension of DROPPABLE.slice(0, this.leftOut)) dimensions[dimension] = ''
+    return { dimensions, sums: row.sums }
+  }
+}
+
+/** Decodes a stored value; `undefined` if it is damaged. */
+export const decodeTotals = (text: string): Totals | undefined => readTotals(tryParseJson(text))
+
+/** Reads the parsed JSON of encoded totals; `undefined` if they are damaged. */
+export function readTotals(stored: unknown): Totals | undefined {
+  if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows) || !isObject(stored.through))
+    return undefined
+  const { through, leftOut, texts, rows } = stored as unknown as StoredTotals // only `encode` writes such values
+  const totals = new Totals()
+  totals.through = through
+  totals.leftOut = leftOut
+  for (const row of rows) totals.add(parseRow(row, texts))
+  return totals
+}
+
+function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
+  const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
+  const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
+  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media } = row
+  const text = (index: number) => texts[index - 1] ?? ''
+  return {
+    dimensions: {
+      keyId: text(keyId),
+      groupId: text(groupId),
+      model: text(model),
+      provider: text(provider),
+      targetModel: text(targetModel),
+      connectionId: text(connectionId),
+      user: text(user),
+    },
+    sums: {
+      requests,
+      failed,
+      refused,
+      unpriced,
+      tokens: addMediaCounts({ input, output, cacheRead, cacheWrite, reasoning }, media),
+      units,
+      nano,
+      durationMs: durationMs ? new Histogram(durationMs) : undefined,
+      firstByteMs: firstByteMs ? new Histogram(firstByteMs) : undefined,
+    },
+  }
+}

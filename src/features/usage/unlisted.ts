@@ -1,0 +1,91 @@
+import { getRequestTime } from '../../lib/request-id.ts'
+import type { UnlistedByTime } from './batch.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
+import type { KeptRequest } from './request-record.ts'
+import { Totals } from './totals.ts'
+
+/** Beyond this many rows, totals become coarser. */
+const MAX_ROWS = 2_000
+/** Approximate characters of an encoded row without its strings. */
+const ROW_SIZE = 200
+/** How totals become coarser, in order: from minutes to hours, then without four dimensions (totals.ts), then to days. */
+const STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_MS] as const
+
+/** Totals of requests without a record, collected while the queue is full. Memory use depends on the number of rows, not of requests. */
+export class UnlistedSums {
+  #byTime = new Map<number, Totals>()
+  #rows = 0
+  #unitMs = MINUTE_MS
+  #steps = 0
+  #dimensionsLeft = 0
+  /** The number of requests. */
+  count = 0
+
+  get byTime(): UnlistedByTime {
+    return this.#byTime
+  }
+
+  add(request: KeptRequest): void {
+    this.count++
+    const totals = this.#getTotals(getRequestTime(request.id))
+    const before = totals.size
+    totals.addRequest(request)
+    this.#rows += totals.size - before
+    if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // one step takes milliseconds
+  }
+
+  /** Removes and returns all totals, in parts of up to about `maxCharacters`. */
+  take(maxCharacters: number): Array<{ unlisted: UnlistedByTime; count: number }> {
+    const parts: Array<{ unlisted: Map<number, Totals>; count: number }> = []
+    let remaining = 0
+    for (const [time, totals] of this.#byTime)
+      for (const row of totals.rows()) {
+        const size = ROW_SIZE + Object.values(row.dimensions).reduce((sum, text) => sum + text.length, 0)
+        if (remaining < size) {
+          parts.push({ unlisted: new Map(), count: 0 })
+          remaining = maxCharacters
+        }
+        remaining -= size
+        const part = parts.at(-1)
+        if (!part) break
+        part.count += row.sums.requests
+        getTotals(part.unlisted, time).add(row)
+      }
+    this.#byTime = new Map()
+    this.#rows = 0
+    this.#unitMs = MINUTE_MS
+    this.#steps = 0
+    this.#dimensionsLeft = 0
+    this.count = 0
+    return parts
+  }
+
+  #getTotals(time: number): Totals {
+    const totals = getTotals(this.#byTime, Math.floor(time / this.#unitMs) * this.#unitMs)
+    while (totals.leftOut < this.#dimensionsLeft && totals.dropNextDimension());
+    return totals
+  }
+
+  #coarsen(): void {
+    const step = STEPS[this.#steps++] ?? 'dimension'
+    if (step === 'dimension') this.#dimensionsLeft++
+    else this.#unitMs = step
+    const before = this.#byTime
+    this.#byTime = new Map()
+    this.#rows = 0
+    for (const [time, formerTotals] of before) {
+      const totals = this.#getTotals(time)
+      const size = totals.size
+      for (const row of formerTotals.rows()) totals.add(totals.dropDimensions(row))
+      this.#rows += totals.size - size
+    }
+  }
+}
+
+function getTotals(byTime: Map<number, Totals>, time: number): Totals {
+  const known = byTime.get(time)
+  if (known) return known
+  const totals = new Totals()
+  byTime.set(time, totals)
+  return totals
+}

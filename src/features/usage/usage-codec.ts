@@ -1,0 +1,306 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { getRequestTime } from '../../lib/request-id.ts'
+import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
+import type { ServedBy } from '../../request/hook-records.ts'
+import type { ClientFormat, PricedUnit } from '../../types.ts'
+import {
+  addMediaCounts,
+  type KeptAttempt,
+  type KeptEnd,
+  type KeptRequest,
+  type KeptSkip,
+  listMediaCounts,
+  NO_TOKENS,
+  SOURCES,
+  sumUsageCosts,
+  type UsageCost,
+} from './request-record.ts'
+
+/*
+ * The storage format of requests: rows of numbers, with strings as indexes into a table that all rows of a value share. A row is a fifth of the size
+ * of the record's JSON and decodes five times faster.
+ */
+
+/** The strings of a value. Indexes start at 1; 0 means no string. */
+export class StringTable {
+  readonly texts: string[] = []
+  /** Total characters of the strings. */
+  size = 0
+  readonly #indexes = new Map<string, number>()
+  /** The round in which each string was last used, by index. */
+  readonly #lastUses: number[] = []
+  #round = 0
+
+  getIndex(text: string | undefined): number {
+    if (text === undefined) return 0
+    const index = this.#indexes.get(text) ?? this.#add(text)
+    this.#lastUses[index - 1] = this.#round
+    return index
+  }
+
+  #add(text: string): number {
+    const index = this.texts.push(text)
+    this.#indexes.set(text, index)
+    this.size += text.length
+    return index
+  }
+
+  /** Returns the strings used since the last call at their indexes, and 0 in place of all others. */
+  takeUsed(): Array<string | 0> {
+    const used = this.texts.map((text, nth) => (this.#lastUses[nth] === this.#round ? text : 0))
+    this.#round++
+    return used
+  }
+}
+
+const UNKNOWN = -1
+
+type AttemptRow = [
+  provider: number,
+  model: number,
+  connectionId: number,
+  outcome: number,
+  status: number,
+  startMs: number,
+  durationMs: number,
+  message: number,
+  /** Absent if the attempt used nothing. */
+  spent?: UsageCostRow,
+]
+type UsageCostRow = [
+  nano: number,
+  source: number,
+  hasTokens: 0 | 1,
+  input: number,
+  output: number,
+  cacheRead: number,
+  cacheWrite: number,
+  reasoning: number,
+  /** `null` if there are no units but image or audio tokens follow. */
+  units?: Record<string, number> | null,
+  media?: number[],
+]
+type SkipRow = [skipped: number, entryOrProvider: number, model?: number, connectionId?: number]
+type RequestRow = [
+  id: string,
+  endpoint: number,
+  format: number,
+  model: number,
+  keyId: number,
+  groupId: number,
+  metadata: number,
+  user: number,
+  end: number,
+  error: number,
+  reason: number,
+  streamed: 0 | 1,
+  status: number,
+  durationMs: number,
+  firstByteMs: number,
+  /** Index of the target among the attempts. */
+  target: number,
+  attempts: AttemptRow[],
+  skipped: SkipRow[],
+  warnings: number[],
+  /** Absent if it is the default server. */
+  servedBy?: number,
+]
+
+const KEY_ID = 4
+
+/** Rows and their strings. A stored value of requests also has its write time, `at`. */
+interface StoredRows {
+  /** 0 in place of strings that no row uses. */
+  texts: Array<string | 0>
+  rows: RequestRow[]
+}
+
+/** Encodes a request as a row. */
+export const encodeRow = (request: KeptRequest, table: StringTable): string =>
+  JSON.stringify(toRequestRow(request, table))
+
+/** Joins encoded rows and their strings. `at` is the write time in epoch ms. */
+export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly string[], at?: number): string =>
+  `{${at === undefined ? '' : `"at":${at},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
+
+/** Encodes a value of requests. `at` is the write time in epoch ms. */
+export function encodeRequests(requests: readonly KeptRequest[], at: number): string {
+  const table = new StringTable()
+  const rows = requests.map((request) => encodeRow(request, table))
+  return encodeRows(table.texts, rows, at)
+}
+
+/** Decodes a value of requests, or only those of one key, which is faster. `undefined` if it is damaged. An empty key ID means no key. */
+export function decodeRequests(text: string, keyId?: string): KeptRequest[] | undefined {
+  return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
+}
+
+const ROWS = '],"rows":['
+
+/**
+ * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row; in the strings before them, every quotation mark
+ * is escaped.
+ */
+function decodeRequestsOfKey(text: string, keyId: string): KeptRequest[] | undefined {
+  if (!text.includes(JSON.stringify(keyId))) return []
+  const end = text.indexOf(ROWS)
+  const texts = tryParseJson(text.slice(text.indexOf('"texts":') + '"texts":'.length, end + 1))
+  if (end < 0 || !Array.isArray(texts)) return undefined
+  const index = texts.indexOf(keyId) + 1
+  if (index === 0) return []
+  const rows: string[] = []
+  for (let at = end + ROWS.length; ; ) {
+    const next = text.indexOf(',["', at)
+    let field = at
+    for (let nth = 0; nth < KEY_ID; nth++) field = text.indexOf(',', field) + 1
+    if (text.startsWith(`${index},`, field)) rows.push(text.slice(at, next < 0 ? text.lastIndexOf(']}') : next))
+    if (next < 0) break
+    at = next + 1
+  }
+  return readRows({ texts, rows: tryParseJson(`[${rows.join(',')}]`) })
+}
+
+/** Like `decodeRequests`, for parsed JSON written by `encodeRows`. */
+export function readRows(stored: unknown, keyId?: string): KeptRequest[] | undefined {
+  if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows)) return undefined
+  const { texts, rows } = stored as unknown as StoredRows // only `encodeRows` writes such values
+  try {
+    const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
+    if (keyId && index === 0) return []
+    const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID] === index)
+    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows don't use indexes whose string is 0
+  } catch {
+    return undefined
+  }
+}
+
+function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
+  const { metadata, target, attempts, skipped = [], warnings = [] } = request
+  const index = (text: string | undefined) => table.getIndex(text)
+  const row: RequestRow = [
+    request.id,
+    index(request.endpoint),
+    index(request.format),
+    index(request.model),
+    index(request.keyId),
+    index(request.groupId),
+    index(metadata && JSON.stringify(metadata)),
+    index(request.user),
+    index(request.end),
+    index(request.error),
+    index(request.reason),
+    request.streamed ? 1 : 0,
+    request.status,
+    Math.round(request.durationMs),
+    request.firstByteMs === undefined ? UNKNOWN : Math.round(request.firstByteMs),
+    target ? attempts.findLastIndex((attempt) => hasTarget(attempt, target)) : UNKNOWN,
+    attempts.map((attempt) => toAttemptRow(attempt, table)),
+    skipped.map((skip) =>
+      'entry' in skip
+        ? [index(skip.skipped), index(skip.entry)]
+        : [index(skip.skipped), index(skip.provider), index(skip.model), index(skip.connectionId)],
+    ),
+    warnings.map(index),
+  ]
+  if (request.servedBy) row.push(index(request.servedBy))
+  return row
+}
+
+const hasTarget = (attempt: KeptAttempt, { provider, model, connectionId }: NonNullable<KeptRequest['target']>) =>
+  attempt.connectionId === connectionId && attempt.model === model && attempt.provider === provider
+
+function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
+  const row: AttemptRow = [
+    table.getIndex(attempt.provider),
+    table.getIndex(attempt.model),
+    table.getIndex(attempt.connectionId),
+    table.getIndex(attempt.outcome),
+    attempt.status,
+    Math.round(attempt.startMs),
+    Math.round(attempt.durationMs),
+    table.getIndex(attempt.message),
+  ]
+  const { tokens, units, costUsd, costSource } = attempt
+  if (!tokens && !units) return row
+  const { input, output, cacheRead, cacheWrite, reasoning } = tokens ?? NO_TOKENS
+  const nano = costUsd === undefined ? UNKNOWN : toNanoUsd(costUsd)
+  const source = costSource ? SOURCES.indexOf(costSource) : UNKNOWN
+  const costRow: UsageCostRow = [nano, source, tokens ? 1 : 0, input, output, cacheRead, cacheWrite, reasoning]
+  const media = tokens && listMediaCounts(tokens)
+  if (media) costRow.push(units ?? null, media)
+  else if (units) costRow.push(units)
+  row.push(costRow)
+  return row
+}
+
+function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest {
+  const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
+  const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, servedBy] = rest
+  const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
+  const targetAttempt = attempts[target]
+  const text = (index: number) => texts[index - 1]
+  const request: KeptRequest = {
+    id,
+    time: new Date(getRequestTime(id)).toISOString(),
+    endpoint: text(endpoint) ?? '',
+    format: text(format) as ClientFormat, // written by `toRequestRow`
+    streamed: streamed === 1,
+    attempts,
+    durationMs,
+    status,
+    end: text(end) as KeptEnd, // written by `toRequestRow`
+    ...sumUsageCosts(attempts),
+  }
+  if (keyId) request.keyId = text(keyId) ?? ''
+  if (groupId) request.groupId = text(groupId) ?? ''
+  if (metadata) request.metadata = JSON.parse(text(metadata) ?? '{}')
+  if (user) request.user = text(user) ?? ''
+  if (model) request.model = text(model) ?? ''
+  if (targetAttempt) {
+    const { provider, model: name, connectionId } = targetAttempt
+    request.target = { provider, model: name, connectionId }
+  }
+  if (skipped.length > 0) request.skipped = skipped.map((skip) => parseSkipRow(skip, text))
+  if (firstByteMs !== UNKNOWN) request.firstByteMs = firstByteMs
+  if (servedBy) request.servedBy = text(servedBy) as ServedBy // written by `toRequestRow`
+  if (error) request.error = text(error) ?? ''
+  if (reason) request.reason = text(reason) ?? ''
+  if (warnings.length > 0) request.warnings = warnings.map((index) => text(index) ?? '')
+  return request
+}
+
+function parseAttemptRow(row: AttemptRow, texts: readonly string[]): KeptAttempt {
+  const [provider, model, connectionId, outcome, status, startMs, durationMs, message, costRow] = row
+  const attempt: KeptAttempt = {
+    provider: texts[provider - 1] ?? '',
+    model: texts[model - 1] ?? '',
+    connectionId: texts[connectionId - 1] ?? '',
+    outcome: texts[outcome - 1] ?? '',
+    status,
+    startMs,
+    durationMs,
+  }
+  if (message) attempt.message = texts[message - 1] ?? ''
+  return costRow ? Object.assign(attempt, parseUsageCost(costRow)) : attempt
+}
+
+function parseUsageCost(row: UsageCostRow): UsageCost {
+  const [nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units, media] = row
+  const usageCost: UsageCost = {}
+  if (hasTokens) usageCost.tokens = addMediaCounts({ input, output, cacheRead, cacheWrite, reasoning }, media)
+  if (units) usageCost.units = units as Partial<Record<PricedUnit, number>> // written by `toAttemptRow`
+  if (nano !== UNKNOWN) usageCost.costUsd = fromNanoUsd(nano)
+  const costSource = SOURCES[source]
+  if (costSource) usageCost.costSource = costSource
+  return usageCost
+}
+
+function parseSkipRow(
+  [why, entryOrProvider, model, connectionId]: SkipRow,
+  text: (index: number) => string | undefined,
+): KeptSkip {
+  const skipped = text(why) ?? ''
+  const first = text(entryOrProvider) ?? ''
+  if (model === undefined || connectionId === undefined) return { entry: first, skipped }
+  return { provider: first, model: text(model) ?? '', connectionId: text(connectionId) ?? '', skipped }
+}

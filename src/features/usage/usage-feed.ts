@@ -1,0 +1,106 @@
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { eventText } from '../../lib/sse.ts'
+import type { Freshness } from '../../records/cached.ts'
+import type { Storage } from '../../types.ts'
+import { decodeBatch } from './batch.ts'
+import { JOURNAL, parseJournalKey } from './layout.ts'
+import type { KeptRequest } from './request-record.ts'
+
+/** An idle stream sends a comment at this interval in ms, so that proxies don't close it. */
+const KEEP_ALIVE_MS = 15_000
+/** Maximum requests waiting for a slow reader; further ones are dropped and counted. */
+const MAX_WAITING = 1_000
+
+/**
+ * A stream of finished requests as server-sent events: `event: request` with the request as JSON, and `event: dropped` with the number of requests
+ * dropped because the reader was too slow.
+ */
+export class LiveStream implements ByteStream {
+  readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
+  #onEnd: () => void = () => {}
+  #waiting: KeptRequest[] = []
+  #dropped = 0
+  #text = ': live\n\n'
+  #isOver = false
+  #wake: (() => void) | undefined = undefined
+
+  /** `startTimer` starts a timer that doesn't keep the process alive. */
+  constructor(startTimer: (ms: number, onTime: () => void) => CancelDeadline) {
+    this.#startTimer = startTimer
+  }
+
+  /** Calls `listener` when the stream ends. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener
+  }
+
+  send(request: KeptRequest): void {
+    if (this.#waiting.length >= MAX_WAITING) this.#dropped++
+    else this.#waiting.push(request)
+    this.#wake?.()
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    const isIdle = this.#text === '' && this.#waiting.length === 0 && this.#dropped === 0
+    if (isIdle && !this.#isOver) await this.#waitForNews()
+    for (const request of this.#waiting.splice(0))
+      this.#text += eventText({ event: 'request', data: JSON.stringify(request) })
+    if (this.#dropped > 0)
+      this.#text += eventText({ event: 'dropped', data: JSON.stringify({ requests: this.#dropped }) })
+    this.#dropped = 0
+    if (this.#text === '' && this.#isOver) return undefined
+    const text = this.#text || ': still here\n\n'
+    this.#text = ''
+    return encodeUtf8(text)
+  }
+
+  async #waitForNews(): Promise<void> {
+    let cancelTimer: CancelDeadline = () => {}
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      cancelTimer = this.#startTimer(KEEP_ALIVE_MS, resolve)
+    })
+    this.#wake = undefined
+    cancelTimer()
+  }
+
+  /** Ends the stream after sending what is waiting. */
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#onEnd()
+    this.#wake?.()
+  }
+
+  cancel(): void {
+    this.#waiting = []
+    this.#text = ''
+    this.#dropped = 0
+    this.end()
+  }
+}
+
+/** Sends requests written by other instances while there are readers. */
+export function followJournal(options: {
+  storage: Pick<Storage, 'get'>
+  freshness: Pick<Freshness, 'onChange'>
+  /** The name of this instance. */
+  instance: string
+  hasReaders(): boolean
+  send(request: KeptRequest): void
+  onError(error: unknown): void
+}): void {
+  const { storage, freshness, instance, hasReaders, send, onError } = options
+
+  async function read(key: string): Promise<void> {
+    const stored = await storage.get(key) // `undefined` if it was folded and deleted
+    for (const request of (stored && decodeBatch(stored.value)?.requests) ?? []) send(request)
+  }
+
+  freshness.onChange((key) => {
+    if (hasReaders() && key.startsWith(JOURNAL) && parseJournalKey(key).instance !== instance)
+      void read(key).catch(onError)
+  })
+}

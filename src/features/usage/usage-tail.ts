@@ -1,0 +1,42 @@
+import type { Storage } from '../../types.ts'
+import { decodeBatch, type UnlistedByTime } from './batch.ts'
+import { JOURNAL, parseJournalKey } from './layout.ts'
+import type { RequestQueue } from './queue.ts'
+import type { KeptRequest } from './request-record.ts'
+
+/** A batch that may not have been folded yet. */
+export interface TailBatch {
+  instance: string
+  number: number
+  requests: readonly KeptRequest[]
+  /** Totals of requests without a record. */
+  unlisted: UnlistedByTime
+}
+
+const PAGE = 20
+
+/**
+ * Reads the batches of all instances that may not be folded yet: those in the journal and those waiting in this process. Read the folded values
+ * afterwards: they include batches folded in the meantime. With `keyId`, only requests of that key are needed.
+ */
+export async function readTail(
+  storage: Storage,
+  { queue, instance, keyId }: { queue: Pick<RequestQueue, 'batches'>; instance: string; keyId?: string | undefined },
+): Promise<TailBatch[]> {
+  const batches = new Map<string, TailBatch>()
+  for (const { number, requests, unlisted } of queue.batches)
+    batches.set(`${instance}/${number}`, { instance, number, requests: [...requests], unlisted })
+  for (let after = JOURNAL; ; ) {
+    const page = await storage.list(JOURNAL, { after, limit: PAGE })
+    for (const { key, value } of page) {
+      const batch = parseJournalKey(key)
+      const { requests = [], unlisted = NONE } = decodeBatch(value, keyId) ?? {}
+      batches.set(`${batch.instance}/${batch.number}`, { ...batch, requests, unlisted })
+    }
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) return [...batches.values()]
+    after = last.key
+  }
+}
+
+const NONE: UnlistedByTime = new Map()

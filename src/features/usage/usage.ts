@@ -1,0 +1,130 @@
+import type { CancelDeadline } from '../../lib/deadline.ts'
+import { once } from '../../lib/promises.ts'
+import type { Freshness } from '../../records/cached.ts'
+import type { Clock, Logger, Storage } from '../../types.ts'
+import type { Keeper, RetentionDays } from './keeper.ts'
+import { RequestQueue } from './queue.ts'
+import type { UsageReader } from './reader.ts'
+import type { KeptRequest } from './request-record.ts'
+import type { LiveStream } from './usage-feed.ts'
+
+/** The stored usage of a gateway: request records and totals. */
+export interface UsageStore {
+  /** Stores a finished request in the background. Never throws. */
+  keep(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
+  /**
+   * Streams requests that end from now on as server-sent events. Requests of other instances follow once written, if the storage reports changes. The
+   * stream ends with its reader or the gateway.
+   */
+  live(): Promise<LiveStream>
+  /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
+  followOthers(listener: (request: KeptRequest) => void): Promise<void>
+  reader(): Promise<UsageReader>
+  /** Writes all waiting requests. Never rejects. */
+  close(): Promise<void>
+}
+
+interface RetentionSettings {
+  usage?: { keepRequestsDays?: number; keepTotalsDays?: number }
+}
+
+interface UsageStoreOptions {
+  storage: Storage
+  clock: Clock
+  logger: Logger
+  /** Reports changes by other instances. */
+  freshness: Pick<Freshness, 'onChange'>
+  /** Returns the settings that contain the retention. */
+  settings(): Promise<RetentionSettings>
+  startTimer(ms: number, onTime: () => void): CancelDeadline
+  /** Yields so that other work can run. */
+  turnEnd(): Promise<void>
+  onError(error: unknown): void
+}
+
+const DEFAULT_DAYS: Readonly<RetentionDays> = { requests: 30, totals: 400 }
+
+/** Maximum characters in a value, so that a single read returns many and each takes only milliseconds. */
+const MAX_VALUE_CHARACTERS = 500_000
+const MAX_BATCH_CHARACTERS = 200_000
+/** Characters per byte of a storage's limit. A character takes up to three bytes, but most take one. */
+const BYTES_LEFT = 0.6
+
+/** Creates the usage store of a gateway. Loads the writer and the reader lazily. */
+export function createUsageStore({
+  storage,
+  clock,
+  logger,
+  freshness,
+  settings,
+  startTimer,
+  turnEnd,
+  onError,
+}: UsageStoreOptions): UsageStore {
+  const { largestValueBytes = Number.POSITIVE_INFINITY } = storage
+  const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * BYTES_LEFT)
+
+  async function days(): Promise<RetentionDays> {
+    const { usage }: RetentionSettings = await settings().catch(() => ({})) // whoever reads the settings gets the error
+    const requests = usage?.keepRequestsDays ?? DEFAULT_DAYS.requests
+    return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
+  }
+
+  const instance = once(async () => crypto.randomUUID().slice(0, 8))
+  let loadedKeeper: Keeper | undefined
+  const keeper = once(async () => {
+    const { Keeper } = await import('./keeper.ts')
+    loadedKeeper = new Keeper({ storage, clock, instance: await instance(), days, maxCharacters, turnEnd, onError })
+    return loadedKeeper
+  })
+  const queue = new RequestQueue({
+    logger,
+    startTimer,
+    writer: keeper,
+    maxCharacters: Math.min(MAX_BATCH_CHARACTERS, maxCharacters / 2),
+  })
+
+  const streams = new Set<LiveStream>()
+  let otherListener: ((request: KeptRequest) => void) | undefined
+  const live = once(async () => {
+    const { followJournal, LiveStream } = await import('./usage-feed.ts')
+    const send = (request: KeptRequest) => {
+      for (const stream of streams) stream.send(request)
+    }
+    followJournal({
+      storage,
+      freshness,
+      instance: await instance(),
+      hasReaders: () => streams.size > 0 || otherListener !== undefined,
+      send(request) {
+        send(request)
+        otherListener?.(request)
+      },
+      onError,
+    })
+    queue.listen(send)
+    return { open: () => new LiveStream(startTimer) }
+  })
+
+  return {
+    keep: (request, waitUntil) => queue.add(request, waitUntil),
+    async live() {
+      const stream = (await live()).open()
+      streams.add(stream)
+      stream.onEnd(() => streams.delete(stream))
+      return stream
+    },
+    async followOthers(listener) {
+      await live()
+      otherListener = listener
+    },
+    reader: once(async () => {
+      const { UsageReader } = await import('./reader.ts')
+      return new UsageReader({ storage, clock, queue, instance: await instance(), days })
+    }),
+    async close() {
+      for (const stream of streams) stream.end()
+      await queue.close(async () => loadedKeeper?.close().catch(onError))
+    },
+  }
+}

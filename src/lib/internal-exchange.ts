@@ -1,0 +1,63 @@
+import { gatewayError } from '../errors.ts'
+import { encodeUtf8 } from './bytes.ts'
+import type { Acting, Exchange, UpstreamFetch } from './exchange.ts'
+
+interface MadeRequest {
+  /** Includes the base path. */
+  path: string
+  /** With its leading `?`; default: none. */
+  query?: string
+  /** JSON, or a value to write as JSON. */
+  body: object | string
+  /** Lowercase names; `content-type` is set to JSON. */
+  headers: ReadonlyMap<string, string>
+  actsAs: Acting
+  /** The client's request that this one belongs to. */
+  outer?: Pick<Exchange, 'onAbort' | 'waitUntil' | 'upstream'> | undefined
+}
+
+/** A `POST` of JSON that the gateway sends to itself. */
+export class MadeExchange implements Exchange {
+  readonly method = 'POST'
+  readonly path: string
+  readonly query: string
+  readonly actsAs: Acting
+  declare readonly waitUntil?: (work: Promise<unknown>) => void
+  declare readonly upstream?: UpstreamFetch
+  readonly #headers: ReadonlyMap<string, string>
+  readonly #body: Uint8Array
+  readonly #outer: MadeRequest['outer']
+
+  constructor({ path, query = '', body, headers, actsAs, outer }: MadeRequest) {
+    this.path = path
+    this.query = query
+    this.actsAs = actsAs
+    this.#headers = new Map([...headers, ['content-type', 'application/json']])
+    this.#body = encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body))
+    this.#outer = outer
+    if (outer?.waitUntil) this.waitUntil = outer.waitUntil.bind(outer)
+    if (outer?.upstream) this.upstream = outer.upstream
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name)
+  }
+
+  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+    for (const [name, value] of this.#headers) if (names.has(name)) into[name] = value
+  }
+
+  async body(maxBytes: number): Promise<Uint8Array> {
+    if (this.#body.byteLength > maxBytes)
+      throw gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })
+    return this.#body
+  }
+
+  onAbort(listener: () => void): () => void {
+    return this.#outer?.onAbort(listener) ?? (() => {})
+  }
+
+  toRequest(): Request {
+    return new Request(`http://localhost${this.path}${this.query}`, { method: 'POST', headers: [...this.#headers] })
+  }
+}

@@ -1,0 +1,35 @@
+const TIME_DIGITS = 12 // of 48 bits
+
+/** Creates a request ID for the arrival time (epoch ms): a UUIDv7, so IDs sort by time. `random` is a UUIDv4. */
+export function createRequestId(time: number, random: string): string {
+  return `${encodeTime(time)}-7${random.slice(15)}`
+}
+
+/** Caches the digits of the latest time, which many requests share. */
+let lastEncoded = { time: -1, digits: '' }
+
+function encodeTime(time: number): string {
+  if (lastEncoded.time === time) return lastEncoded.digits
+  const digits = Math.max(0, Math.trunc(time)).toString(16).padStart(TIME_DIGITS, '0')
+  lastEncoded = { time, digits: `${digits.slice(0, 8)}-${digits.slice(8)}` }
+  return lastEncoded.digits
+}
+
+/** Returns the arrival time of a request by its ID, in epoch ms. */
+export function getRequestTime(id: string): number {
+  if (lastParsed.time >= 0 && id.startsWith(lastParsed.digits)) return lastParsed.time
+  const digits = id.slice(0, 13)
+  const time = Number.parseInt(digits.slice(0, 8) + digits.slice(9), 16)
+  lastParsed = { time, digits }
+  return time
+}
+
+/** Caches the digits that were parsed last. */
+let lastParsed = { time: -1, digits: '' }
+
+/** Returns the smallest string greater than all IDs of requests that arrived by `time`. */
+export const getIdAfter = (time: number): string => createRequestId(time + 1, '').slice(0, 13)
+
+/** Returns whether the string is a request ID or a result of `getIdAfter`. */
+export const isRequestIdOrPrefix = (text: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/.test(text)

@@ -1,0 +1,23 @@
+import type { FeatureOperation, FeatureOperations } from '../admin/operation-table.ts'
+import { operationNames } from './operation-names.data.ts'
+import type { Management } from './operations.ts'
+
+/** `gateway.api` before the code of the operations is loaded: each call loads it. `added`: the operations of features. */
+export const deferManagement = (
+  load: () => Promise<Management<unknown>>,
+  added: FeatureOperations = {},
+): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // the names are those of all operations
+
+interface NameTree {
+  readonly [name: string]: 1 | FeatureOperation | NameTree
+}
+
+function defer(names: NameTree, load: () => Promise<object>): object {
+  return Object.fromEntries(
+    Object.entries(names).map(([name, inner]) => {
+      const loadMember = async () => Reflect.get(await load(), name)
+      const call = async (...args: unknown[]) => Reflect.apply(await loadMember(), undefined, args)
+      return [name, inner === 1 || inner.path ? call : defer(inner as NameTree, loadMember)]
+    }),
+  )
+}

@@ -1,0 +1,117 @@
+import { createFeatureApi } from '../admin/feature-operations.ts'
+import { createManagementGuard } from '../admin/http/management-guard.ts'
+import type { ModelSurface } from '../admin/http/openapi/model-paths.ts'
+import { createOperationRoutes, groupByRoute, readJsonBody } from '../admin/http/operation-routes.ts'
+import { tryRoute } from '../admin/http/try.ts'
+import { type FeatureOperations, listOperations } from '../admin/operation-table.ts'
+import { gatewayError } from '../errors.ts'
+import type { Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
+import { liveRoute } from '../features/live/live.ts'
+import { type LiveDependencies, LiveFeed } from '../features/live/live-feed.ts'
+import { liveUsageRoute } from '../features/live/usage-live.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import { isObject } from '../lib/json.ts'
+import type { BodyLimits } from '../lib/timed-body.ts'
+import { VERSION } from '../lib/version.ts'
+import { createWritableStore, type WritableStore } from '../records/writable-store.ts'
+import { ANONYMOUS } from '../request/caller.ts'
+import type { ManagementOptions } from '../request/door/management-options.ts'
+import { createRouter, type HttpRoute } from '../request/door/router.ts'
+import { createManagement, type ManagementDependencies } from './management.ts'
+import { type Management, servedOperations } from './operations.ts'
+
+/** The options of serving the management API. */
+interface ServingOptions {
+  /** Which requests may call it; default: none. */
+  management: ManagementOptions | undefined
+  /** The limits of request bodies. */
+  limits: BodyLimits
+  /** The model endpoints, for the OpenAPI description. */
+  models: ModelSurface
+  /** See `AppOptions` for this member and the following ones. */
+  basePath: string
+  /** The operations of features, besides those of the gateway. */
+  operations?: FeatureOperations | undefined
+  admit(): void
+  resume(exchange: Exchange): Promise<void>
+  onError(error: unknown): void
+}
+
+/** The management API, in process and under `/api`. */
+export interface ManagementApi {
+  api: Management<unknown>
+  /** Sends the changes of the operations to the mirror. */
+  pushes: Pushes
+  /** Ends the streams of live events. */
+  endLive(): void
+  /** Rejects with the error that the guard or an operation throws. */
+  serve(path: string, exchange: Exchange): Promise<Reply>
+}
+
+/** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
+export function createManagementApi(
+  deps: Omit<ManagementDependencies, 'openapi' | 'changed'> &
+    Pick<LiveDependencies, 'inFlight' | 'events' | 'startTimer'>,
+  { management, limits, models, basePath, operations: added = {}, admit, resume, onError }: ServingOptions,
+): ManagementApi {
+  const routes = groupByRoute([...servedOperations(), ...listOperations(added)])
+
+  async function openapi() {
+    const { describeGateway } = await import('../admin/http/openapi/document.ts')
+    const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
+    return describeGateway({ routes, models, version: VERSION, basePath, isOpen })
+  }
+
+  const feed = new LiveFeed({ ...deps, onError })
+  const { api: own, pushes } = createManagement({ ...deps, openapi, changed: (...change) => feed.changed(...change) })
+  const api = { ...own, ...createFeatureApi(added, own) }
+  const guard = createManagementGuard(management, { onError })
+  const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
+  const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
+  const store = createWritableStore(deps.store, deps.clock)
+  const routers = {
+    manage: createRouter([...live, trying, ...createOperationRoutes(routes, { api, limits, store })]),
+    look: createRouter([
+      ...live,
+      ...createOperationRoutes(routes, { api: withoutSecrets(api), limits, store: undefined }),
+    ]),
+  }
+  return {
+    api,
+    pushes,
+    endLive: () => feed.close(),
+    async serve(path, exchange) {
+      const router = routers[await guard(exchange)]
+      admit()
+      await resume(exchange)
+      const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
+      const reply = route.run({ exchange, caller: ANONYMOUS })
+      if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(pushes.settled))
+      return reply
+    },
+  }
+}
+
+/** The operations for callers who may only read: they get no key values and no records as stored. */
+function withoutSecrets(api: Management<unknown>): Management<unknown> {
+  const hideValues = (query: unknown) => (isObject(query) ? { ...query, values: 'none' } : query)
+  const keys = {
+    ...api.keys,
+    list: (query: unknown = {}) => api.keys.list(hideValues(query)),
+    get: (id: string, view: unknown = {}) => api.keys.get(id, hideValues(view)),
+  } as Management<unknown>['keys'] // by HTTP alone, where both get a query
+  const get = () => {
+    throw gatewayError('FORBIDDEN', {
+      message: 'This token is read-only and cannot read raw stored records. Use the admin token.',
+    })
+  }
+  const info = async () => ({ ...(await api.info()), mayWrite: false })
+  return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
+}
+
+/** The routes of all management operations. `limits`: the limits of request bodies. */
+export const managementRoutes = (
+  api: Management<unknown>,
+  limits: BodyLimits = { maxBytes: 1024 * 1024 },
+  store?: WritableStore,
+): HttpRoute[] => createOperationRoutes(groupByRoute(servedOperations()), { api, limits, store })

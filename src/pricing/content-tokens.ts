@@ -1,0 +1,96 @@
+import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { createSseParser } from '../lib/sse.ts'
+import { likelyTokens } from '../lib/text-tokens.ts'
+import type { ContentFields } from '../protocols/formats/format.ts'
+
+/**
+ * Estimates the output tokens in a part of a response from the strings in fields of these names. Strings nested deeper than in any real response
+ * aren't counted.
+ */
+export function countContentTokens(value: unknown, names: readonly string[], isWithin = false, depth = 0): number {
+  if (typeof value === 'string') return isWithin ? likelyTokens(value) : 0
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0
+  let tokens = 0
+  let reasoningTokens = 0 // servers may send the same reasoning in several fields
+  if (Array.isArray(value)) for (const one of value) tokens += countContentTokens(one, names, isWithin, depth + 1)
+  else if (!('type' in value && isToolResult(value.type)))
+    for (const [name, inner] of Object.entries(value)) {
+      if (NON_CONTENT.has(name)) continue
+      const count = countContentTokens(inner, names, isWithin || names.includes(name), depth + 1)
+      if (REASONING.has(name)) reasoningTokens = Math.max(reasoningTokens, count)
+      else tokens += count
+    }
+  return tokens + reasoningTokens
+}
+
+/** Counts the content that events repeat. It only matters if no other events had that content. */
+export function createRepeatCounter({ whole, findRepeatedItems }: ContentFields) {
+  let tokens = 0
+  return {
+    add(event: unknown) {
+      const repeated = isObject(event) ? findRepeatedItems?.(event) : undefined
+      if (!repeated) return
+      const count = countContentTokens(repeated.items, whole)
+      tokens = repeated.all ? Math.max(tokens, count) : tokens + count
+    },
+    getTokens: () => tokens,
+  }
+}
+
+/** Results of tools that the provider runs are input of the model. */
+const isToolResult = (type: unknown): boolean => typeof type === 'string' && type.endsWith('_tool_result')
+
+/** Responses may nest 10,000 levels (lib/json.ts), too many for recursion. */
+const MAX_DEPTH = 64
+
+/** Estimates the output tokens of the images in a part of a response. */
+export function countImageTokens(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return value.startsWith('data:image/') ? TOKENS_PER_IMAGE : 0
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0
+  if (isImage(value)) return TOKENS_PER_IMAGE
+  return Object.entries(value).reduce(
+    (tokens, [name, inner]) => (name === 'response' ? tokens : tokens + countImageTokens(inner, depth + 1)), // `response` repeats the same images
+    0,
+  )
+}
+
+/** Recognizes images of Gemini, of Chat Completions, and of the image tool of Responses. */
+const isImage = (value: object): boolean =>
+  ('mimeType' in value && 'data' in value && String(value.mimeType).startsWith('image/')) ||
+  ('image_url' in value && isObject(value.image_url)) ||
+  ('type' in value && value.type === 'image_generation_call' && 'result' in value && typeof value.result === 'string')
+
+/** The output tokens of an image of common size. Larger ones have more. */
+export const TOKENS_PER_IMAGE = 1_290
+
+/** Estimates the output tokens in whole server-sent events. `countMore`: counts additional tokens of each. */
+export function countStreamTokens(
+  events: Uint8Array,
+  names: readonly string[],
+  countMore: (event: unknown) => number = () => 0,
+): number {
+  let tokens = 0
+  const parser = createSseParser(({ data }) => {
+    const value = tryParseJson(data)
+    tokens += countContentTokens(value, names) + countMore(value)
+  })
+  parser.push(decodeUtf8Lenient(events))
+  parser.end()
+  return tokens
+}
+
+const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
+
+/** Fields of response parts that aren't output: keywords and ids of the format, and signatures. */
+const NON_CONTENT = new Set([
+  'sources',
+  'type',
+  'id',
+  'call_id',
+  'signature',
+  'thoughtSignature',
+  'format',
+  'annotations',
+  'citations',
+])

@@ -1,0 +1,278 @@
+import type { Iteration } from '../protocols/formats/canonical/canonical-answer.ts'
+import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
+import type { TokenUsage } from '../protocols/formats/format.ts'
+import {
+  findAssistingModel,
+  getCatalogModel,
+  getPrice,
+  type ModelReference,
+} from '../protocols/providers/catalog-model.ts'
+import type { Catalog, Price, PricedUnit, PriceTier } from '../types.ts'
+
+/**
+ * Where usage and cost come from. `reported`: the provider reported the cost. `counted`: reported tokens times the price. `estimated`: some
+ * tokens weren't reported and were counted from what was sent and streamed, or a higher-priced tier was billed at the regular price.
+ */
+export type CostSource = 'reported' | 'counted' | 'estimated'
+
+/** The tokens, units and cost of a call, an attempt or a request. */
+export interface Spending {
+  usage: TokenUsage
+  costSource: CostSource
+  /** In US dollars; absent if a required price is unknown. */
+  costUsd?: number
+}
+
+interface SpendingContext {
+  catalog: Catalog
+  target: ModelReference
+  isEstimated?: boolean
+  isDearer?: boolean
+}
+
+/** The usage and cost of a call to the target. `isDearer`: the request asks for a tier with an unknown price (`findDearerField`). */
+export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
+  const { iterations = [], ...counts } = reported
+  if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
+  const { catalog, target, isEstimated = false, isDearer = false } = context
+  const usage = assignToModelMedium(counts, context)
+  const isFreeOfCharge = usage.costUsd === 0 && usage.inputTokens + usage.outputTokens === 0 && !isBlank(usage)
+  if (usage.costUsd !== undefined && !isEstimated && !isFreeOfCharge)
+    return { usage, costSource: 'reported', costUsd: usage.costUsd }
+  const price = getPrice(catalog, target)
+  const counted = calculateCost(price, usage)
+  const likely = counted === undefined ? estimateMediaTokens(usage) : undefined
+  const costUsd = likely
+    ? calculateCost(price, likely)
+    : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
+  const isGuess = isEstimated || isDearer || usage.isEstimated || usage.isDearer
+  const costSource = isGuess || likely || isFreeOfCharge ? 'estimated' : 'counted'
+  return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
+}
+
+/** In a chat with an image or speech model, counts all output except reasoning as that medium, unless the provider separates them. */
+function assignToModelMedium(usage: TokenUsage, { catalog, target }: SpendingContext): TokenUsage {
+  const { outputTokens, reasoningTokens = 0, outputImageTokens, outputAudioTokens } = usage
+  if (outputTokens === 0 || outputImageTokens !== undefined || outputAudioTokens !== undefined) return usage
+  const type = getCatalogModel(catalog, target)?.type
+  const mediaTokens = Math.max(0, outputTokens - reasoningTokens)
+  if (type === 'image') return { ...usage, outputImageTokens: mediaTokens }
+  return type === 'tts' ? { ...usage, outputAudioTokens: mediaTokens } : usage
+}
+
+/** Adds up the model runs, each at the price of its model or, if that isn't known, the target's. */
+function calculateIterationSpending(
+  iterations: readonly Iteration[],
+  usage: TokenUsage,
+  context: SpendingContext,
+): Spending {
+  const total = addIterations({ ...usage, iterations })
+  if (usage.costUsd !== undefined && !context.isEstimated) return calculateSpending(total, context)
+  const { catalog, target, isEstimated = false, isDearer = false } = context
+  const spendings = [...iterations, ...findMissingTokens(iterations, usage)].map(({ model, costUsd: _, ...counts }) => {
+    const other = model === undefined ? target : findAssistingModel(catalog, target, model)
+    return calculateSpending(counts, {
+      catalog,
+      target: other ?? target,
+      isEstimated: isEstimated || !other,
+      isDearer: isDearer || usage.isDearer === true,
+    })
+  })
+  return { ...spendings.reduce((one, other) => addSpendings(one, other) ?? one), usage: total }
+}
+
+/** Adds all model runs to the counts of a usage. */
+export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenUsage {
+  if (iterations.length === 0) return usage
+  const { reasoningTokens = 0, costUsd, isDearer } = usage
+  const runs = [...iterations, ...findMissingTokens(iterations, usage)]
+  const { costUsd: _, ...sum } = runs.reduce<TokenUsage>(addUsages, { inputTokens: 0, outputTokens: 0 })
+  return {
+    ...sum,
+    reasoningTokens: Math.max(reasoningTokens, sum.reasoningTokens ?? 0),
+    ...(isDearer && { isDearer }),
+    ...(costUsd !== undefined && { costUsd }),
+  }
+}
+
+/** The tokens that the top-level counts have in excess of an incomplete list of runs. */
+function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outputTokens }: TokenUsage): Iteration[] {
+  const missing = {
+    inputTokens: iterations.reduce((rest, one) => Math.max(0, rest - one.inputTokens), inputTokens),
+    outputTokens: iterations.reduce((rest, one) => Math.max(0, rest - one.outputTokens), outputTokens),
+  }
+  return isBlank(missing) ? [] : [missing]
+}
+
+/** For estimates of both tokens and units, when the model may have a price for only one of them. */
+const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: TokenUsage): number | undefined =>
+  calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
+
+/** Adds two spendings. The sum is as uncertain as the less certain one, and has a cost if both have one. */
+export function addSpendings(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
+  if (!one || !other) return one ?? other
+  const costSource =
+    sourcesByUncertainty.find((source) => one.costSource === source || other.costSource === source) ?? 'counted'
+  const usage = addUsages(one.usage, other.usage)
+  if (one.costUsd === undefined || other.costUsd === undefined) return { usage, costSource }
+  return { usage, costSource, costUsd: one.costUsd + other.costUsd }
+}
+
+const sourcesByUncertainty: readonly CostSource[] = ['estimated', 'counted', 'reported']
+
+/** Adds the usage of two calls. The sum has a reported cost only if both have one. */
+export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
+  const sum: TokenUsage = {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  }
+  for (const name of optionalCounts) {
+    if (one[name] !== undefined || other[name] !== undefined) sum[name] = (one[name] ?? 0) + (other[name] ?? 0)
+  }
+  const units = one.units && other.units ? addUnits(one.units, other.units) : (one.units ?? other.units)
+  if (units) sum.units = units
+  if (one.isEstimated || other.isEstimated) sum.isEstimated = true
+  if (one.isDearer || other.isDearer) sum.isDearer = true
+  const imageNames = one.imageNames ?? other.imageNames
+  if (imageNames) sum.imageNames = imageNames
+  if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd
+  return sum
+}
+
+const optionalCounts = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'reasoningTokens',
+  'inputImageTokens',
+  'outputImageTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
+] as const
+
+type Units = NonNullable<TokenUsage['units']>
+
+function addUnits(one: Units, other: Units): Units {
+  const sum = { ...one }
+  for (const [unit, count] of listUnits(other)) sum[unit] = (sum[unit] ?? 0) + count
+  return sum
+}
+
+const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // it has no other keys
+
+/**
+ * The cost in US dollars; `undefined`, never 0, if a required price is unknown. Without prices of their own, cached tokens cost as much as other input,
+ * and tokens that are cached for an hour twice as much, as at Anthropic.
+ */
+export function calculateCost(plainPrice: Price | undefined, usage: TokenUsage): number | undefined {
+  if (!plainPrice) return undefined
+  const price = selectTier(plainPrice, usage.inputTokens)
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, units } = usage
+  const { input, output, cacheRead = input, cacheWrite = input } = price
+  const { audioInput = input, audioOutput = output, imageInput = input, imageOutput = output } = price
+  const { inputAudioTokens, outputAudioTokens, inputImageTokens, outputImageTokens } = usage
+  const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
+  const tokenCost = addCosts([
+    ...splitByMedium(plain, [inputAudioTokens, audioInput], [inputImageTokens, imageInput], input),
+    [cacheReadTokens, cacheRead],
+    [Math.max(0, cacheWriteTokens - cacheWrite1hTokens), cacheWrite],
+    [cacheWrite1hTokens, getHourCachePrice(price)],
+    ...splitByMedium(outputTokens, [outputAudioTokens, audioOutput], [outputImageTokens, imageOutput], output),
+  ])
+  const unitCost = calculateUnitCost(price, units, usage.imageNames)
+  const hasTokens = inputTokens + outputTokens > 0
+  const isAudio = units?.character !== undefined || units?.second !== undefined
+  if (isAudio && hasTokens && tokenCost !== undefined) return tokenCost / 1_000_000
+  if (isAudio || (units?.image !== undefined && (tokenCost === undefined || unitCost === undefined))) {
+    // Images and audio are charged by token or by unit, whichever has a price.
+    return hasTokens && tokenCost !== undefined ? tokenCost / 1_000_000 : unitCost
+  }
+  return tokenCost === undefined || unitCost === undefined ? undefined : tokenCost / 1_000_000 + unitCost
+}
+
+/** The price of a request with this many input tokens: the one of the highest tier that they exceed. */
+export function selectTier(price: Price, inputTokens: number): Price {
+  let highest: PriceTier | undefined
+  for (const tier of price.tiers ?? [])
+    if (inputTokens > tier.above && !(highest && highest.above > tier.above)) highest = tier
+  return highest ? { ...price, ...highest } : price
+}
+
+type PricedCount = readonly [count: number | undefined, price: number | undefined]
+
+/** Splits tokens into audio, images, and the rest, which is text. Cached tokens count as text and aren't part of `tokens`. */
+function splitByMedium(
+  tokens: number,
+  [audio = 0, audioPrice]: PricedCount,
+  [image = 0, imagePrice]: PricedCount,
+  textPrice?: number,
+) {
+  const audioTokens = Math.min(audio, tokens)
+  const imageTokens = Math.min(image, tokens - audioTokens)
+  return [
+    [audioTokens, audioPrice],
+    [imageTokens, imagePrice],
+    [tokens - audioTokens - imageTokens, textPrice],
+  ] as const
+}
+
+/**
+ * Estimates the tokens of images and audio if a provider charges by token but reports none. Images count as large ones. Speech has 20 tokens and 15
+ * characters per second. Audio input has 10 tokens per second, and its transcript 4.
+ */
+function estimateMediaTokens({ inputTokens, outputTokens, units = {} }: TokenUsage): TokenUsage | undefined {
+  const { image = 0, character = 0, second = 0 } = units
+  if (inputTokens + outputTokens > 0 || image + character + second === 0) return undefined
+  return {
+    inputTokens: 0.3 * character + 10 * second,
+    inputAudioTokens: 10 * second,
+    outputTokens: 4_200 * image + 1.4 * character + 4 * second,
+    outputImageTokens: 4_200 * image,
+    outputAudioTokens: 1.4 * character,
+  }
+}
+
+/** The cost of all units other than tokens. */
+export const calculateUnitCost = (
+  price: Price,
+  units: Units = {},
+  imageNames?: TokenUsage['imageNames'],
+): number | undefined =>
+  addCosts(listUnits(units).map(([unit, count]) => [count, getUnitPrice(unit, price, imageNames)]))
+
+function getUnitPrice(unit: PricedUnit, price: Price, imageNames: readonly string[] = []): number | undefined {
+  const { images = {}, minute } = price
+  if (unit === 'second') return price.second ?? (minute && minute / 60)
+  const name = unit === 'image' && imageNames.find((one) => Object.hasOwn(images, one))
+  return name ? images[name] : (price[unit] ?? (unit === 'image' ? getHighestImagePrice(images) : undefined))
+}
+
+/** The price of the most expensive image whose name passes `isPossible`; `undefined` if there is none. */
+export const getHighestImagePrice = (
+  images: NonNullable<Price['images']>,
+  isPossible = (_: string) => true,
+): number | undefined =>
+  Object.keys(images)
+    .flatMap((name) => (isPossible(name) ? (images[name] ?? []) : []))
+    .sort((one, other) => other - one)[0]
+
+/** The highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
+export function getHighestInputPrice(
+  price: Price,
+  { keepsForAnHour }: { keepsForAnHour: boolean },
+): number | undefined {
+  if (price.input === undefined) return undefined
+  return Math.max(price.input, price.cacheWrite ?? 0, keepsForAnHour ? (getHourCachePrice(price) ?? 0) : 0)
+}
+
+const getHourCachePrice = ({ input }: Price): number | undefined => input && input * 2
+
+function addCosts(counts: ReadonlyArray<readonly [count: number, price: number | undefined]>): number | undefined {
+  let sum = 0
+  for (const [count, price] of counts) {
+    if (count === 0) continue
+    if (price === undefined) return undefined
+    sum += count * price
+  }
+  return sum
+}

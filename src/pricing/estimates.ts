@@ -1,0 +1,92 @@
+import { decodeUtf8Lenient } from '../lib/bytes.ts'
+import { type JsonObject, tryParseJson } from '../lib/json.ts'
+import { createSseParser, type SseEvent } from '../lib/sse.ts'
+import type { AnswerReader, ContentFields, Endpoint } from '../protocols/formats/format.ts'
+import type { ModelReference } from '../protocols/providers/catalog-model.ts'
+import { countContentTokens, countImageTokens, countStreamTokens, createRepeatCounter } from './content-tokens.ts'
+import { boundInputTokens, isCounted } from './input-bound.ts'
+
+export { likelyTokens } from '../lib/text-tokens.ts'
+export { createRepeatCounter, TOKENS_PER_IMAGE } from './content-tokens.ts'
+
+/** The parts of a request that its input tokens depend on. */
+interface InputRequest {
+  readonly endpoint: Endpoint
+  readonly body: JsonObject
+  readonly text: string
+  /** The size of the body. */
+  readonly bytes: number
+}
+
+/** Estimates the input tokens of a request if its provider doesn't report them. */
+export function estimateInput(
+  { endpoint, body }: Pick<InputRequest, 'endpoint' | 'body'>,
+  target: ModelReference,
+): number {
+  const estimate = () => boundInputTokens(body, target)
+  return endpoint.bound?.inputTokens?.(body, estimate) ?? estimate()
+}
+
+/**
+ * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body. A large body
+ * without limits and media is estimated from its size.
+ */
+export function createInputEstimate(call: InputRequest, { provider, model }: ModelReference): () => number {
+  const target = { provider, model }
+  const { endpoint, text } = call
+  if (isCounted(call.body) || (text.length > MAX_KEPT_LENGTH && HAS_MEDIA.test(text))) {
+    const tokens = estimateInput(call, target)
+    return () => tokens
+  }
+  if (text.length > MAX_KEPT_LENGTH) {
+    const tokens = Math.ceil(call.bytes / BYTES_PER_TOKEN)
+    return () => tokens
+  }
+  return createTextEstimate(endpoint, text, target)
+}
+
+/** A function of its own, so that its closure doesn't hold the parsed body. */
+const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelReference) => () =>
+  estimateInput({ endpoint, body: JSON.parse(text) }, target)
+
+/** In characters: bodies up to this length are kept while they are streamed. */
+const MAX_KEPT_LENGTH = 8_192
+/** Fewer than in most texts, so that the estimate is never too low. */
+const BYTES_PER_TOKEN = 3
+const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
+
+/** Estimates the output tokens of a whole response if its provider doesn't report them. `events`: those that came instead of `json`. */
+export function estimateOutput(
+  { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
+  { contentFields }: AnswerReader,
+): number {
+  if (!contentFields || contentFields.whole.length === 0) return 0
+  if (!events) return countContentTokens(json, contentFields.whole) + countImageTokens(json)
+  return countEventTokens(events, contentFields)
+}
+
+function countEventTokens(events: readonly SseEvent[], contentFields: ContentFields): number {
+  const repeats = createRepeatCounter(contentFields)
+  let tokens = 0
+  let imageTokens = 0
+  for (const { data } of events) {
+    const value = tryParseJson(data)
+    tokens += countContentTokens(value, contentFields.streamed)
+    imageTokens += countImageTokens(value)
+    repeats.add(value)
+  }
+  return Math.max(tokens, repeats.getTokens()) + imageTokens
+}
+
+/** Estimates the output tokens of a whole stream of server-sent events. */
+export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFields): number {
+  const events: SseEvent[] = []
+  const parser = createSseParser((event) => void events.push(event))
+  parser.push(decodeUtf8Lenient(bytes))
+  parser.end()
+  return countEventTokens(events, contentFields)
+}
+
+/** Estimates the output tokens in whole server-sent events of a stream, including images. */
+export const streamedTokens = (events: Uint8Array, names: readonly string[]): number =>
+  countStreamTokens(events, names, countImageTokens)

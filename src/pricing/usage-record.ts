@@ -1,0 +1,26 @@
+import type { TokenUsage } from '../protocols/formats/format.ts'
+import type { ClientFormat } from '../types.ts'
+import type { CostSource } from './cost.ts'
+
+/**
+ * Tokens and cost of one successful model request, all attempts included, as passed to `onUsage`. Counts are absent if no provider reported
+ * them and they can't be estimated.
+ */
+export interface UsageRecord extends Partial<TokenUsage> {
+  /** The id of the client's key; absent if the request had none. */
+  keyId?: string
+  /** The model name from the request. */
+  requestedModel: string
+  provider: string
+  connectionId: string
+  model: string
+  format: ClientFormat
+  streamed: boolean
+  /** When the request arrived, in epoch ms. */
+  startedAt: number
+  durationMs: number
+  /** Cost of all attempts in USD; absent if the price or usage of any of them is unknown. */
+  costUsd?: number
+  /** Where the counts and the cost come from; absent if there are no counts. */
+  costSource?: CostSource
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { FormPart } from '../lib/multipart.ts'
+import type { Endpoint, RequestBound, TokenUsage } from '../protocols/formats/format.ts'
+import { getCatalogModel, getPrice, type ModelReference } from '../protocols/providers/catalog-model.ts'
+import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
+import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, selectTier } from './cost.ts'
+import { boundInputTokens } from './input-bound.ts'
+
+/** The most that an attempt can use, as far as known before the call. */
+export interface WorstCase {
+  /** At least as many as the provider counts, including cached input. */
+  inputTokens: number
+  /** The total for all answers. */
+  outputTokens: number
+  /** How many answers share `outputTokens`. A limit that the gateway sets (`SteppedAttempt.limitOutput`) applies to each of them. */
+  answers: number
+  /** Whether the request sets the maximum itself. Otherwise it is the model's or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
+  isOutputRequested: boolean
+  /** In US dollars; `fixed`: the cost of everything except output. `undefined` if a required price is unknown. */
+  usd: { fixed: number; perOutputToken: number } | undefined
+}
+
+/** The parts of a request that its worst case depends on. */
+interface BoundRequest {
+  readonly call: { readonly endpoint: Endpoint; readonly body: JsonObject; readonly form?: readonly FormPart[] }
+  readonly context: { readonly catalog: Catalog }
+}
+
+/** The assumed maximum output of an unknown model, in tokens: that of the largest models. */
+export const DEFAULT_OUTPUT = 131_072
+
+/** The most that an attempt at the target can use. `params`: set by entries of combos. */
+export function getWorstCase(
+  { call, context }: BoundRequest,
+  target: ModelReference & { params?: Pick<EntryParams, 'maxTokens'> },
+): WorstCase {
+  const { endpoint, body, form = [] } = call
+  const files = form.filter((part) => 'bytes' in part)
+  const { bound = {}, outputLimit } = endpoint
+  const model = getCatalogModel(context.catalog, target)
+  const estimate = () => boundInputTokens(body, target)
+  const inputTokens = bound.inputTokens?.(body, estimate, files) ?? estimate()
+  const comboLimit = outputLimit && target.params?.maxTokens
+  const limit = comboLimit ?? outputLimit?.get(body)
+  const answers = bound.answers?.(body) ?? 1
+  const outputTokens = bound.hasNoOutput
+    ? 0
+    : Math.ceil(limit ?? bound.outputTokens?.(body, files) ?? getMaxOutput(model)) * answers
+  return {
+    inputTokens,
+    outputTokens,
+    answers,
+    isOutputRequested: comboLimit === undefined && limit !== undefined,
+    usd: calculateMaxCost(
+      applyHighestImagePrice(getPrice(context.catalog, target), endpoint.format === 'openai-chat' ? body : {}),
+      {
+        inputTokens,
+        outputTokens,
+        units: bound.units?.(body, files),
+        isEither: bound.isEither,
+        hasMedia: () => HAS_MEDIA.test(JSON.stringify(body)),
+      },
+    ),
+  }
+}
+
+/**
+ * Sets `image` to the price of the most expensive image that the response may contain, by the request's `quality` and `size` (OpenAI's fields). Unless a
+ * name in `images` matches exactly, the response may be an image with another name, which costs `image` or, without that, the highest price.
+ */
+function applyHighestImagePrice(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
+  if (!price?.images) return price
+  const { images, image = 0, ...others } = price
+  const getRequested = (part: string) => (/^\d/.test(part) ? size : quality)
+  const isRequested = (part: string) => part !== 'auto' && getRequested(part) === part
+  // A tier may also match a size in pixels.
+  const fits = (part: string) => {
+    const requested = getRequested(part)
+    return typeof requested !== 'string' || requested === 'auto' || requested === part || /^512$|K$/.test(part)
+  }
+  const isNamed = Object.keys(images).some((name) => name.split(':').every(isRequested))
+  const isAny = price.image === undefined && !isNamed
+  const highest = getHighestImagePrice(images, (name) => isAny || name.split(':').every(fits))
+  return highest === undefined ? price : { ...others, image: Math.max(image, highest) }
+}
+
+const getMaxOutput = (model: CatalogModel | undefined): number =>
+  model?.maxOutputTokens ?? Math.min(model?.contextWindow ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
+
+interface MaxUsage extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
+  units: TokenUsage['units']
+  isEither: RequestBound['isEither']
+  /** Whether the input may contain images or audio. */
+  hasMedia(): boolean
+}
+
+const HAS_MEDIA = /image|audio|media|file/i
+
+function calculateMaxCost(
+  base: Price | undefined,
+  { inputTokens, outputTokens, units, isEither, hasMedia }: MaxUsage,
+): WorstCase['usd'] {
+  if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
+  if (!base) return undefined
+  const price = selectTier(base, inputTokens)
+  const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = price
+  const mediaPrice = Math.max(audioInput, imageInput)
+  const plain = inputTokens > 0 ? getHighestInputPrice(price, { keepsForAnHour: true }) : 0
+  const inputPrice = plain !== undefined && mediaPrice > plain && hasMedia() ? mediaPrice : plain
+  const output = price.output === undefined ? undefined : Math.max(price.output, audioOutput, imageOutput)
+  const unitCost = calculateUnitCost(price, units)
+  const known = [unitCost, inputPrice && (inputTokens * inputPrice) / 1_000_000].filter((cost) => cost !== undefined)
+  if (known.length < (isEither ? 1 : 2)) return undefined
+  const isByUnits = isEither && units !== undefined && unitCost !== undefined
+  if (outputTokens > 0 && output === undefined && !isByUnits) return undefined
+  return {
+    fixed: known.reduce((sum, cost) => sum + cost, 0),
+    perOutputToken: outputTokens > 0 ? (output ?? 0) / 1_000_000 : 0,
+  }
+}

@@ -1,0 +1,37 @@
+import { getErrorObject, readMessage } from '../errors/read-error.ts'
+import type { ErrorFacts, FormatErrors } from '../format.ts'
+
+/** An SSE comment, because AI SDK 6 doesn't support `ping` parts. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
+/** Reads and writes the errors of the AI SDK's protocol. Its clients recognize an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
+export const aiSdkErrors: FormatErrors = {
+  body: writeErrorBody,
+  event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
+  isReadable: (body) => TYPES.has(String(getErrorObject(body)?.type)),
+  isErrorEvent: () => false, // nothing is passed through
+  saysOverflow: () => true, // nothing is passed through
+  read: readMessage,
+  writeBody: (error) => ({ error }),
+}
+
+/** Writes the body of an error. Clients show `model`, the name in the request's header, if the model doesn't exist. */
+export function writeErrorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
+  const type = getErrorType(status, code)
+  const details = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)
+  return { error: { message, type, param: details, code: status === 500 ? null : code.toLowerCase() } }
+}
+
+/** Returns the `type` of an error with this status; for a 404, `code` tells unknown paths from unknown models. */
+export function getErrorType(status: number, code: string): string {
+  if (status >= 500) return 'internal_server_error'
+  if (status === 401) return 'authentication_error'
+  if (status === 402 || status === 429) return 'rate_limit_exceeded' // includes budgets and quotas
+  if (status === 403) return 'forbidden'
+  return status === 404 && code !== 'NOT_FOUND' ? 'model_not_found' : 'invalid_request_error'
+}
+
+const TYPES: ReadonlySet<string> = new Set([
+  ...['authentication_error', 'forbidden', 'model_not_found', 'rate_limit_exceeded'],
+  ...['invalid_request_error', 'internal_server_error'],
+])

@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../../lib/json.ts'
+
+/** A loss of a request, as the AI SDK shows it to its users. */
+export type WireWarning = {
+  type: 'unsupported'
+  /** The path in the request. */
+  feature: string
+  details: string
+}
+
+/** State and facts under the gateway's own name. The AI SDK sends the metadata of a part back as its `providerOptions`. */
+export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
+
+/** A web page, or a document of the request. */
+export type WireSource = WireMetadata & { type: 'source'; id: string } & (
+    | { sourceType: 'url'; url: string; title?: string }
+    | ({ sourceType: 'document' } & WireDocument)
+  )
+
+/** A document of the request that a response cites. */
+export interface WireDocument {
+  mediaType: string
+  title: string
+  filename?: string
+}
+
+export interface WireCitation {
+  source: WireSource
+  startIndex?: number
+  endIndex?: number
+  citedText?: string
+}
+
+export type WireFile = WireMetadata & {
+  type: 'file'
+  mediaType: string
+  data: string | { type: 'data'; data: string } | { type: 'url'; url: string }
+}
+
+export type WireToolCall = WireMetadata & {
+  type: 'tool-call'
+  toolCallId: string
+  toolName: string
+  /** JSON. */
+  input: string
+  providerExecuted?: true
+  /** Set if the client didn't offer the tool. */
+  dynamic?: true
+}
+
+interface WireToolResult {
+  type: 'tool-result'
+  toolCallId: string
+  toolName: string
+  result: unknown
+  isError?: true
+  dynamic?: true
+}
+
+/** Parts that are the same in a whole response and in a stream. */
+export type WireWholePart = WireSource | WireFile | WireToolCall | WireToolResult
+
+export type WireContent =
+  | ({ type: 'text'; text: string; citations?: WireCitation[] } & WireMetadata)
+  | ({ type: 'reasoning'; text: string } & WireMetadata)
+  | WireWholePart
+
+export interface WireUsage {
+  inputTokens: { total?: number; noCache?: number; cacheRead?: number; cacheWrite?: number }
+  outputTokens: { total?: number; text?: number; reasoning?: number }
+}
+
+export interface WireFinish {
+  unified: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
+  /** The provider's own reason. */
+  raw?: string
+}
+
+interface WireResponse {
+  id: string
+  /** ISO 8601. */
+  timestamp: string
+  modelId: string
+}
+
+export type WireAnswer = {
+  content: WireContent[]
+  finishReason: WireFinish
+  usage: WireUsage
+  warnings: WireWarning[]
+  response: WireResponse
+} & WireMetadata
+
+export type WirePart =
+  | { type: 'stream-start'; warnings: WireWarning[] }
+  | ({ type: 'response-metadata' } & WireResponse)
+  | ({ type: 'text-start' | 'reasoning-start' | 'reasoning-end'; id: string } & WireMetadata)
+  | ({ type: 'text-end'; id: string; citations?: WireCitation[] } & WireMetadata)
+  | { type: 'tool-input-start'; id: string; toolName: string; inputEncoding?: 'text' }
+  | { type: 'tool-input-end'; id: string }
+  | WireWholePart
+  | ({ type: 'finish'; usage: WireUsage; finishReason: WireFinish } & WireMetadata)

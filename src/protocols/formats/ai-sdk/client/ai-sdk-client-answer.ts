@@ -1,0 +1,270 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { JsonObject } from '../../../../lib/json.ts'
+import type { Answer, Finish, FinishReason, TokenUsage } from '../../canonical/canonical-answer.ts'
+import type { AssistantPart, Citation, HostedCall, ServerToolPart } from '../../canonical/canonical-parts.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
+import type { WriteContext } from '../../translator.ts'
+import type {
+  WireAnswer,
+  WireCitation,
+  WireContent,
+  WireFile,
+  WireFinish,
+  WireMetadata,
+  WireSource,
+  WireUsage,
+  WireWarning,
+  WireWholePart,
+} from '../ai-sdk-wire.ts'
+import { writeSignalboxMetadata, writeWarnings } from './ai-sdk-client-facts.ts'
+import { createImageCall, writeHostedCall } from './ai-sdk-client-hosted-tools.ts'
+import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
+import { type AiSdkClient, getClient } from './ai-sdk-client-request.ts'
+
+/** Writes a whole response for a client. */
+export function writeAnswer({ choices, usage, id }: Answer, context: WriteContext): WireAnswer {
+  const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
+  const client = getClient(context.request)
+  const sources = createSources(client, context)
+  return {
+    content: content.flatMap((part): WireContent[] => writePart(part, { client, sources, context })),
+    finishReason: writeFinish(
+      finish,
+      content.some(({ type }) => type === 'refusal'),
+    ),
+    usage: writeUsage(usage),
+    warnings: writeRequestWarnings(context),
+    response: writeResponse(id, context),
+    ...writeAnswerMetadata(usage, context),
+  }
+}
+
+interface PartContext {
+  client: AiSdkClient
+  sources: Sources
+  context: Pick<WriteContext, 'newId' | 'responseWarnings'>
+}
+
+function writePart(part: AssistantPart, { client, sources, context }: PartContext): WireContent[] {
+  switch (part.type) {
+    case 'text': {
+      const cited = sources.take(part.citations ?? [])
+      if (part.text === '' && !part.state) return cited.sources
+      const citations = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
+      return [{ type: 'text', text: part.text, ...citations, ...writeTextMetadata(part) }, ...cited.sources]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning':
+      return [{ type: 'reasoning', text: part.text, ...writeState(part.state) }]
+    case 'audio': {
+      const text = part.transcript ? [{ type: 'text' as const, text: part.transcript }] : []
+      return [...text, ...writeWhole(part, { client, sources, context })]
+    }
+    default:
+      return writeWhole(part, { client, sources, context })
+  }
+}
+
+/** Writes a part that is the same in a whole response and in a stream. */
+export function writeWhole(
+  part: Exclude<AssistantPart, { type: 'text' | 'refusal' | 'reasoning' }>,
+  { client, sources, context }: PartContext,
+): WireWholePart[] {
+  switch (part.type) {
+    case 'tool-call':
+      return [
+        {
+          type: 'tool-call',
+          toolCallId: part.id,
+          toolName: part.name,
+          input: part.isFreeForm ? JSON.stringify(part.arguments) : part.arguments.trim() || '{}',
+          ...writeState(part.state),
+        },
+      ]
+    case 'server-tool':
+      return part.hosted ? writeHosted(part.id, part.hosted, client) : writeSearch(part, client, sources)
+    case 'image': {
+      const call = createImageCall(part, client.hosted)
+      if (call) return writeHosted(`call_${context.newId()}`, call, client)
+      return writeFile(part, client, context.responseWarnings)
+    }
+    case 'audio':
+      return writeFile(part, client, context.responseWarnings)
+    case 'compaction': // only Responses clients request a compaction
+      return []
+    default:
+      return assertNever(part)
+  }
+}
+
+function writeHosted(toolCallId: string, call: HostedCall, { hosted }: AiSdkClient): WireWholePart[] {
+  const { tool, input, ...result } = writeHostedCall(call, hosted)
+  return [
+    { type: 'tool-call', toolCallId, ...tool, input: JSON.stringify(input), providerExecuted: true },
+    { type: 'tool-result', toolCallId, ...tool, ...result },
+  ]
+}
+
+/** Writes the provider's web search: its call, its results, and each page as a source. Marks a search that the client didn't offer as `dynamic`. */
+function writeSearch(
+  { id, query, error, results }: ServerToolPart,
+  { search }: AiSdkClient,
+  sources: Sources,
+): WireWholePart[] {
+  const call = {
+    toolCallId: id,
+    toolName: search ?? 'web_search',
+    ...(search === undefined && { dynamic: true as const }),
+  }
+  return [
+    { type: 'tool-call', ...call, input: JSON.stringify({ query }), providerExecuted: true },
+    error === undefined
+      ? {
+          type: 'tool-result',
+          ...call,
+          result: results.map(({ url, title }) => ({ type: 'web_search_result', url, title })),
+        }
+      : { type: 'tool-result', ...call, result: { error }, isError: true },
+    ...sources.take(results).sources,
+  ]
+}
+
+function writeFile(
+  part: Extract<AssistantPart, { type: 'image' | 'audio' }>,
+  { version }: AiSdkClient,
+  responseWarnings: ResponseWarnings,
+): WireFile[] {
+  const { source, type } = part
+  const state = type === 'image' ? writeState(part.state) : {}
+  const createFile = (mediaType: string, data: WireFile['data']): WireFile[] => [
+    { type: 'file', mediaType, data, ...state },
+  ]
+  if (source.type === 'base64')
+    return createFile(source.mediaType, version.tagsFiles ? { type: 'data', data: source.data } : source.data)
+  if (source.type === 'url' && version.tagsFiles)
+    return createFile(source.mediaType ?? `${type}/*`, { type: 'url', url: source.url })
+  responseWarnings.noteDropped(type)
+  return []
+}
+
+/**
+ * The sources of a response. A web page or a file at the vendor is one source, however often the response finds and cites it; each citation of a document
+ * is a separate source.
+ */
+export interface Sources {
+  /** Takes citations or search results; only reads the URL and title of search results. */
+  take(citations: readonly Citation[]): {
+    /** The sources that are new to this response. */
+    sources: WireSource[]
+    citations: WireCitation[]
+  }
+}
+
+export function createSources(
+  { documents }: AiSdkClient,
+  { responseWarnings }: Pick<WriteContext, 'responseWarnings'>,
+): Sources {
+  const sourcesByKey = new Map<string, WireSource>()
+  let count = 0
+
+  function createSource(cited: Citation): WireSource | undefined {
+    const { url, title, document: index, fileId } = cited
+    const head = { type: 'source' as const, id: `source-${count}` }
+    if (url) return { ...head, sourceType: 'url', url, ...(title && { title }) }
+    const name = fileId ?? title
+    const file = name
+      ? { mediaType: 'text/plain', title: name, ...(fileId && title && { filename: title }) }
+      : undefined
+    const document = (index === undefined ? undefined : documents[index]) ?? file
+    return document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...writePlace(cited) }
+  }
+
+  return {
+    take(list) {
+      const sources: WireSource[] = []
+      const citations: WireCitation[] = []
+      for (const cited of list) {
+        const key = cited.url ?? (cited.document === undefined ? cited.fileId : undefined)
+        const known = key ? sourcesByKey.get(key) : undefined
+        const source = known ?? createSource(cited)
+        if (!source) {
+          responseWarnings.noteDropped('citations')
+          continue
+        }
+        if (!known) {
+          sources.push(source)
+          count++
+        }
+        if (key) sourcesByKey.set(key, source)
+        citations.push({ source, ...writeSpan(cited) })
+      }
+      return { sources, citations }
+    },
+  }
+}
+
+const writePlace = ({ quote: citedText, place, fileId }: Citation): WireMetadata => ({
+  providerMetadata: { signalbox: omitUndefined<JsonObject>({ citedText, place, fileId }) },
+})
+
+const writeSpan = ({ start, end, quote }: Citation) => ({
+  ...(start !== undefined && { startIndex: start }),
+  ...(end !== undefined && { endIndex: end }),
+  ...(quote !== undefined && { citedText: quote }),
+})
+
+/** Writes how a response ended. A response with a refusal counts as filtered, even if the provider reported a normal end. */
+export const writeFinish = ({ reason, raw }: Finish, hasRefusal: boolean): WireFinish => ({
+  unified: reason === 'stop' && hasRefusal ? 'content-filter' : finishes[reason],
+  ...(raw && { raw }),
+})
+
+const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  'tool-calls': 'tool-calls',
+  length: 'length',
+  'context-window': 'length',
+  'content-filter': 'content-filter',
+  pause: 'other',
+  'malformed-call': 'error',
+}
+
+/** Writes the token counts; empty if the provider didn't report any. */
+export function writeUsage(usage: TokenUsage | undefined): WireUsage {
+  if (!usage) return { inputTokens: {}, outputTokens: {} }
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
+  const read = Math.min(cacheReadTokens, inputTokens)
+  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  return {
+    inputTokens: { total: inputTokens, noCache: inputTokens - read - written, cacheRead: read, cacheWrite: written },
+    outputTokens: {
+      total: outputTokens,
+      ...(reasoningTokens !== undefined && {
+        text: Math.max(0, outputTokens - reasoningTokens),
+        reasoning: reasoningTokens,
+      }),
+    },
+  }
+}
+
+/** Writes the losses of the request's translation as AI SDK warnings. */
+export const writeRequestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
+  writeWarnings(requestWarnings?.() ?? [])
+
+export const writeResponse = (id: string | undefined, { newId, now, model }: WriteContext) => ({
+  id: id ?? `sbx_${newId()}`,
+  timestamp: new Date(now * 1_000).toISOString(),
+  modelId: model,
+})
+
+/** Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating it. */
+export const writeAnswerMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
+  writeSignalboxMetadata({
+    losses: context.requestWarnings?.() ?? [],
+    lost: context.responseWarnings.list(),
+    usage,
+    describe: context.describe,
+  })

@@ -1,0 +1,282 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import { type Fields, readElementFields, requireFields, requireString } from '../../canonical/canonical-fields.ts'
+import type {
+  AssistantPart,
+  ImagePart,
+  ReasoningPart,
+  ServerToolPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultContent,
+  UserPart,
+} from '../../canonical/canonical-parts.ts'
+import { createHostedPart, type Tool } from '../../canonical/canonical-tools.ts'
+import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
+import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import type { WireDocument } from '../ai-sdk-wire.ts'
+import { FILE_NAMES, type FileContext, parseFile, parseResultFile } from './ai-sdk-client-files.ts'
+import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
+import { parseMark, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
+
+interface PromptContext extends FileContext {
+  /** The tools of the request; some have free-text input. */
+  tools: readonly Tool[]
+}
+
+/** Parses `prompt`. Each message becomes a turn, except that consecutive tool messages become one. */
+export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
+  const { warnings } = context
+  const messages = body.list('prompt') ?? warnings.refuse('prompt', 'is required: a list of messages.')
+  const turns: Turn[] = []
+  messages.forEach((entry, index) => {
+    const message = readElementFields(entry, `prompt[${index}]`, warnings)
+    const turn = parseMessage(message, context)
+    message.ignore('providerOptions')
+    message.drop()
+    warnings.setPath(turn, message.at)
+    const last = turns.at(-1)
+    if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+    else if (turn.role !== 'tool' || turn.results.length > 0) turns.push(turn)
+  })
+  return turns
+}
+
+/** Lists all documents of a request by index if any of them may be cited; otherwise none. */
+export function listCitableDocuments(turns: readonly Turn[]): WireDocument[] {
+  const content = turns.flatMap((turn): readonly (UserPart | AssistantPart)[] =>
+    turn.role === 'tool' ? turn.results.flatMap((result) => result.content) : turn.content,
+  )
+  const files = content.filter((part) => part.type === 'file')
+  if (!files.some(({ citable }) => citable)) return []
+  return files.map(({ source, name }, index) => ({
+    mediaType: ('mediaType' in source && source.mediaType) || 'application/pdf',
+    title: name ?? `Document ${index}`,
+    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // it may be a title
+  }))
+}
+
+function parseMessage(message: Fields, context: PromptContext): Turn {
+  const { warnings } = context
+  const role = message.string('role')
+  switch (role) {
+    case 'system':
+      return { role, as: 'system', content: [createText(message.string('content') ?? '', message, warnings)] }
+    case 'user':
+      return { role, content: readParts(message, warnings).flatMap((part) => parseUserPart(part, message, context)) }
+    case 'assistant':
+      return { role, content: parseAssistant(message, context) }
+    case 'tool':
+      return { role, results: readParts(message, warnings).flatMap((part) => parseToolPart(part, message, context)) }
+    default:
+      return warnings.refuse(message.path('role'), 'must be system, user, assistant, or tool.')
+  }
+}
+
+function readParts(message: Fields, warnings: Warnings): Fields[] {
+  const content = message.any('content')
+  const path = message.path('content')
+  if (typeof content === 'string') return [readElementFields({ type: 'text', text: content }, path, warnings)]
+  return (message.list('content') ?? []).map((part, index) => readElementFields(part, `${path}[${index}]`, warnings))
+}
+
+/** Reads the cache mark of a part. A mark on a message applies to its last part. */
+const readMark = (part: Fields, message: Fields, warnings: Warnings) =>
+  parseMark(part, warnings) ??
+  (message.list('content')?.at(-1) === part.value ? parseMark(message, warnings) : undefined)
+
+function createText(text: string, fields: Fields, warnings: Warnings): TextPart {
+  return omitUndefined<TextPart>({ type: 'text', text, cache: parseMark(fields, warnings) })
+}
+
+function parseUserPart(part: Fields, message: Fields, context: FileContext): UserPart[] {
+  const { warnings } = context
+  const type = part.string('type')
+  if (type !== 'text' && type !== 'file') return refusePart(part, warnings)
+  if (type === 'text' && !part.string('text')) return []
+  const cache = readMark(part, message, warnings)
+  const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
+  if (cache && parsed.type !== 'video') parsed.cache = cache
+  part.ignore('providerOptions')
+  part.drop()
+  warnings.setPath(parsed, part.at, FILE_NAMES)
+  return [parsed]
+}
+
+const refusePart = ({ path, value }: Fields, warnings: Warnings): never =>
+  warnings.refuse(path('type'), `parts of type "${readStringOrEmpty(value.type)}" are not supported here.`)
+
+function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
+  const { warnings } = context
+  const calls: HostedCalls = new Map()
+  return readParts(message, warnings).flatMap((part) => {
+    const parsed = parseAssistantPart(part, calls, context)
+    part.ignore('providerOptions', 'title')
+    part.drop()
+    if (!parsed) return []
+    const cache = parsed.type === 'text' || parsed.type === 'tool-call' ? readMark(part, message, warnings) : undefined
+    const whole = cache ? { ...parsed, cache } : parsed
+    warnings.setPath(whole, part.at)
+    return [whole]
+  })
+}
+
+function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptContext): AssistantPart | undefined {
+  const { warnings } = context
+  const type = part.string('type')
+  switch (type) {
+    case 'text': {
+      const text = part.string('text') ?? ''
+      const state = parseState(part)
+      part.ignore('citations')
+      return text === '' && !state ? undefined : omitUndefined<TextPart>({ type, text, phase: parsePhase(part), state })
+    }
+    case 'reasoning': {
+      const text = part.string('text') ?? ''
+      const state = parseState(part)
+      return text === '' && !state ? undefined : omitUndefined<ReasoningPart>({ type, text, state })
+    }
+    case 'file':
+      return parseAnswerFile(part, context)
+    case 'tool-call':
+      if (part.boolean('providerExecuted')) return noteCall(part, calls)
+      return parseCall(part, context)
+    case 'tool-result':
+      return parseServerResult(part, calls, warnings)
+    case 'custom':
+    case 'reasoning-file':
+      part.ignore(...Object.keys(part.value))
+      return void warnings.noteDropped(part.at)
+    default:
+      return refusePart(part, warnings)
+  }
+}
+
+/** Parses a file that a model generated. Only images and audio can go back to a model. */
+function parseAnswerFile(part: Fields, context: FileContext): AssistantPart | undefined {
+  const { type, source } = parseFile(part, context)
+  if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
+  const state = parseState(part)
+  return type === 'image' && state ? { type, source, state } : { type, source }
+}
+
+function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPart {
+  part.ignore('providerExecuted')
+  const [name, input] = [requireString(part, 'toolName', warnings), part.any('input')]
+  const isFreeForm =
+    typeof input === 'string' && tools.some((tool) => tool.type === 'free-form' && tool.name === name)
+      ? true
+      : undefined
+  return omitUndefined<ToolCallPart>({
+    type: 'tool-call',
+    id: requireString(part, 'toolCallId', warnings),
+    name,
+    arguments: isFreeForm ? readStringOrEmpty(input) : stringifyArguments(input),
+    isFreeForm,
+    state: parseState(part),
+  })
+}
+
+/** The names and inputs of tools that ran at the provider, by call ID. */
+type HostedCalls = Map<string, { name: string; input: JsonObject }>
+
+/** Keeps the name and input of a tool that ran at the provider for the result, which follows. */
+function noteCall(part: Fields, calls: HostedCalls): undefined {
+  const input = part.any('input')
+  calls.set(part.string('toolCallId') ?? '', {
+    name: part.string('toolName') ?? '',
+    input: isObject(input) ? input : {},
+  })
+  part.ignore('dynamic')
+}
+
+/** Parses the result of a tool that ran at the provider: a web search, an image, or another tool's output. */
+function parseServerResult(
+  part: Fields,
+  calls: HostedCalls,
+  warnings: Warnings,
+): ServerToolPart | ImagePart | undefined {
+  const id = part.string('toolCallId') ?? ''
+  const result = part.fields('output')?.any('value')
+  part.ignore('toolName', 'output')
+  const call = calls.get(id)
+  if (call === undefined || result === undefined) return void warnings.noteDropped(part.at)
+  const image = parseImageResult(result)
+  if (image) return image
+  if (!Array.isArray(result) || !result.every(isPage)) return createHostedPart(id, { ...call, result })
+  const results = result.map(({ url, title }) => ({ url: readStringOrEmpty(url), title: readStringOrEmpty(title) }))
+  return { type: 'server-tool', tool: 'web-search', id, query: readStringOrEmpty(call.input.query), results }
+}
+
+const isPage = (found: unknown): found is JsonObject => isObject(found) && typeof found.url === 'string'
+
+/** Parses a part of a tool message. Drops responses to a vendor's approval requests. */
+function parseToolPart(part: Fields, message: Fields, context: FileContext): ToolResult[] {
+  const { warnings } = context
+  const type = part.string('type')
+  if (type === 'tool-approval-response') {
+    warnings.noteDropped(part.at)
+    return []
+  }
+  if (type !== 'tool-result') return refusePart(part, warnings)
+  const output = requireFields(part, 'output', warnings)
+  const result = omitUndefined<ToolResult>({
+    callId: requireString(part, 'toolCallId', warnings),
+    name: requireString(part, 'toolName', warnings),
+    ...parseOutput(output, context),
+    cache: readMark(part, message, warnings) ?? parseMark(output, warnings),
+  })
+  part.ignore('providerOptions')
+  part.drop()
+  warnings.setPath(result, part.at)
+  return [result]
+}
+
+type Output = Pick<ToolResult, 'content'> & { isError: true | undefined }
+
+function parseOutput(output: Fields, context: FileContext): Output {
+  const { warnings } = context
+  const type = output.string('type')
+  const createOutput = (text: string, isError?: true): Output => ({
+    content: text === '' ? [] : [{ type: 'text', text }],
+    isError,
+  })
+  switch (type) {
+    case 'text':
+    case 'error-text':
+      return createOutput(output.string('value') ?? '', type === 'error-text' || undefined)
+    case 'json':
+    case 'error-json':
+      return createOutput(JSON.stringify(output.any('value') ?? null), type === 'error-json' || undefined)
+    case 'execution-denied':
+      return createOutput(output.string('reason') ?? 'The user did not allow this tool call.')
+    case 'content': {
+      const path = output.path('value')
+      const parts = (output.list('value') ?? []).map((entry, index) =>
+        readElementFields(entry, `${path}[${index}]`, warnings),
+      )
+      return { content: parts.flatMap((part) => parseResultPart(part, context)), isError: undefined }
+    }
+    default:
+      return warnings.refuse(output.path('type'), `outputs of type "${type}" are not supported.`)
+  }
+}
+
+function parseResultPart(part: Fields, context: FileContext): ToolResultContent[] {
+  const { warnings } = context
+  const type = part.string('type') ?? ''
+  switch (type) {
+    case 'text':
+      return part.string('text') ? [createText(part.string('text') ?? '', part, warnings)] : []
+    case 'file':
+      return [parseFile(part, context)]
+    case 'custom':
+      warnings.noteDropped(part.at)
+      return []
+    default:
+      return /^(?:file|image)-(?:data|url|id|file-id)$|^media$/.test(type)
+        ? [parseResultFile(part, type, context)]
+        : refusePart(part, warnings)
+  }
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import type { TokenUsage } from '../../canonical/canonical-answer.ts'
+import type { WireMetadata, WireWarning } from '../ai-sdk-wire.ts'
+
+/** Facts about a response, in addition to its content. */
+export interface AnswerFacts {
+  /** The parts of the request that the target didn't receive, such as `dropped:seed`. */
+  losses: readonly string[]
+  /** The parts of the response that the client doesn't receive. */
+  lost: readonly string[]
+  usage: TokenUsage | undefined
+  /** Describes the response: its target, the earlier attempts, and the cost. */
+  describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
+}
+
+/** Writes the losses of a request's translation as AI SDK warnings. */
+export const writeWarnings = (losses: readonly string[]): WireWarning[] =>
+  losses.map((loss) => {
+    const [change = '', ...path] = loss.split(':')
+    return { type: 'unsupported', feature: path.join(':'), details: `The target does not support it: ${change}.` }
+  })
+
+/**
+ * Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating the request and the response. `more`:
+ * further fields.
+ */
+export function writeSignalboxMetadata(
+  { losses, lost, usage, describe }: AnswerFacts,
+  more: JsonObject = {},
+): WireMetadata {
+  return { providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...lost], ...more } } }
+}

@@ -1,0 +1,190 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { decodeUtf8Lenient, fromBase64 } from '../../../../lib/bytes.ts'
+import { isObject } from '../../../../lib/json.ts'
+import type { ProviderFormat } from '../../../../types.ts'
+import { type Fields, requireString } from '../../canonical/canonical-fields.ts'
+import { createBase64Source, type MediaSource, parseMediaUrl, toUrlSource } from '../../canonical/canonical-media.ts'
+import type { AudioPart, FilePart, ImagePart, VideoPart } from '../../canonical/canonical-parts.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { parseMark } from './ai-sdk-client-metadata.ts'
+
+type AnyMediaPart = ImagePart | FilePart | AudioPart | VideoPart
+
+/** The context for parsing files. */
+export interface FileContext {
+  warnings: Warnings
+  /** The target's format, which selects the file ID if a file has IDs at several vendors. */
+  targetFormat: ProviderFormat | undefined
+}
+
+/**
+ * Parses a file of the prompt or of a tool's result. AI SDK 7 tags the data; AI SDK 6 sends base64 or a URL, which can be a data URL. Both versions accept
+ * both, because a model of AI SDK 6 can be used in AI SDK 7.
+ */
+export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
+  const { warnings } = context
+  const mediaType = file.string('mediaType') ?? ''
+  const source = parseSource(file, { ...context, mediaType })
+  file.ignore('originalUrl')
+  const part = addOptions(createPart(source, mediaType, file.string('filename')), file.fields('providerOptions'))
+  const cache = parseMark(file, warnings)
+  if (cache && part.type !== 'video') part.cache = cache
+  warnings.setPath(part, file.at, FILE_NAMES)
+  return part
+}
+
+/** The client's names of the fields of a file. */
+export const FILE_NAMES = {
+  name: 'filename',
+  detail: 'providerOptions.openai.imageDetail',
+  citable: 'providerOptions.anthropic.citations',
+  clip: 'providerOptions.google.videoMetadata',
+}
+
+function addOptions(part: AnyMediaPart, options: Fields | undefined): AnyMediaPart {
+  const getOptions = (provider: string) => (isObject(options?.value[provider]) ? options?.fields(provider) : undefined)
+  switch (part.type) {
+    case 'image':
+      return omitUndefined<ImagePart>({ ...part, detail: getOptions('openai')?.oneOfOrDrop('imageDetail', DETAILS) })
+    case 'file': {
+      const anthropic = getOptions('anthropic')
+      return omitUndefined<FilePart>({
+        ...part,
+        name: anthropic?.string('title') ?? part.name,
+        context: anthropic?.string('context'),
+        citable: anthropic?.fields('citations')?.boolean('enabled') || undefined,
+      })
+    }
+    case 'video': {
+      const clip = getOptions('google')?.fields('videoMetadata')
+      return omitUndefined<VideoPart>({
+        ...part,
+        fps: clip?.number('fps'),
+        startOffset: clip?.string('startOffset'),
+        endOffset: clip?.string('endOffset'),
+      })
+    }
+    case 'audio':
+      return part
+    default:
+      return assertNever(part)
+  }
+}
+
+const DETAILS = ['auto', 'low', 'high', 'original'] as const
+
+interface SourceContext extends FileContext {
+  mediaType: string
+}
+
+function parseSource(file: Fields, context: SourceContext): MediaSource {
+  const { warnings, mediaType } = context
+  const data = file.any('data')
+  if (typeof data === 'string') return URL_SCHEME.test(data) ? parseUrl(data, mediaType) : parseBase64(data, mediaType)
+  if (!isObject(data)) return warnings.refuse(file.path('data'), 'must be base64, a URL, or tagged data.')
+  const tagged = file.fields('data') ?? file
+  const required = (name: string) =>
+    tagged.string(name) ?? warnings.refuse(tagged.path(name), 'is required, as a string.')
+  switch (tagged.string('type')) {
+    case 'data':
+      return parseBase64(required('data'), mediaType)
+    case 'url':
+      return parseUrl(tagged.string('originalUrl') ?? required('url'), mediaType)
+    case 'text':
+      return { type: 'text', mediaType: completeMediaType(mediaType, 'text/plain'), text: required('text') }
+    case 'reference':
+      return parseReference(tagged.stringsByName('reference') ?? {}, tagged.path('reference'), context)
+    default:
+      return warnings.refuse(tagged.path('type'), 'must be data, url, text, or reference.')
+  }
+}
+
+/** A URL scheme, which base64 never starts with. */
+const URL_SCHEME = /^[a-z][a-z0-9+.-]*:/i
+
+/** Parses a file in an AI SDK 6 tool result, where the type of the part is also the format of the file. */
+export function parseResultFile(part: Fields, type: string, context: FileContext): AnyMediaPart {
+  const { warnings } = context
+  const isImage = type.startsWith('image-')
+  const mediaType = part.string('mediaType') ?? (isImage ? 'image/*' : '')
+  const getSource = (): MediaSource => {
+    if (type.endsWith('-data') || type === 'media') return parseBase64(requireString(part, 'data', warnings), mediaType)
+    if (type.endsWith('-url')) return parseUrl(requireString(part, 'url', warnings), mediaType)
+    const id = part.any('fileId')
+    if (typeof id === 'string') return { type: 'file-id', id, format: 'openai-responses' }
+    return parseReference(part.stringsByName('fileId') ?? {}, part.path('fileId'), { ...context, mediaType })
+  }
+  const file = addOptions(createPart(getSource(), mediaType, part.string('filename')), part.fields('providerOptions'))
+  const cache = parseMark(part, warnings)
+  if (cache && file.type !== 'video') file.cache = cache
+  warnings.setPath(file, part.at, FILE_NAMES)
+  return file
+}
+
+/** Creates the part that fits the media type, which may be only a top-level type, with or without `/*`. */
+function createPart(source: MediaSource, declared: string, name: string | undefined): AnyMediaPart {
+  const mediaType = 'mediaType' in source ? (source.mediaType ?? declared) : declared
+  const [kind] = mediaType.split('/', 1)
+  if (kind === 'image' || kind === 'audio' || kind === 'video') return { type: kind, source }
+  return omitUndefined<FilePart>({ type: 'file', source, name })
+}
+
+/** Parses base64 data. Decodes text, because some providers only accept it unencoded. */
+function parseBase64(data: string, mediaType: string): MediaSource {
+  const source = createBase64Source(completeMediaType(mediaType, 'application/octet-stream'), data)
+  if (source.mediaType !== 'text/plain') return source
+  try {
+    return { type: 'text', mediaType: source.mediaType, text: decodeUtf8Lenient(fromBase64(source.data)) }
+  } catch {
+    return source // the provider reports invalid base64
+  }
+}
+
+function parseUrl(url: string, mediaType: string): MediaSource {
+  if (/^data:/i.test(url)) {
+    const source = parseMediaUrl(url, completeMediaType(mediaType, 'application/octet-stream'))
+    return source.type === 'base64' ? parseBase64(source.data, source.mediaType) : source
+  }
+  const source = toUrlSource(url)
+  return mediaType.includes('/') && !mediaType.endsWith('/*') ? { ...source, mediaType } : source
+}
+
+/** Completes a media type: a top-level type alone becomes the most common type below it. */
+function completeMediaType(declared: string, otherwise: string): string {
+  const [kind = '', sub = '*'] = declared.split('/', 2)
+  return sub === '*' || sub === '' ? (usualTypes[kind] ?? otherwise) : declared
+}
+
+const usualTypes: Readonly<Record<string, string>> = {
+  image: 'image/jpeg',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+  text: 'text/plain',
+}
+
+/** Parses the ID of a file at the target's vendor; otherwise at another vendor, which the target's format rejects. */
+function parseReference(
+  ids: Record<string, string>,
+  path: string,
+  { warnings, targetFormat }: SourceContext,
+): MediaSource {
+  const known = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
+    const format = vendors.find(([name]) => provider.startsWith(name))?.[1]
+    if (!format) return []
+    return [format === 'gemini' ? toUrlSource(id) : { type: 'file-id', id, format }]
+  })
+  const own = known.find((source) => source.type === 'file-id' && supportsFormat(source.format, targetFormat))
+  return own ?? known[0] ?? warnings.refuse(path, 'does not name a provider whose files are supported.')
+}
+
+const supportsFormat = (format: ProviderFormat, target: ProviderFormat | undefined) =>
+  format === target || (format === 'openai-responses' && target === 'openai-chat')
+
+const vendors = [
+  ['openai', 'openai-responses'],
+  ['azure', 'openai-responses'],
+  ['anthropic', 'anthropic-messages'],
+  ['google', 'gemini'],
+  ['vertex', 'gemini'],
+] as const

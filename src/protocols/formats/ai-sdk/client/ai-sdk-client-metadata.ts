@@ -1,0 +1,81 @@
+import { isObject } from '../../../../lib/json.ts'
+import { type Fields, readCacheMark } from '../../canonical/canonical-fields.ts'
+import type { CacheMark, TextPart } from '../../canonical/canonical-parts.ts'
+import { type OpaqueState, readSealed, sealState } from '../../canonical/canonical-state.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import type { WireMetadata } from '../ai-sdk-wire.ts'
+
+/*
+ * The AI SDK sends the `providerMetadata` of a part back as its `providerOptions`. The gateway seals state of all vendors there under its own name. It
+ * also reads the names of AI SDK's own providers, so a conversation that began with one of them can continue.
+ */
+
+/** Writes the state of a part for a client. */
+export const writeState = (state: OpaqueState | undefined): WireMetadata =>
+  state ? { providerMetadata: { signalbox: { state: sealState(state) } } } : {}
+
+/** Writes the state of a text for a client, and its phase (commentary or final answer), which OpenAI wants back with the text. */
+export function writeTextMetadata({
+  state,
+  phase,
+}: Pick<TextPart, 'phase'> & { state?: OpaqueState | undefined }): WireMetadata {
+  if (!phase) return writeState(state)
+  return { providerMetadata: { signalbox: { ...(state && { state: sealState(state) }), phase } } }
+}
+
+/** Parses the phase that a client sends back with a text. */
+export function parsePhase(part: Fields): TextPart['phase'] {
+  const { signalbox, openai } = part.object('providerOptions') ?? {}
+  const phases = [signalbox, openai].map((options) => (isObject(options) ? options.phase : undefined))
+  return (['commentary', 'final_answer'] as const).find((phase) => phases.includes(phase))
+}
+
+/** Parses the state that a client sends back with a part. Ignores other options of the part. */
+export function parseState(part: Fields): OpaqueState | undefined {
+  const options = part.fields('providerOptions')
+  const readText = (provider: string, name: string) => {
+    const value = options?.object(provider)?.[name]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const sealed = readText('signalbox', 'state')
+  if (sealed !== undefined) return readSealed(sealed)
+  const signature = readText('anthropic', 'signature')
+  if (signature !== undefined) return createUnsealedState('anthropic-messages', 'signature', signature)
+  const redacted = readText('anthropic', 'redactedData')
+  if (redacted !== undefined) return createUnsealedState('anthropic-messages', 'redacted', redacted)
+  const thought =
+    readText('google', 'thoughtSignature') ??
+    readText('googleVertex', 'thoughtSignature') ??
+    readText('vertex', 'thoughtSignature')
+  if (thought !== undefined) return createUnsealedState('gemini', 'thought-signature', thought)
+  const encrypted = readText('openai', 'reasoningEncryptedContent')
+  if (encrypted === undefined) return undefined
+  const id = readText('openai', 'itemId')
+  return { ...createUnsealedState('openai-responses', 'encrypted', encrypted), ...(id !== undefined && { id }) }
+}
+
+/** Creates state that one of AI SDK's providers sent unsealed, from an unknown account. */
+const createUnsealedState = (
+  format: OpaqueState['origin']['format'],
+  kind: OpaqueState['kind'],
+  data: string,
+): OpaqueState => ({
+  origin: { format, account: '' },
+  kind,
+  data,
+})
+
+/** Parses `providerOptions.anthropic.cacheControl` of a message, part, or tool, or `openai.promptCacheBreakpoint`. */
+export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
+  const options = fields.fields('providerOptions')
+  return (
+    parseAnthropicMark(options?.fields('anthropic'), warnings) ??
+    readCacheMark(options?.fields('openai')?.fields('promptCacheBreakpoint'), TTLS, warnings)
+  )
+}
+
+/** Parses the cache mark in Anthropic's options. */
+export const parseAnthropicMark = (anthropic: Fields | undefined, warnings: Warnings): CacheMark | undefined =>
+  readCacheMark(anthropic?.fields('cacheControl') ?? anthropic?.fields('cache_control'), TTLS, warnings)
+
+const TTLS = ['5m', '30m', '1h', '12h'] as const

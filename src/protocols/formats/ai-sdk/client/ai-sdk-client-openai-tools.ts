@@ -1,0 +1,87 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { getEntry } from '../../../../lib/maps.ts'
+import type { FunctionTool } from '../../canonical/canonical-tools.ts'
+
+/*
+ * Tools that OpenAI defines and clients run. The AI SDK validates their input with its own schemas, which no API has. All models therefore call these
+ * tools as functions, with the schemas below.
+ */
+
+/** Parses a tool as a function; `undefined` for other tools, and for a shell that runs at OpenAI. */
+export function parseOpenAITool(id: string, name: string, { environment }: JsonObject): FunctionTool | undefined {
+  const host = isObject(environment) ? environment.type : undefined
+  const tool = getEntry(tools, id)
+  return tool && (host ?? 'local') === 'local' ? { type: 'function', name, ...tool } : undefined
+}
+
+const TEXT = { type: 'string' }
+const NUMBER = { type: 'integer' }
+
+const createSchema = (properties: JsonObject, ...required: string[]): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+const createListSchema = (description: string) => ({ type: 'array', items: TEXT, description })
+
+const createEnumSchema = (...types: string[]): JsonObject => ({ type: 'string', enum: types })
+
+const tools: Readonly<Record<string, Required<Pick<FunctionTool, 'description' | 'schema'>>>> = {
+  'openai.shell': {
+    description: 'Runs shell commands on the machine of the user, side by side, and returns what each of them prints.',
+    schema: createSchema(
+      {
+        action: createSchema(
+          {
+            commands: createListSchema('The commands, each one line for the shell.'),
+            timeoutMs: { ...NUMBER, description: 'The longest time that a command may take, in milliseconds.' },
+            maxOutputLength: { ...NUMBER, description: 'The most characters to return of the output of a command.' },
+          },
+          'commands',
+        ),
+      },
+      'action',
+    ),
+  },
+  'openai.local_shell': {
+    description: 'Runs one command on the machine of the user and returns what it prints.',
+    schema: createSchema(
+      {
+        action: createSchema(
+          {
+            type: createEnumSchema('exec'),
+            command: createListSchema('The program and its arguments.'),
+            timeoutMs: { ...NUMBER, description: 'The longest time that the command may take, in milliseconds.' },
+            workingDirectory: TEXT,
+            env: { type: 'object', additionalProperties: TEXT, description: 'Environment variables to set.' },
+          },
+          'type',
+          'command',
+        ),
+      },
+      'action',
+    ),
+  },
+  'openai.apply_patch': {
+    description:
+      'Creates, changes or deletes one file of the user. A diff has no header and no line numbers. To create a file, each line of the diff is "+" and a line of the file. To change one, each hunk begins with a line "@@" and goes on with lines that stay (" "), go ("-") and come ("+"), with about three lines around each change.',
+    schema: createSchema(
+      {
+        callId: { ...TEXT, description: 'Any name for this call.' },
+        operation: createSchema(
+          {
+            type: createEnumSchema('create_file', 'update_file', 'delete_file'),
+            path: { ...TEXT, description: 'The path of the file, within the project.' },
+            diff: { ...TEXT, description: 'The diff; left out to delete a file.' },
+          },
+          'type',
+          'path',
+        ),
+      },
+      'callId',
+      'operation',
+    ),
+  },
+}

@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
+import type { CanonicalRequest, OutputFormat } from '../../canonical/canonical-request.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import type { ParseContext } from '../../translator.ts'
+import { type ProtocolVersion, versions } from '../ai-sdk-fields.ts'
+import type { WireDocument } from '../ai-sdk-wire.ts'
+import { listCitableDocuments, parsePrompt } from './ai-sdk-client-conversation.ts'
+import { parseOptions } from './ai-sdk-client-options.ts'
+import { parseTools } from './ai-sdk-client-tools.ts'
+
+/** The facts about the request that are needed to write the response. */
+export interface AiSdkClient {
+  version: ProtocolVersion
+  /** The client's name of the web search that the provider runs, if the client offered one. */
+  search?: string
+  /** The client's names of the tools that run at the target, by the vendor's names. */
+  hosted: Readonly<Record<string, string>>
+  /** The documents that a response may cite, in order. */
+  documents: readonly WireDocument[]
+  /** Whether the client also wants the provider's own events. */
+  isRaw: boolean
+}
+
+/** Parses the call options of a model of the AI SDK. */
+export function parseRequest(
+  json: JsonObject,
+  { warnings, route, version = '', targetFormat }: ParseContext,
+): CanonicalRequest {
+  const protocol = versions[version]
+  if (!protocol) {
+    const known = Object.keys(versions).join(' or ')
+    return warnings.refuse('ai-language-model-specification-version', `the version must be ${known}.`)
+  }
+  const body = readFields(json, '', warnings)
+  const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })
+  const { options, isStrict, instructions, own } = parseOptions(body, { warnings, targetFormat })
+  const conversation = parsePrompt(body, { warnings, targetFormat, tools })
+  const turns = instructions ? [instructions, ...conversation] : conversation
+  const client = omitUndefined<AiSdkClient>({
+    version: protocol,
+    search,
+    hosted,
+    documents: listCitableDocuments(turns),
+    isRaw: body.boolean('includeRawChunks') ?? false,
+  })
+  const request = omitUndefined<CanonicalRequest>({
+    model: route?.model ?? '',
+    stream: route?.stream ?? false,
+    streamUsage: true,
+    turns,
+    tools,
+    toolChoice,
+    output: parseOutput(body, isStrict, warnings),
+    options,
+    own,
+    client: { ...client },
+  })
+  body.ignore('headers', 'model', 'stream') // `headers` belong to the client's own request
+  body.drop()
+  return request
+}
+
+function parseOutput(body: Fields, isStrict: boolean | undefined, warnings: Warnings): OutputFormat | undefined {
+  const format = body.fields('responseFormat')
+  if (format?.oneOf('type', ['text', 'json']) !== 'json') return undefined
+  const schema = format.object('schema')
+  const output: OutputFormat = schema
+    ? omitUndefined<OutputFormat & { type: 'json-schema' }>({
+        type: 'json-schema',
+        schema,
+        name: format.string('name'),
+        description: format.string('description'),
+        strict: isStrict,
+        prefersStrict: isStrict === undefined ? true : undefined,
+      })
+    : { type: 'json' }
+  format.ignore('name', 'description')
+  format.drop()
+  warnings.setPath(output, format.at)
+  return output
+}
+
+/** Returns the facts that `parseRequest` stored for the response. */
+export function getClient({ client }: CanonicalRequest): AiSdkClient {
+  return client as unknown as AiSdkClient // only `parseRequest` creates it
+}

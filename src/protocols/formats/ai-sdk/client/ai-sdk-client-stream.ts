@@ -1,0 +1,156 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { quoted, tryParseJson } from '../../../../lib/json.ts'
+import type { AssistantPart, Citation } from '../../canonical/canonical-parts.ts'
+import { omitTurns } from '../../canonical/canonical-request.ts'
+import type { OpaqueState } from '../../canonical/canonical-state.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { KEEP_ALIVE } from '../ai-sdk-errors.ts'
+import type { WirePart } from '../ai-sdk-wire.ts'
+import {
+  createSources,
+  writeAnswerMetadata,
+  writeFinish,
+  writeRequestWarnings,
+  writeResponse,
+  writeUsage,
+  writeWhole,
+} from './ai-sdk-client-answer.ts'
+import { writeError } from './ai-sdk-client-error.ts'
+import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
+import { getClient } from './ai-sdk-client-request.ts'
+
+interface OpenStreamPart {
+  part: AssistantPart
+  /** The arguments of a call so far; the whole call follows at its end. */
+  pieces: string[]
+  citations: Citation[]
+  state: OpaqueState | undefined
+}
+
+/** Writes the parts of a stream: the warnings, the response metadata, the content, and the finish reason. */
+export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+  const client = getClient(context.request)
+  const sources = createSources(client, context)
+  const parts = new Map<number, OpenStreamPart>()
+  let isStarted = false
+  let hasRefusal = false
+
+  const send = (part: WirePart) => write(`data: ${JSON.stringify(part)}\n\n`)
+  const sendDelta = (type: string, id: string, text: string) =>
+    write(`data: {"type":"${type}","id":${quoted(id)},"delta":${quoted(text)}}\n\n`)
+
+  function begin() {
+    if (!isStarted) send({ type: 'stream-start', warnings: writeRequestWarnings(context) })
+    isStarted = true
+  }
+
+  function open({ key, part }: PartStartEvent) {
+    hasRefusal ||= part.type === 'refusal'
+    parts.set(key, { part, pieces: [], citations: [], state: 'state' in part ? part.state : undefined })
+    if (part.type === 'text' || part.type === 'refusal') send({ type: 'text-start', id: `${key}` })
+    else if (part.type === 'reasoning') send({ type: 'reasoning-start', id: `${key}`, ...writeState(part.state) })
+    else if (part.type === 'tool-call')
+      send({
+        type: 'tool-input-start',
+        id: part.id,
+        toolName: part.name,
+        ...(part.isFreeForm && client.version.statesEncodings && { inputEncoding: 'text' }),
+      })
+  }
+
+  function add(key: number, { part, pieces }: OpenStreamPart, text: string) {
+    if (part.type === 'tool-call') {
+      pieces.push(text)
+      sendDelta('tool-input-delta', part.id, text)
+    } else sendDelta(part.type === 'reasoning' ? 'reasoning-delta' : 'text-delta', `${key}`, text)
+  }
+
+  function close(key: number, { part, pieces, citations, state }: OpenStreamPart) {
+    parts.delete(key)
+    const id = `${key}`
+    switch (part.type) {
+      case 'text':
+      case 'refusal': {
+        const cited = sources.take(citations)
+        const inText = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
+        send({ type: 'text-end', id, ...inText, ...writeTextMetadata({ ...part, state }) })
+        for (const source of cited.sources) send(source)
+        return
+      }
+      case 'reasoning':
+        return send({ type: 'reasoning-end', id, ...writeState(state) })
+      case 'tool-call': {
+        send({ type: 'tool-input-end', id: part.id })
+        const call = { ...part, arguments: part.arguments + pieces.join(''), ...(state && { state }) }
+        for (const whole of writeWhole(call, { client, sources, context })) send(whole)
+        return
+      }
+      case 'audio':
+        if (part.transcript) {
+          send({ type: 'text-start', id })
+          sendDelta('text-delta', id, part.transcript)
+          send({ type: 'text-end', id })
+        }
+        for (const whole of writeWhole(part, { client, sources, context })) send(whole)
+        return
+      default:
+        for (const whole of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
+          client,
+          sources,
+          context,
+        }))
+          send(whole)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const [finish = { reason: 'stop' as const }] = finishes
+    const last = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
+    const metadata = writeAnswerMetadata(usage, context) // includes the losses of the last part, so it comes before `beforeEnd`, which reports them
+    context.beforeEnd?.()
+    send({ type: 'finish', ...last, ...metadata })
+  }
+
+  function push(event: StreamEvent) {
+    begin()
+    const part = 'key' in event ? parts.get(event.key) : undefined
+    switch (event.type) {
+      case 'start':
+        return send({ type: 'response-metadata', ...writeResponse(event.id, context) })
+      case 'part-start':
+        return open(event)
+      case 'part-delta':
+        if (part) add(event.key, part, event.text)
+        return
+      case 'part-citation':
+        part?.citations.push(event.citation)
+        return
+      case 'part-state':
+        if (part) part.state = event.state
+        return
+      case 'part-end':
+        if (part) close(event.key, part)
+        return
+      case 'end':
+        return end(event)
+      case 'error':
+        context.beforeEnd?.()
+        return write(`data: ${JSON.stringify({ type: 'error', ...writeError(event.error).body })}\n\n`)
+      default:
+        return assertNever(event)
+    }
+  }
+
+  const writer: StreamWriter = { push, keepAlive: () => KEEP_ALIVE }
+  if (!client.isRaw) return writer
+  return {
+    ...writer,
+    pushRaw(data) {
+      begin()
+      const value = tryParseJson(data)
+      write(`data: {"type":"raw","rawValue":${JSON.stringify(value === undefined ? data : value)}}\n\n`)
+    },
+  }
+}

@@ -1,0 +1,160 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { getBeta, toClientTool } from '../../anthropic-tools.ts'
+import { type Fields, requireString } from '../../canonical/canonical-fields.ts'
+import {
+  dropVendorTools,
+  type FreeFormTool,
+  type FunctionTool,
+  type OfferedTool,
+  readLocation,
+  readTools,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from '../../canonical/canonical-tools.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import type { FileContext } from './ai-sdk-client-files.ts'
+import { parseHostedTool, snakeCaseKeys } from './ai-sdk-client-hosted-tools.ts'
+import { parseMark } from './ai-sdk-client-metadata.ts'
+import { parseOpenAITool } from './ai-sdk-client-openai-tools.ts'
+
+interface OfferedTools {
+  tools: Tool[]
+  toolChoice: ToolChoice | undefined
+  search: string | undefined
+  /** The client's names of the tools that run at the target, by the vendor's names. */
+  hosted: Readonly<Record<string, string>>
+}
+
+/** Parses `tools` and `toolChoice`. */
+export function parseTools(body: Fields, context: FileContext): OfferedTools {
+  const { warnings } = context
+  const toolChoice = parseChoice(body, warnings)
+  let search: string | undefined
+  const hosted: Record<string, string> = {}
+  const allTools = readTools(body, 'tools', warnings).map((fields): OfferedTool => {
+    const tool = parseTool(fields, context)
+    if (tool.type === 'web-search') search = fields.string('name')
+    if (tool.type === 'function') fields.drop()
+    if (tool.type === 'function' && tool.isHosted) hosted[tool.name] = fields.string('name') ?? ''
+    warnings.setPath(tool, fields.at, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
+    return tool
+  })
+  const hostedChoice =
+    toolChoice?.type === 'tool' && Object.entries(hosted).find(([, name]) => name === toolChoice.name)
+  const choice = hostedChoice ? { type: 'tool' as const, name: hostedChoice[0] } : toolChoice
+  return { tools: dropVendorTools(allTools, choice, warnings), toolChoice: choice, search, hosted }
+}
+
+function parseTool(tool: Fields, context: FileContext): OfferedTool {
+  const { warnings, targetFormat } = context
+  const type = tool.string('type') ?? 'function'
+  const name = requireString(tool, 'name', warnings)
+  if (type === 'function') return parseFunction(tool, name, context)
+  const id = tool.string('id') ?? ''
+  if (SEARCHES.test(id)) return parseSearch(tool)
+  if (id === 'openai.custom') return parseCustom(tool, name)
+  const args = tool.object('args') ?? {}
+  const own =
+    parseAnthropicTool(id, name, args) ?? parseOpenAITool(id, name, args) ?? parseHostedTool(id, args, targetFormat)
+  if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages')
+    return parseScreenTool(id, name, args)
+  if (own) return own
+  return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
+}
+
+/** The web searches of AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
+const SEARCHES = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
+
+function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: FileContext): FunctionTool {
+  const examples = tool
+    .list('inputExamples')
+    ?.flatMap((example) => (isObject(example) && isObject(example.input) ? [example.input] : []))
+  const showsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
+  if (examples?.length && !showsExamples) warnings.noteDropped(tool.path('inputExamples'))
+  tool.ignore('providerOptions', 'title')
+  return omitUndefined<FunctionTool>({
+    type: 'function',
+    name,
+    description: tool.string('description'),
+    schema: tool.object('inputSchema'),
+    strict: tool.boolean('strict'),
+    examples: showsExamples ? examples : undefined,
+    cache: parseMark(tool, warnings),
+  })
+}
+
+/** Parses OpenAI's tool with free-text input. */
+function parseCustom(tool: Fields, name: string): FreeFormTool {
+  const args = tool.fields('args')
+  const format = args?.fields('format')
+  const syntax = format?.oneOfOrDrop('syntax', ['regex', 'lark'])
+  return omitUndefined<FreeFormTool>({
+    type: 'free-form',
+    name,
+    description: args?.string('description'),
+    grammar: syntax && { syntax, definition: format?.string('definition') ?? '' },
+  })
+}
+
+/** Parses a tool that Anthropic defines and the client runs. If it doesn't have Anthropic's name, it becomes a plain function. */
+function parseAnthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
+  const [vendor, type = ''] = id.split('.', 2)
+  const tool = vendor === 'anthropic' ? toClientTool({ type, name, ...snakeCaseKeys(args) }) : undefined
+  if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
+  const { own: _, ...plain } = tool
+  return plain
+}
+
+/** Parses Anthropic's tool for computer use, which only Anthropic's models can use. */
+function parseScreenTool(id: string, name: string, args: JsonObject): OfferedTool {
+  const type = id.slice('anthropic.'.length)
+  const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
+  return name === 'computer' && getBeta(type) !== undefined
+    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
+    : {
+        type: 'vendor',
+        name,
+        refusal: `the tool "${id}" must be named "computer" and have a version that Signalbox supports.`,
+      }
+}
+
+/** The names that Anthropic requires, by the prefix of the type. */
+const ownNames = [
+  ['bash_', 'bash'],
+  ['memory_', 'memory'],
+  ['text_editor_2024', 'str_replace_editor'],
+  ['text_editor_202501', 'str_replace_editor'],
+  ['text_editor_202504', 'str_replace_based_edit_tool'],
+  ['text_editor_202507', 'str_replace_based_edit_tool'],
+] as const
+
+/** Parses the settings of a web search. AI SDK's providers have different names for some of them. */
+function parseSearch(search: Fields): WebSearchTool {
+  const args = search.fields('args')
+  const filters = args?.fields('filters')
+  const place = args?.fields('userLocation')
+  place?.ignore('type')
+  const tool = omitUndefined<WebSearchTool>({
+    type: 'web-search',
+    maxUses: args?.number('maxUses'),
+    contextSize: args?.oneOfOrDrop('searchContextSize', ['low', 'medium', 'high']),
+    allowedDomains: args?.strings('allowedDomains') ?? filters?.strings('allowedDomains'),
+    blockedDomains: args?.strings('blockedDomains') ?? filters?.strings('blockedDomains'),
+    location: readLocation(place),
+  })
+  for (const fields of [place, filters, args]) fields?.drop()
+  return tool
+}
+
+function parseChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const value = body.any('toolChoice')
+  if (value === undefined) return undefined
+  if (!isObject(value)) return warnings.refuse('toolChoice', 'must be an object.')
+  const choice = body.fields('toolChoice')
+  const type = choice?.oneOf('type', ['auto', 'none', 'required', 'tool'])
+  if (type === undefined) return warnings.refuse('toolChoice.type', 'is required.')
+  if (type !== 'tool') return { type }
+  return { type, name: choice?.string('toolName') ?? warnings.refuse('toolChoice.toolName', 'is required.') }
+}

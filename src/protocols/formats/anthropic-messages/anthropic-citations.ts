@@ -1,0 +1,70 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import { getEntry } from '../../../lib/maps.ts'
+import type { Citation } from '../canonical/canonical-parts.ts'
+import { omitUndefined, readString } from '../canonical/canonical-values.ts'
+import type { ResponseWarnings } from '../canonical/canonical-warnings.ts'
+import type { WireCitation, WireCitationParam } from './anthropic-wire.ts'
+
+/** Parses `citations` of a text block. Drops citations of an unknown type and reports them to `responseWarnings`. */
+export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
+  if (!Array.isArray(citations)) return undefined
+  const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
+  if (parsed.length < citations.length) responseWarnings?.noteDropped('citations')
+  return parsed.length > 0 ? parsed : undefined
+}
+
+export function parseCitation(citation: JsonObject): Citation | undefined {
+  const unit = getEntry(units, scalarText(citation.type))
+  const url = readString(citation.url) ?? readString(citation.source)
+  if (!unit && url === undefined) return undefined
+  const [start, end] = unit ? [citation[`start_${unit}`], citation[`end_${unit}`]] : []
+  return omitUndefined<Citation>({
+    url,
+    title: readString(citation.document_title) ?? readString(citation.title),
+    quote: readString(citation.cited_text),
+    document: typeof citation.document_index === 'number' ? citation.document_index : undefined,
+    place:
+      typeof start === 'number' && typeof end === 'number' && unit ? { unit: places[unit], start, end } : undefined,
+    fileId: readString(citation.file_id),
+  })
+}
+
+/** The unit in the field names of a place, by citation type. */
+const units: Readonly<Record<string, keyof typeof places>> = {
+  char_location: 'char_index',
+  page_location: 'page_number',
+  content_block_location: 'block_index',
+  search_result_location: 'block_index',
+}
+
+const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
+
+/** Writes a citation for a client. The format can't cite a file that isn't among the documents of the request. */
+export function writeCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
+  const { url, quote = '', fileId = null } = citation
+  if (url !== undefined) {
+    const title = citation.title ?? url // AI SDK 5 and 6 reject null
+    return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
+  }
+  const param = writeCitationParam(citation)
+  if (!param) responseWarnings.noteDropped('citations')
+  return param && { ...param, file_id: fileId }
+}
+
+/** Writes a citation of an assistant turn. Omits citations of web pages, which need the encrypted index of the original response. */
+export function writeCitationParam({ title, quote, document, place }: Citation): WireCitationParam | undefined {
+  if (document === undefined || !place) return undefined
+  const { start, end } = place
+  const cited = { cited_text: quote ?? '', document_index: document, document_title: title ?? null }
+  switch (place.unit) {
+    case 'character':
+      return { type: 'char_location', ...cited, start_char_index: start, end_char_index: end }
+    case 'page':
+      return { type: 'page_location', ...cited, start_page_number: start, end_page_number: end }
+    case 'block':
+      return { type: 'content_block_location', ...cited, start_block_index: start, end_block_index: end }
+    default:
+      return assertNever(place.unit)
+  }
+}

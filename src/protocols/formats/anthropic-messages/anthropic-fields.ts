@@ -1,0 +1,140 @@
+import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
+import { type Fields, readCacheMark } from '../canonical/canonical-fields.ts'
+import type { CacheMark, ServerToolPart } from '../canonical/canonical-parts.ts'
+import { createHostedPart } from '../canonical/canonical-tools.ts'
+import { omitUndefined, readStringOrEmpty } from '../canonical/canonical-values.ts'
+import type { Warnings } from '../canonical/canonical-warnings.ts'
+import type { ReadContext, TargetContext } from '../translator.ts'
+import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
+
+/** The finish reasons by a provider's `stop_reason`; any other reason is a normal end. */
+const finishReasons = new Map<string, FinishReason>(
+  Object.entries({
+    end_turn: 'stop',
+    stop_sequence: 'stop-sequence',
+    tool_use: 'tool-calls',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'context-window',
+    refusal: 'content-filter',
+    pause_turn: 'pause',
+  } satisfies Record<WireStopReason, FinishReason>),
+)
+
+const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
+  stop: 'end_turn',
+  'stop-sequence': 'stop_sequence',
+  'tool-calls': 'tool_use',
+  length: 'max_tokens',
+  'context-window': 'model_context_window_exceeded',
+  'content-filter': 'refusal',
+  pause: 'pause_turn',
+  'malformed-call': 'end_turn',
+}
+
+/** Parses how a response ended from a message or the last delta of its stream; `undefined` if it hasn't ended. */
+export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
+  if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
+  const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop', raw: stop_reason }
+  const explanation = isObject(stop_details) ? stop_details.explanation : undefined
+  if (typeof stop_sequence === 'string') finish.stopSequence = stop_sequence
+  if (typeof explanation === 'string') finish.explanation = explanation
+  return finish
+}
+
+/** Writes how a response ended. A response with a refusal ends as `refusal`, even if the provider reported a normal end. */
+export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
+  const isRefusal = reason === 'content-filter' || (reason === 'stop' && hasRefusal)
+  return {
+    stop_reason: isRefusal ? 'refusal' : stopReasons[reason],
+    stop_sequence: (reason === 'stop-sequence' && stopSequence) || null,
+    stop_details: isRefusal ? { type: 'refusal', category: null, explanation: explanation ?? null } : null,
+  }
+}
+
+/** Writes the counts in the last delta of a stream; clients add up the three input counts. */
+export function writeTokenCounts(usage: TokenUsage): WireCounts {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
+  const read = Math.min(cacheReadTokens, inputTokens)
+  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  return {
+    input_tokens: inputTokens - read - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: outputTokens,
+    output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
+  }
+}
+
+/** Writes the counts of a whole message. */
+export function writeUsage(usage: TokenUsage, tier?: string): WireUsage {
+  return {
+    ...writeTokenCounts(usage),
+    cache_creation: null,
+    inference_geo: null,
+    service_tier: writeTier(tier),
+    speed: null,
+  }
+}
+
+/** Parses the service tier of a response from its usage. */
+export function parseTier(usage: unknown): string | undefined {
+  const tier = isObject(usage) ? usage.service_tier : undefined
+  if (typeof tier !== 'string') return undefined
+  return tier === 'standard' ? 'default' : tier
+}
+
+function writeTier(tier: string | undefined): WireUsage['service_tier'] {
+  if (tier === 'default') return 'standard'
+  return tier === 'priority' || tier === 'batch' ? tier : null
+}
+
+/** Parses `cache_control` of a client's block. Only Anthropic uses its `scope`. */
+export const parseMark = (fields: Fields, warnings: Warnings): CacheMark | undefined =>
+  readCacheMark(fields.fields('cache_control'), ['5m', '1h'], warnings)
+
+/** Writes `cache_control` for a provider. A TTL that Anthropic doesn't support becomes the longest one it does. */
+export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarked {
+  if (!cache || traits.cacheMarks !== 'cache_control') return {}
+  const { ttl } = cache
+  if (ttl === undefined) return { cache_control: { type: 'ephemeral' } }
+  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
+  return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
+}
+
+/** Calls of tools that run at the provider and have no results yet: their blocks, by ID. */
+export type RunningCalls = Map<string, JsonObject>
+
+/** Returns whether the client receives the call of a `server_tool_use` block. All clients receive searches. */
+export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, 'hasHosted'>): boolean =>
+  name === 'web_search' || hasHosted === true
+
+/**
+ * Parses the results of a tool that ran at the provider; `undefined` for other blocks, and for tools that the client doesn't see. A failed search has no
+ * results. The text of the pages is dropped, because only Anthropic can decrypt it.
+ */
+export function parseServerResult(
+  block: JsonObject,
+  running: RunningCalls,
+  { hasHosted }: Pick<ReadContext, 'hasHosted'>,
+): ServerToolPart | undefined {
+  const isSearch = block.type === 'web_search_tool_result'
+  if (!isSearch && !(hasHosted && scalarText(block.type).endsWith('_tool_result'))) return undefined
+  const id = readStringOrEmpty(block.tool_use_id)
+  const { name, input } = running.get(id) ?? {}
+  running.delete(id)
+  if (!isSearch) {
+    const isError = isObject(block.content) && 'error_code' in block.content
+    const hosted = { name: readStringOrEmpty(name), input: isObject(input) ? input : {}, result: block.content }
+    return createHostedPart(id, isError ? { ...hosted, isError } : hosted)
+  }
+  const pages = Array.isArray(block.content) ? block.content.filter(isObject) : []
+  const results = pages.map(({ url, title }) => ({ url: readStringOrEmpty(url), title: readStringOrEmpty(title) }))
+  const query = isObject(input) ? readStringOrEmpty(input.query) : ''
+  const error = isObject(block.content) ? readStringOrEmpty(block.content.error_code) || 'unavailable' : undefined
+  return omitUndefined<ServerToolPart>({
+    ...{ type: 'server-tool', tool: 'web-search', id, query, results },
+    error,
+  })
+}

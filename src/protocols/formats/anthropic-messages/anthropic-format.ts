@@ -1,0 +1,51 @@
+import { createFinder } from '../../../lib/bytes.ts'
+import { isObject } from '../../../lib/json.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import {
+  type AnswerReader,
+  createOutputLimit,
+  FREE,
+  fixedEndpoint,
+  type SharedFormat,
+  toContentFields,
+  toCountReader,
+} from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../model-operations.ts'
+import { messageErrors } from './anthropic-errors.ts'
+import { createMessageKeeper } from './anthropic-one-message.ts'
+import { createMessageStreamState, KEEP_ALIVE, parseMessageUsage } from './anthropic-stream-state.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
+  isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
+  getError: (answer) => (isObject(answer) && !('content' in answer) ? readEmbeddedError(answer.error) : undefined),
+  getUsage: (answer) => (isObject(answer) ? parseMessageUsage(answer.usage) : undefined),
+  watchStream: createMessageStreamState,
+  isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
+  gathersEvents: true,
+  contentFields: toContentFields('text', 'thinking', 'partial_json', 'input', 'data', 'content'), // compactions have `content`
+}
+
+/** Anthropic Messages. */
+export const anthropicMessages: SharedFormat = {
+  name: 'anthropic-messages',
+  auth: 'x-api-key',
+  defaultHeaders: { 'anthropic-version': '2023-06-01' },
+  endpoints: [
+    fixedEndpoint('anthropic-messages', '/messages', { outputLimit: createOutputLimit('max_tokens') }),
+    fixedEndpoint('anthropic-messages', '/messages/count_tokens', {
+      operation: operations.countTokens,
+      streams: 'never',
+      bound: FREE,
+    }),
+  ],
+  clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common mistake
+  requestIdHeader: 'request-id',
+  errors: messageErrors,
+  keepAlive: KEEP_ALIVE,
+  answers: { generate: answers, 'count-tokens': toCountReader(answers) },
+  createKeeper: createMessageKeeper,
+  loadTranslator: async () => (await loadTranslators()).messagesTranslator,
+}

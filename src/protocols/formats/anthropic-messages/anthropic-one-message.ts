@@ -1,0 +1,59 @@
+import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../../lib/bytes.ts'
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import { createSseParser, eventText, type SseEvent, splitEvents } from '../../../lib/sse.ts'
+import { RESTARTED } from '../answer-starts.ts'
+import { messageErrors } from './anthropic-errors.ts'
+import { createMessageStarts } from './anthropic-stream-state.ts'
+
+/**
+ * Reduces a stream to one message: drops a repeated `message_start`, which makes Anthropic's clients throw, and everything after the end of the
+ * message. A message that restarts ends there with an error event. All other events stay unchanged, byte for byte.
+ */
+export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
+  const mayMatter = createFinder(['message_', 'content_block_start"'])
+  const trackStart = createMessageStarts()
+  let hasStopped = false
+  let isOver = false
+
+  function keep(bytes: Uint8Array): Uint8Array {
+    if (isOver) return NOTHING
+    const event = parseEvent(bytes)
+    const message = event && tryParseJson(event.data)
+    if (!event || !isObject(message)) return bytes
+    const type = message.type ?? event.event
+    hasStopped ||= type === 'message_stop'
+    switch (trackStart(type, message)) {
+      case 'repeated':
+        return NOTHING
+      case 'restart':
+        isOver = true
+        return encodeUtf8(messageErrors.event({ status: 502, code: 'UPSTREAM_CUT', message: RESTARTED }))
+      case 'next':
+        isOver = true
+        return hasStopped ? NOTHING : STOP
+      default:
+        return bytes
+    }
+  }
+
+  return (events) => {
+    if (isOver) return NOTHING
+    if (!mayMatter(events)) return events
+    const originals = splitEvents(events)
+    const results = originals.map(keep)
+    return results.every((bytes, index) => bytes === originals[index]) ? events : concatBytes(results)
+  }
+}
+
+function parseEvent(bytes: Uint8Array): SseEvent | undefined {
+  let parsed: SseEvent | undefined
+  const parser = createSseParser((event) => {
+    parsed = event
+  })
+  parser.push(decodeUtf8Lenient(bytes))
+  parser.end()
+  return parsed
+}
+
+const STOP = encodeUtf8(eventText({ event: 'message_stop', data: '{"type":"message_stop"}' }))
+const NOTHING = new Uint8Array(0)

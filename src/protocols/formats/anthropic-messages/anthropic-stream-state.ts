@@ -1,0 +1,179 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { RESTARTED, RestartDetector } from '../answer-starts.ts'
+import type { Iteration, TokenUsage } from '../canonical/canonical-answer.ts'
+import { hasTokenCount, readString, readTokenCount } from '../canonical/canonical-values.ts'
+import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { readCost } from '../canonical/reported-cost.ts'
+import { isBlank } from '../canonical/reported-usage.ts'
+import { readServedTier } from '../canonical/tiers.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { newStreamProgress, type StreamState } from '../format.ts'
+
+/** An event that clients of the format ignore. */
+export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
+
+/** Parses Anthropic's `usage`; `undefined` if it has no counts. Its three input counts are separate; the canonical input count includes cached tokens. */
+export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cost = readCost(usage)
+  const { input_tokens, output_tokens, cache_read_input_tokens } = usage
+  const iterations = Array.isArray(usage.iterations) ? readIterations(usage.iterations) : []
+  const isCounted = iterations.length > 0 || hasTokenCount(input_tokens, output_tokens, cache_read_input_tokens)
+  if (cost.costUsd === undefined && !isCounted) return undefined
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const cacheReadTokens = readTokenCount(usage.cache_read_input_tokens)
+  const cacheWriteTokens = readTokenCount(usage.cache_creation_input_tokens)
+  const writes = isObject(usage.cache_creation) ? usage.cache_creation : {}
+  const cacheWrite1hTokens = Math.min(readTokenCount(writes.ephemeral_1h_input_tokens), cacheWriteTokens)
+  return {
+    inputTokens: readTokenCount(usage.input_tokens) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: readTokenCount(usage.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: readTokenCount(details.thinking_tokens),
+    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+    ...(iterations.length > 0 && { iterations }),
+    ...readServedTier({ usage }),
+    ...cost,
+  }
+}
+
+/** Reads the model runs that a response took, such as those of a compaction or an advisor. The top-level counts don't include them. */
+const readIterations = (list: readonly unknown[]): Iteration[] =>
+  list.flatMap((entry) => {
+    const { iterations: _, ...counts } = parseMessageUsage(entry) ?? NO_TOKENS
+    const model = isObject(entry) ? readString(entry.model) : undefined
+    return isBlank(counts) ? [] : [{ ...counts, ...(model !== undefined && { model }) }]
+  })
+
+const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0 }
+
+/**
+ * Merges the counts of one stream event into `counts`. They are cumulative and replace earlier ones, except that null and 0 replace nothing. Input
+ * counts with separate cached tokens replace all earlier ones if they add up to at least as much, because some vendors start with only the total.
+ */
+export function mergeCounts(counts: JsonObject, usage: unknown): void {
+  if (!isObject(usage)) return
+  const before = sumInput(counts)
+  const isWhole = CACHED.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= before
+  for (const name in usage) {
+    const value = usage[name]
+    if (value !== null && ((value !== 0 && value !== '0') || !counts[name] || (isWhole && INPUT.includes(name))))
+      counts[name] = value
+  }
+  if (isWhole && sumInput(usage) === before)
+    for (const name of INPUT) if (!Object.hasOwn(usage, name)) delete counts[name]
+  if (isWhole || usage.input_tokens !== 0) return
+  const uncached = readTokenCount(counts.input_tokens)
+  counts.input_tokens = Math.max(0, Math.min(uncached, before - sumInput(counts) + uncached)) // keeps the total
+}
+
+const CACHED = ['cache_read_input_tokens', 'cache_creation_input_tokens']
+const INPUT = ['input_tokens', ...CACHED]
+
+/** Input tokens, including cached ones. */
+const sumInput = (usage: JsonObject): number => INPUT.reduce((sum, name) => sum + readTokenCount(usage[name]), 0)
+
+/** Returns whether the usage of a stream event counts anything. */
+export function countsAnything(usage: unknown): boolean {
+  const counts = parseMessageUsage(usage)
+  return counts !== undefined && !isBlank(counts)
+}
+
+/** Creates a function that follows the events of a stream and returns, for each `message_start`, which kind of start it is. */
+export function createMessageStarts(): (
+  type: unknown,
+  event: JsonObject,
+) => ReturnType<RestartDetector['start']> | undefined {
+  const starts = new RestartDetector()
+  return (type, { message, delta }) => {
+    switch (type) {
+      case 'message_start':
+        return starts.start(isObject(message) ? message.id : undefined)
+      case 'content_block_start':
+      case 'content_block_delta':
+        starts.content()
+        return undefined
+      case 'message_delta':
+        if (isObject(delta) && delta.stop_reason) starts.complete()
+        return undefined
+      case 'message_stop':
+        starts.complete()
+        return undefined
+      default:
+        return undefined
+    }
+  }
+}
+
+/**
+ * Follows a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal end after it starts the response.
+ * `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the keeper and the reader handle a restart.
+ */
+export function createMessageStreamState(): StreamState {
+  const state = { ...newStreamProgress(), hasBegunUsage: false, observe }
+  const counts: JsonObject = {}
+  const trackStart = createMessageStarts()
+
+  function observe({ event, data }: SseEvent) {
+    const message = tryParseJson(data)
+    if (!isObject(message)) return // has no content
+    const type = message.type ?? event
+    if (trackStart(type, message) === 'restart' && !state.started)
+      throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })
+    switch (type) {
+      case 'ping':
+        return
+      case 'message_start': {
+        const { usage, content } = isObject(message.message) ? message.message : {}
+        state.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
+        count(usage)
+        state.hasBegunUsage = true
+        return
+      }
+      case 'content_block_start':
+        state.started ||= isMeaningfulBlock(message.content_block)
+        return
+      case 'content_block_stop':
+        return
+      case 'message_delta': {
+        count(message.usage)
+        const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
+        if (reason) state.ended = true
+        state.started ||= Boolean(reason) && reason !== 'end_turn'
+        return
+      }
+      case 'message_stop':
+        state.ended = state.closed = true
+        return
+      case 'error':
+        count(message.usage)
+        state.error = pickStreamError(
+          state.error,
+          readEmbeddedError(message.error) ?? { message: NO_REASON, status: 502, isVague: true },
+        )
+        return
+      default:
+        if (message.error) state.error = pickStreamError(state.error, readEmbeddedError(message.error))
+        else state.started ||= !isObject(message.delta) || message.delta.text !== ''
+    }
+  }
+
+  function count(usage: unknown) {
+    if (!isObject(usage)) return
+    mergeCounts(counts, usage)
+    state.usage = parseMessageUsage(counts)
+    if (countsAnything(usage)) state.hasBegunUsage = false
+  }
+
+  return state
+}
+
+function isMeaningfulBlock(block: unknown): boolean {
+  if (!isObject(block)) return true
+  if (block.type === 'text') return block.text !== ''
+  if (block.type === 'thinking') return Boolean(block.thinking || block.signature)
+  return true
+}

@@ -1,0 +1,183 @@
+import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import { type Fields, readElementFields, requireString } from '../../canonical/canonical-fields.ts'
+import type { AssistantPart, ToolCallPart, UserPart } from '../../canonical/canonical-parts.ts'
+import { separateParagraphs, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
+import { parseCitations } from '../anthropic-citations.ts'
+import { parseMark, parseServerResult, type RunningCalls } from '../anthropic-fields.ts'
+import { parseBlock, parseSource, parseText, parseTexts, readBlocks } from './anthropic-client-content.ts'
+import { parseRedacted, parseThinking } from './anthropic-client-reasoning.ts'
+
+/** Parses `system` and `messages`. Tool results, which are user blocks in this format, become separate turns. */
+export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
+  const messages = body.list('messages') ?? warnings.refuse('messages', 'is required.')
+  const turns: Turn[] = parseTexts(body, 'system', warnings).map((part) => ({
+    role: 'system',
+    as: 'instructions',
+    content: [part],
+  }))
+  messages.forEach((entry, index) => {
+    const message = readElementFields(entry, `messages[${index}]`, warnings)
+    for (const turn of parseMessage(message, warnings)) {
+      warnings.setPath(turn, message.at)
+      const last = turns.at(-1)
+      if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+      else turns.push(turn)
+    }
+    message.drop()
+  })
+  return turns
+}
+
+function parseMessage(message: Fields, warnings: Warnings): Turn[] {
+  const role = message.string('role')
+  if (message.any('content') === undefined) warnings.refuse(message.path('content'), 'is required.')
+  switch (role) {
+    case 'user':
+      return parseUser(message, warnings)
+    case 'assistant':
+      return [{ role, content: parseAssistant(readBlocks(message, 'content', warnings), warnings) }]
+    case 'system':
+      return [{ role, as: 'system', content: parseTexts(message, 'content', warnings) }]
+    default:
+      return warnings.refuse(message.path('role'), 'must be user, assistant, or system.')
+  }
+}
+
+function parseUser(message: Fields, warnings: Warnings): Turn[] {
+  const results: ToolResult[] = []
+  const content: UserPart[] = []
+  for (const block of readBlocks(message, 'content', warnings)) {
+    if (block.string('type') === 'tool_result') results.push(parseResult(block, warnings))
+    else content.push(...parseBlock(block, warnings))
+  }
+  const turns: Turn[] = results.length > 0 ? [{ role: 'tool', results }] : []
+  if (content.length > 0 || results.length === 0) turns.push({ role: 'user', content })
+  return turns
+}
+
+function parseResult(block: Fields, warnings: Warnings): ToolResult {
+  const result = omitUndefined<ToolResult>({
+    callId: requireString(block, 'tool_use_id', warnings),
+    content: readBlocks(block, 'content', warnings).flatMap((inner) => parseBlock(inner, warnings)),
+    isError: block.boolean('is_error') || undefined,
+    cache: parseMark(block, warnings),
+  })
+  block.drop()
+  warnings.setPath(result, block.at)
+  return result
+}
+
+function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
+  const searches: Searches = { running: new Map(), places: new Map() }
+  const inserted = new Set<AssistantPart>()
+  const parts = blocks.flatMap((block) => {
+    const part = parsePart(block, searches, warnings)
+    block.drop()
+    if (!part) return []
+    warnings.setPath(part, block.at)
+    if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
+    return [part]
+  })
+  for (const place of searches.places.values()) warnings.noteDropped(place) // searches without results
+  return returnStateToParts(separateParagraphs(parts, inserted))
+}
+
+/** Web searches that have no results yet, by ID: their blocks and their paths in the request. */
+interface Searches {
+  running: RunningCalls
+  places: Map<string, string>
+}
+
+function parsePart(block: Fields, { running, places }: Searches, warnings: Warnings): AssistantPart | undefined {
+  const type = block.string('type')
+  switch (type) {
+    case 'text': {
+      const citations = parseCitations(block.any('citations'))
+      const part = parseText(block, warnings)
+      return part && citations ? { ...part, citations } : part
+    }
+    case 'thinking':
+      block.ignore('cache_control') // Anthropic rejects it on these blocks
+      return parseThinking(block.string('thinking') ?? '', block.string('signature') ?? '')
+    case 'redacted_thinking':
+      return parseRedacted(block.string('data') ?? '')
+    case 'tool_use':
+      return parseCall(block, warnings)
+    case 'image':
+      return { type, source: parseSource(block, warnings) }
+    case 'web_search_tool_result':
+      places.delete(block.string('tool_use_id') ?? '')
+      return parseServerResult(ignoreAll(block), running, {})
+    case 'fallback': // marks where another Anthropic model continued
+      ignoreAll(block)
+      return void warnings.noteDropped(block.at)
+    case 'server_tool_use':
+      if (block.string('name') === 'web_search') {
+        const id = block.string('id') ?? ''
+        running.set(id, ignoreAll(block))
+        places.set(id, block.at)
+        return undefined
+      }
+  }
+  return parseServerBlock(block, warnings)
+}
+
+function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
+  block.ignore('caller')
+  return omitUndefined<ToolCallPart>({
+    type: 'tool-call',
+    id: requireString(block, 'id', warnings),
+    name: requireString(block, 'name', warnings),
+    arguments: stringifyArguments(block.any('input')),
+    cache: parseMark(block, warnings),
+  })
+}
+
+/** Replaces a block about a tool that ran at Anthropic with its readable text, for models without that tool. */
+function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | undefined {
+  const text = getServerToolText(ignoreAll(block))
+  if (text === undefined)
+    return warnings.refuse(block.path('type'), `content of type "${block.string('type')}" is not supported.`)
+  warnings.noteChanged(block.at, text === '' ? 'dropped' : 'replaced')
+  return text === '' ? undefined : { type: 'text', text }
+}
+
+function ignoreAll(block: Fields) {
+  block.ignore(...Object.keys(block.value))
+  return block.value
+}
+
+/**
+ * Returns the readable text of a block about a tool that ran at Anthropic; empty if it has none, and `undefined` for other blocks. Encrypted content is
+ * omitted.
+ */
+function getServerToolText(block: JsonObject): string | undefined {
+  const type = scalarText(block.type)
+  if (type.startsWith('tool_search') || block.name === 'tool_search') return '' // all tools are declared anyway
+  if (type === 'server_tool_use' || type === 'mcp_tool_use') {
+    if (scalarText(block.name).startsWith('tool_search')) return ''
+    return `${block.name}(${isObject(block.input) ? formatScalars(block.input).join(', ') : ''})`
+  }
+  if (type === 'compaction' || type.endsWith('_tool_result')) return collectTexts(block.content).join('\n')
+  return undefined
+}
+
+const formatScalars = (input: JsonObject): string[] =>
+  Object.entries(input).flatMap(([name, value]) => (typeof value === 'object' ? [] : [`${name}: ${value}`]))
+
+function collectTexts(value: unknown): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (Array.isArray(value)) return value.flatMap(collectTexts)
+  if (!isObject(value)) return []
+  if (value.type === 'base64') return []
+  return Object.keys(value).flatMap((name) => (READABLE.has(name) ? collectTexts(value[name]) : []))
+}
+
+const READABLE: ReadonlySet<string> = new Set([
+  ...['content', 'text', 'title', 'url', 'source', 'data', 'lines'],
+  ...['stdout', 'stderr', 'error_code', 'error_message'],
+])

@@ -1,0 +1,101 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
+import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/canonical-request.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import { noteNames, type Warnings } from '../../canonical/canonical-warnings.ts'
+import type { ParseContext } from '../../translator.ts'
+import { parseMark } from '../anthropic-fields.ts'
+import { parseTurns } from './anthropic-client-conversation.ts'
+import { parseReasoning } from './anthropic-client-reasoning.ts'
+import { parseToolChoice, parseTools } from './anthropic-client-tools.ts'
+
+const SYNONYMS = {
+  reasoning: ['thinking', 'output_config.effort'],
+  serviceTier: ['speed', 'service_tier'],
+  output: ['output_config.format', 'output_format'],
+}
+
+/** Parses a client's request for a message, or for its token count, which is the same without a token limit. */
+export function parseRequest(json: JsonObject, { warnings, version }: ParseContext): CanonicalRequest {
+  const body = readFields(json, '', warnings)
+  noteNames(json, SYNONYMS, warnings)
+  const { toolChoice, parallelToolCalls } = parseToolChoice(body, warnings)
+  const options = parseOptions(body, version, warnings)
+  const request = omitUndefined<CanonicalRequest>({
+    model: body.string('model') ?? '',
+    stream: body.boolean('stream') ?? false,
+    streamUsage: true, // always reported in this format
+    turns: parseTurns(body, warnings),
+    tools: parseTools(body, toolChoice, warnings),
+    toolChoice,
+    output: parseOutput(body, warnings),
+    options: parallelToolCalls === undefined ? options : { ...options, parallelToolCalls },
+  })
+  body.drop()
+  return request
+}
+
+/** Parses the options of a request; `version` is the API version that the client sends. */
+function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
+  refuseServerState(body, warnings)
+  if (body.number('max_tokens') === 0)
+    warnings.refuse('max_tokens', 'must be above 0, because only Anthropic can fill its cache without a response.')
+  const auto = parseMark(body, warnings)
+  const options = omitUndefined<RequestOptions>({
+    maxOutputTokens: body.number('max_tokens'),
+    stop: body.strings('stop_sequences'),
+    temperature: body.number('temperature'),
+    topP: body.number('top_p'),
+    topK: body.number('top_k'),
+    reasoning: parseReasoning(body, warnings),
+    serviceTier: parseTier(body),
+    endUser: parseUser(body),
+    cacheOptions: auto && { auto },
+  })
+  if (version !== undefined && version >= WITHOUT_SAMPLING)
+    for (const name of ['temperature', 'top_p', 'top_k'])
+      if (body.any(name) !== undefined) warnings.refuse(name, `is not part of version ${version} of this API.`)
+  return options
+}
+
+/** From this API version on, Anthropic rejects the sampling fields. */
+const WITHOUT_SAMPLING = '2026-10-21'
+
+function refuseServerState(body: Fields, warnings: Warnings) {
+  for (const name of ['container', 'mcp_servers', 'thread']) {
+    const value = body.any(name)
+    const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0)
+    if (!isEmpty) warnings.refuse(name, 'only Anthropic supports this.')
+  }
+  const region = body.string('inference_geo')
+  if (region !== undefined && region !== 'global')
+    warnings.refuse('inference_geo', 'only Anthropic can guarantee where a model runs.')
+}
+
+function parseTier(body: Fields): RequestOptions['serviceTier'] {
+  const tier = body.oneOfOrDrop('service_tier', ['auto', 'standard_only'])
+  if (body.oneOfOrDrop('speed', ['standard', 'fast']) === 'fast') return 'fast'
+  return tier === 'standard_only' ? 'default' : tier
+}
+
+function parseUser(body: Fields): string | undefined {
+  const metadata = body.fields('metadata')
+  const user = metadata?.string('user_id')
+  metadata?.drop()
+  return user
+}
+
+/** Parses `output_config.format`, or `output_format` from the beta. */
+function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined {
+  const config = body.fields('output_config')
+  config?.ignore('effort')
+  const format = config?.fields('format') ?? body.fields('output_format')
+  config?.drop()
+  if (!format) return undefined
+  format.oneOf('type', ['json_schema'])
+  const schema = format.object('schema') ?? warnings.refuse(format.path('schema'), 'is required.')
+  format.drop()
+  const output: OutputFormat = { type: 'json-schema', schema }
+  warnings.setPath(output, format.at)
+  return output
+}

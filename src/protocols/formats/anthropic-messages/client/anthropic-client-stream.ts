@@ -1,0 +1,237 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { quoted } from '../../../../lib/json.ts'
+import type { TokenUsage } from '../../canonical/canonical-answer.ts'
+import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import { omitTurns } from '../../canonical/canonical-request.ts'
+import { type OpaqueState, UNSIGNED } from '../../canonical/canonical-state.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import { serializeParts } from '../../canonical/serialize-parts.ts'
+import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { estimateTokens } from '../../estimate-tokens.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { writeCitation } from '../anthropic-citations.ts'
+import { writeError } from '../anthropic-errors.ts'
+import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
+import { KEEP_ALIVE } from '../anthropic-stream-state.ts'
+import type { WireBlock, WireBlockStart, WireDelta, WireEvent, WireTextStart } from '../anthropic-wire.ts'
+import {
+  type BlockOptions,
+  createEmptyMessage,
+  hidesReasoning,
+  writeBlocks,
+  writeToolUse,
+} from './anthropic-client-answer.ts'
+import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
+
+/**
+ * Writes named events: the start of the message, one block after another, and the stop reason with all counts. Clients use the counts of the start to
+ * show how full the context is, so these are estimated if the provider hasn't reported them yet.
+ */
+export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+  const { turns, tools, output } = fullContext.request
+  const estimatedTokens = estimateTokens({ turns, tools, output })
+  const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
+  let isStarted = false
+  let hasRefusal = false
+  let index = 0
+  let open: BlockWriter | undefined
+
+  const events: BlockEvents = {
+    start: (block) => send({ type: 'content_block_start', index, content_block: block }),
+    writeDelta: (delta) => send({ type: 'content_block_delta', index, delta }),
+    writeTextDelta: (type, field, text) =>
+      write(
+        `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":${quoted(text)}}}\n\n`,
+      ),
+    stop: () => send({ type: 'content_block_stop', index: index++ }),
+  }
+
+  function send(event: WireEvent) {
+    write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  }
+
+  function start(usage?: TokenUsage) {
+    if (isStarted) return
+    isStarted = true
+    const counts = usage ?? { inputTokens: estimatedTokens, outputTokens: 1 }
+    send({ type: 'message_start', message: { ...createEmptyMessage(context), usage: writeUsage(counts) } })
+  }
+
+  function startPart({ part }: PartStartEvent) {
+    start()
+    hasRefusal ||= part.type === 'refusal'
+    open = createBlockWriter(part, events, options)
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    start()
+    const [finish = { reason: 'stop' }] = finishes
+    const counts = writeTokenCounts(usage ?? { inputTokens: 0, outputTokens: 0 })
+    send({
+      type: 'message_delta',
+      delta: { ...writeStop(finish, hasRefusal), container: null },
+      usage: usage ? counts : { ...counts, ...UNKNOWN_COUNTS },
+    })
+    context.beforeEnd?.()
+    send({ type: 'message_stop' })
+  }
+
+  function push(event: StreamEvent) {
+    switch (event.type) {
+      case 'start':
+        return start(event.usage)
+      case 'part-start':
+        return startPart(event)
+      case 'part-delta':
+        return open?.add(event.text)
+      case 'part-citation':
+        return open?.cite(event.citation)
+      case 'part-state':
+        return open?.setState(event.state)
+      case 'part-end':
+        return open?.end()
+      case 'end':
+        return end(event)
+      case 'error':
+        context.beforeEnd?.()
+        return write(`event: error\ndata: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+      default:
+        return assertNever(event)
+    }
+  }
+
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
+}
+
+/** If a count is null, clients keep the count of the start. */
+const UNKNOWN_COUNTS = { input_tokens: null, cache_creation_input_tokens: null, cache_read_input_tokens: null } as const
+
+interface BlockWriter {
+  add(text: string): void
+  cite(citation: Citation): void
+  setState(state: OpaqueState): void
+  end(): void
+}
+
+interface BlockEvents {
+  start(block: WireBlockStart): void
+  writeDelta(delta: WireDelta): void
+  /** Writes a frequent kind of delta from its type, its field, and the text. */
+  writeTextDelta(type: WireDelta['type'], field: string, text: string): void
+  stop(): void
+}
+
+function createBlockWriter(part: AssistantPart, events: BlockEvents, options: BlockOptions): BlockWriter {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return createTextWriter(events, options)
+    case 'reasoning':
+      return createReasoningWriter(part, events, options)
+    case 'tool-call':
+      return createCallWriter(part, events)
+    case 'server-tool':
+    case 'compaction':
+    case 'image':
+    case 'audio':
+      for (const block of writeBlocks(part, options)) writeWhole(block, events)
+      return NO_BLOCK
+    default:
+      return assertNever(part)
+  }
+}
+
+/** Starts a text block with its first piece, because clients send back empty blocks, which Anthropic rejects. */
+function createTextWriter(
+  { start, writeDelta, writeTextDelta, stop }: BlockEvents,
+  { responseWarnings }: BlockOptions,
+): BlockWriter {
+  let isOpen = false
+  function open() {
+    if (!isOpen) start(EMPTY_TEXT)
+    isOpen = true
+  }
+  return {
+    ...NO_BLOCK,
+    add(text) {
+      open()
+      writeTextDelta('text_delta', 'text', text)
+    },
+    cite(citation) {
+      const written = writeCitation(citation, responseWarnings)
+      if (!written) return
+      open()
+      writeDelta({ type: 'citations_delta', citation: written })
+    },
+    end() {
+      if (isOpen) stop()
+    },
+  }
+}
+
+/** The signature of reasoning arrives last, and shows whether reasoning without text is redacted. */
+function createReasoningWriter(
+  part: ReasoningPart,
+  { start, writeDelta, writeTextDelta, stop }: BlockEvents,
+  { isHidden }: BlockOptions,
+): BlockWriter {
+  let { state } = part
+  let isOpen = false
+  const hiddenTexts: string[] = []
+  function open() {
+    if (!isOpen) start({ type: 'thinking', thinking: '', signature: '' })
+    isOpen = true
+  }
+  return {
+    ...NO_BLOCK,
+    add(text) {
+      if (isHidden) return void hiddenTexts.push(text)
+      open()
+      writeTextDelta('thinking_delta', 'thinking', text)
+    },
+    setState(newState) {
+      state = newState
+    },
+    end() {
+      const text = hiddenTexts.join('')
+      const whole = isOpen ? undefined : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
+      if (whole?.type === 'redacted_thinking') start(whole)
+      else if (whole) open()
+      if (isOpen) writeDelta({ type: 'signature_delta', signature: state ? writeSignature(state, text) : UNSIGNED })
+      if (whole || isOpen) stop()
+    },
+  }
+}
+
+function createCallWriter(part: ToolCallPart, { start, writeTextDelta, stop }: BlockEvents): BlockWriter {
+  const pieces: string[] = []
+  start(writeToolUse(part))
+  return {
+    ...NO_BLOCK,
+    add(text) {
+      if (part.isFreeForm) pieces.push(text)
+      else writeTextDelta('input_json_delta', 'partial_json', text)
+    },
+    end() {
+      if (part.isFreeForm)
+        writeTextDelta('input_json_delta', 'partial_json', JSON.stringify({ input: pieces.join('') }))
+      stop()
+    },
+  }
+}
+
+function writeWhole(block: WireBlock, { start, writeDelta, stop }: BlockEvents) {
+  if (block.type === 'text') {
+    start(EMPTY_TEXT)
+    writeDelta({ type: 'text_delta', text: block.text })
+  } else if (block.type === 'server_tool_use') {
+    start({ ...block, input: {} })
+    writeDelta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input) })
+  } else start(block)
+  stop()
+}
+
+const EMPTY_TEXT: WireTextStart = { type: 'text', text: '', citations: null }
+
+const NO_BLOCK: BlockWriter = { add() {}, cite() {}, setState() {}, end() {} }

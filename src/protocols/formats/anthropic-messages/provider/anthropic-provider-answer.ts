@@ -1,0 +1,69 @@
+import { gatewayError } from '../../../../errors.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, TextPart } from '../../canonical/canonical-parts.ts'
+import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseCitations } from '../anthropic-citations.ts'
+import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } from '../anthropic-fields.ts'
+import { parseMessageUsage } from '../anthropic-stream-state.ts'
+
+/** Parses a provider's message. */
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  if (!Array.isArray(body.content))
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
+  const running: RunningCalls = new Map()
+  const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, running, context) : []))
+  if (running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
+  const hasToolCalls = content.some((part) => part.type === 'tool-call')
+  return omitUndefined<Answer>({
+    id: readStringOrEmpty(body.id) || undefined,
+    model: readStringOrEmpty(body.model) || undefined,
+    choices: [{ content, finish: settleFinish(parseStop(body), hasToolCalls) }],
+    usage: parseMessageUsage(body.usage),
+    serviceTier: parseTier(body.usage),
+  })
+}
+
+function parseBlock(block: JsonObject, running: RunningCalls, context: ReadContext): AssistantPart[] {
+  const { origin, newId, responseWarnings } = context
+  switch (block.type) {
+    case 'text': {
+      const text = readStringOrEmpty(block.text)
+      const part = omitUndefined<TextPart>({
+        type: 'text',
+        text,
+        citations: parseCitations(block.citations, responseWarnings),
+      })
+      return text === '' && !part.citations ? [] : [part]
+    }
+    case 'thinking': {
+      const [thinking, data] = [readStringOrEmpty(block.thinking), readStringOrEmpty(block.signature)]
+      if (data !== '') return [{ type: 'reasoning', text: thinking, state: { origin, kind: 'signature', data } }]
+      return thinking === '' ? [] : [{ type: 'reasoning', text: thinking }]
+    }
+    case 'redacted_thinking':
+      return [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: readStringOrEmpty(block.data) } }]
+    case 'tool_use': {
+      const name = readStringOrEmpty(block.name)
+      if (name === '') break
+      const id = readStringOrEmpty(block.id) || `toolu_${newId()}`
+      return [{ type: 'tool-call', id, name, arguments: stringifyArguments(block.input) }]
+    }
+    case 'server_tool_use':
+      if (!isShown(block, context)) break
+      running.set(readStringOrEmpty(block.id), block)
+      return []
+  }
+  const result = parseServerResult(block, running, context)
+  if (result) return [result]
+  responseWarnings.noteDropped(readStringOrEmpty(block.type) || 'content')
+  return []
+}
+
+/** Parses the token count in a provider's response; `undefined` if the body has none. */
+export function parseCount(body: unknown): number | undefined {
+  const tokens = isObject(body) ? body.input_tokens : undefined
+  return typeof tokens === 'number' ? tokens : undefined
+}

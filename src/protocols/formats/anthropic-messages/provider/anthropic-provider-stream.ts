@@ -1,0 +1,244 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
+import type { SseEvent } from '../../../../lib/sse.ts'
+import { restartError } from '../../answer-starts.ts'
+import { stringifyObject } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import { readStringOrEmpty } from '../../canonical/canonical-values.ts'
+import { parseExactObject } from '../../canonical/exact-json.ts'
+import {
+  type BlockReader,
+  createBlocks,
+  createPartEvents,
+  createReasoningPart,
+  createTextPart,
+  type PartEvents,
+} from '../../canonical/stream-reader.ts'
+import type { ReadContext, StreamReader } from '../../translator.ts'
+import { parseCitation } from '../anthropic-citations.ts'
+import { parseStreamError } from '../anthropic-errors.ts'
+import { isShown, parseServerResult, parseStop, type RunningCalls } from '../anthropic-fields.ts'
+import { countsAnything, createMessageStarts, mergeCounts, parseMessageUsage } from '../anthropic-stream-state.ts'
+
+/**
+ * Reads named events from `message_start` to `message_stop`. Some vendors send blocks without a start, or send the start twice. A message that restarts
+ * is an error.
+ */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const blocks = createBlocks()
+  const counts: JsonObject = {}
+  const trackStart = createMessageStarts()
+  const blockContext = { ...context, ...createPartEvents(emit), running: new Map<string, JsonObject>() }
+
+  function observe({ event, data }: SseEvent) {
+    const payload = tryParseJson(data)
+    if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
+    if (!isObject(payload)) return // has no content
+    const type = payload.type ?? event
+    const start = trackStart(type, payload)
+    switch (type) {
+      case 'message_start': {
+        if (start === 'restart') return emit({ type: 'error', error: restartError })
+        if (start === 'next') return emit({ type: 'done' })
+        const { message } = parseExactObject(data, payload) // the message may be complete
+        return startMessage(isObject(message) ? message : {}, start === 'first')
+      }
+      case 'content_block_start': {
+        const { content_block: block } = parseExactObject(data, payload) // some vendors send a whole input here
+        return startBlock(payload.index, isObject(block) ? block : {})
+      }
+      case 'content_block_delta':
+        if (isObject(payload.delta)) addDelta(payload.index, payload.delta)
+        return
+      case 'content_block_stop':
+        return blocks.end(payload.index)
+      case 'message_delta':
+        return endMessage(isObject(payload.delta) ? payload.delta : {}, payload.usage)
+      case 'message_stop':
+        blocks.endAll()
+        return emit({ type: 'done' })
+      case 'error':
+        reportUsage(payload.usage)
+        return emit({ type: 'error', error: parseStreamError(payload.error) })
+      default: // a proxy in front of the provider may send its own events
+        if (payload.error) emit({ type: 'error', error: parseStreamError(payload.error) })
+    }
+  }
+
+  function startMessage(message: JsonObject, isFirst: boolean) {
+    const { id, model, content, usage } = message
+    mergeCounts(counts, usage)
+    const startUsage = parseMessageUsage(usage)
+    emit({
+      type: 'start',
+      ...(typeof id === 'string' && id && { id }),
+      ...(typeof model === 'string' && model && { model }),
+      ...(startUsage && { usage: startUsage }),
+    })
+    if (isFirst && Array.isArray(content) && content.length > 0) readWholeMessage(content, message)
+  }
+
+  /** Reads a complete message from its start. Calls by Anthropic's code execution arrive like this, with all blocks and the stop reason. */
+  function readWholeMessage(content: readonly unknown[], message: JsonObject) {
+    for (const block of content) {
+      startBlock(undefined, isObject(block) ? block : {})
+      blocks.end(undefined)
+    }
+    const finish = parseStop(message)
+    if (finish) emit({ type: 'finish', candidate: 0, finish })
+  }
+
+  function startBlock(index: unknown, block: JsonObject) {
+    blocks.start(index, () => createBlockReader(block, blockContext))
+  }
+
+  function addDelta(index: unknown, delta: JsonObject) {
+    if (blocks.add(index, delta)) return
+    startBlock(index, { type: delta.type === 'thinking_delta' ? 'thinking' : 'text' })
+    blocks.add(index, delta)
+  }
+
+  function endMessage(delta: JsonObject, usage: unknown) {
+    reportUsage(usage)
+    const finish = parseStop(delta)
+    if (finish && blockContext.running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
+    if (finish) emit({ type: 'finish', candidate: 0, finish })
+  }
+
+  function reportUsage(usage: unknown) {
+    mergeCounts(counts, usage)
+    const totalUsage = countsAnything(usage) ? parseMessageUsage(counts) : undefined
+    if (totalUsage) emit({ type: 'usage', usage: totalUsage })
+  }
+
+  return { observe, end: blocks.endAll }
+}
+
+interface BlockContext extends ReadContext, PartEvents {
+  running: RunningCalls
+}
+
+/** Creates a reader from the start of a block, which contains the whole content at some vendors. */
+function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
+  switch (block.type) {
+    case 'text':
+      return createTextReader(block, context)
+    case 'thinking':
+      return createThinkingReader(block, context)
+    case 'redacted_thinking':
+      return createWholeReader(
+        {
+          type: 'reasoning',
+          text: '',
+          state: { origin: context.origin, kind: 'redacted', data: readStringOrEmpty(block.data) },
+        },
+        context,
+      )
+    case 'tool_use':
+      return readStringOrEmpty(block.name) === ''
+        ? createEmptyReader('tool_use', context)
+        : createCallReader(block, context)
+    case 'server_tool_use':
+      return isShown(block, context)
+        ? createServerCallReader(block, context)
+        : createEmptyReader('server_tool_use', context)
+  }
+  const result = parseServerResult(block, context.running, context)
+  return result
+    ? createWholeReader(result, context)
+    : createEmptyReader(readStringOrEmpty(block.type) || 'content', context)
+}
+
+function createTextReader(block: JsonObject, context: BlockContext): BlockReader {
+  const part = createTextPart(context)
+  const cite = (value: unknown) => {
+    const citation = isObject(value) ? parseCitation(value) : undefined
+    if (citation) part.cite(citation)
+    else context.responseWarnings.noteDropped('citations')
+  }
+  part.append(readStringOrEmpty(block.text))
+  if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
+  return {
+    add(delta) {
+      if (delta.type === 'citations_delta') cite(delta.citation)
+      else part.append(readStringOrEmpty(delta.text))
+    },
+    end: part.end,
+  }
+}
+
+function createThinkingReader(block: JsonObject, context: BlockContext): BlockReader {
+  const part = createReasoningPart(context, context.origin)
+  part.sign(readStringOrEmpty(block.signature))
+  part.append(readStringOrEmpty(block.thinking))
+  return {
+    add(delta) {
+      if (delta.type === 'signature_delta') part.sign(readStringOrEmpty(delta.signature))
+      else part.append(readStringOrEmpty(delta.thinking))
+    },
+    end: part.end,
+  }
+}
+
+function createCallReader(block: JsonObject, { start, emit, newId }: BlockContext): BlockReader {
+  const id = readStringOrEmpty(block.id) || `toolu_${newId()}`
+  const key = start({ type: 'tool-call', id, name: readStringOrEmpty(block.name), arguments: '' })
+  const input = createInputReader(block.input, (piece) => emit({ type: 'part-delta', key, text: piece }))
+  return {
+    add: ({ partial_json }) => input.add(readStringOrEmpty(partial_json)),
+    end() {
+      input.end()
+      emit({ type: 'part-end', key })
+    },
+  }
+}
+
+/** Creates a reader that keeps a call until its results arrive. */
+function createServerCallReader(block: JsonObject, { running }: BlockContext): BlockReader {
+  const pieces: string[] = []
+  const reader = createInputReader(block.input, (piece) => void pieces.push(piece))
+  return {
+    add: ({ partial_json }) => reader.add(readStringOrEmpty(partial_json)),
+    end() {
+      reader.end()
+      running.set(readStringOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
+    },
+  }
+}
+
+function createWholeReader(part: AssistantPart, { start, emit }: BlockContext): BlockReader {
+  const key = start(part)
+  return { add() {}, end: () => emit({ type: 'part-end', key }) }
+}
+
+function createEmptyReader(type: string, { responseWarnings }: BlockContext): BlockReader {
+  responseWarnings.noteDropped(type)
+  return { add() {}, end() {} }
+}
+
+/**
+ * Creates a reader of a tool's input, which arrives as pieces of JSON. The object in the start of the block is a placeholder, unless the vendor sends no
+ * pieces. A first piece `{}` is a placeholder if more pieces follow.
+ */
+function createInputReader(start: unknown, emit: (piece: string) => void): { add(piece: string): void; end(): void } {
+  let hasPieces = false
+  let isHeld = false
+
+  return {
+    add(piece) {
+      if (piece === '') return
+      if (!hasPieces && !isHeld && piece === '{}') {
+        isHeld = true
+        return
+      }
+      if (isHeld && !piece.trimStart().startsWith('{')) emit('{}')
+      isHeld = false
+      hasPieces = true
+      emit(piece)
+    },
+    end() {
+      if (isHeld) emit('{}')
+      else if (!hasPieces && isObject(start) && Object.keys(start).length > 0) emit(stringifyObject(start))
+    },
+  }
+}

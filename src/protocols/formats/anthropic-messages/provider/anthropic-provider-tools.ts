@@ -1,0 +1,73 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/canonical-tools.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import { toStrictSchema } from '../../strict-schema.ts'
+import type { TargetContext } from '../../translator.ts'
+import { writeMark } from '../anthropic-fields.ts'
+import type { WireTool, WireToolChoice } from '../anthropic-wire.ts'
+
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  if (tools.length === 0) return undefined
+  return tools.map((tool) => {
+    if (tool.type === 'function') return writeFunction(tool, target)
+    if (tool.type === 'web-search') return writeSearch(tool, target)
+    const { warnings } = target
+    return warnings.refuse(warnings.getPath(tool, 'tools'), 'the target does not support tools with free-text input.')
+  })
+}
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
+  if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
+    return { ...tool.own.value, ...writeMark(tool.cache, target) } as WireTool // as the client declared it
+  const { name, description, schema, strict, outputSchema, examples, cache } = tool
+  const path = target.warnings.getPath(tool, 'tools')
+  if (outputSchema) target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'outputSchema'))
+  if (examples && !target.traits.ownTools)
+    target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'examples'))
+  const fullSchema = { ...(schema ?? { properties: {} }), type: 'object' }
+  const input = strict ? toStrictSchema(fullSchema, (change) => target.warnings.noteChanged(path, change)) : fullSchema
+  return {
+    name,
+    ...omitUndefined({ description }),
+    input_schema: { ...input, type: 'object' },
+    ...(strict && { strict }),
+    ...(examples && target.traits.ownTools && { input_examples: examples }),
+    ...writeMark(cache, target),
+  }
+}
+
+/** Writes a web search in the version that all models support. */
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
+  const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
+  if (contextSize && contextSize !== 'medium') warnings.noteDropped(warnings.getPath(tool, 'tools', 'contextSize'))
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...omitUndefined({ max_uses: maxUses, allowed_domains: allowedDomains, blocked_domains: blockedDomains }),
+    ...(location && { user_location: { type: 'approximate', ...location } }),
+  }
+}
+
+/** Writes the tool choice, which also disables parallel calls. */
+export function writeToolChoice(
+  choice: ToolChoice | undefined,
+  parallel: boolean | undefined,
+  { warnings }: TargetContext,
+): WireToolChoice | undefined {
+  const serial = parallel === false ? { disable_parallel_tool_use: true as const } : {}
+  if (!choice) return parallel === false ? { type: 'auto', ...serial } : undefined
+  switch (choice.type) {
+    case 'auto':
+      return { type: 'auto', ...serial }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...serial }
+    case 'tool':
+      return { type: 'tool', name: choice.name, ...serial }
+    case 'allowed':
+      return warnings.refuse('toolChoice', 'the target does not support choosing from a subset of the tools.')
+    default:
+      return assertNever(choice)
+  }
+}

@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { FunctionTool } from './canonical/canonical-tools.ts'
+
+/* Tools that Anthropic defines and clients run. Other models only need a schema of their input, because calls and results are ordinary. */
+
+const TEXT = { type: 'string' }
+const LINES = {
+  type: 'array',
+  items: { type: 'integer' },
+  description: 'The first and the last line to show, from 1; -1: to the end.',
+}
+
+const object = (properties: JsonObject, ...required: string[]): JsonObject => ({ type: 'object', properties, required })
+
+const commands = (...words: string[]): JsonObject => ({ type: 'string', enum: words })
+
+type Declaration = Pick<FunctionTool, 'description' | 'schema'>
+
+/** The declarations by the prefix of the type, which ends in a date. */
+const declarations: ReadonlyArray<[type: string, declare: (date: number) => Declaration]> = [
+  ['bash_', () => BASH],
+  ['text_editor_', textEditor],
+  ['memory_', () => MEMORY],
+]
+
+/** Converts a declared tool to a function with the tool's name. Returns `undefined` for all other tools. */
+export function toClientTool({ cache_control: _, ...value }: JsonObject): FunctionTool | undefined {
+  const { type, name } = value
+  if (typeof type !== 'string' || typeof name !== 'string') return undefined
+  const [prefix = '', declare] = declarations.find(([start]) => type.startsWith(start)) ?? []
+  if (!declare) return undefined
+  return {
+    type: 'function',
+    name,
+    ...declare(Number(type.slice(prefix.length))),
+    own: { format: 'anthropic-messages', value },
+  }
+}
+
+/** The beta feature that a declared tool needs; `undefined` if it needs none. */
+export const getBeta = (type: string): string | undefined => betas.find(([types]) => types.test(type))?.[1]
+
+const betas = [
+  [/^(?:computer|bash|text_editor)_20241022$/, 'computer-use-2024-10-22'],
+  [/^(?:(?:computer|bash|text_editor)_20250124|text_editor_20250429)$/, 'computer-use-2025-01-24'],
+  [/^computer_20251124$/, 'computer-use-2025-11-24'],
+  [/^memory_/, 'context-management-2025-06-27'],
+  [/^code_execution_20250522$/, 'code-execution-2025-05-22'],
+  [/^code_execution_20250825$/, 'code-execution-2025-08-25'],
+  [/^web_fetch_20250910$/, 'web-fetch-2025-09-10'],
+  [/^web_fetch_20260209$/, 'code-execution-web-tools-2026-02-09'],
+  [/^advisor_/, 'advisor-tool-2026-03-01'],
+] as const
+
+const BASH: Declaration = {
+  description: 'Runs a command in a bash session on the machine of the user, which goes on from call to call.',
+  schema: object({
+    command: { ...TEXT, description: 'The command to run; required unless the session is restarted.' },
+    restart: { type: 'boolean', description: 'Whether to restart the session.' },
+  }),
+}
+
+/** Declares the text editor. Its first two versions have the command `undo_edit`. Since July 2025, `insert` has its own field for the text. */
+function textEditor(date: number): Declaration {
+  const inserted = date >= 20250728 ? 'insert_text' : 'new_str'
+  const undo = date < 20250429 ? ['undo_edit'] : []
+  return {
+    description: `Shows and edits files of the user. "view" shows a file with line numbers, or a directory; "create" writes a file with file_text; "str_replace" replaces old_str, which must be in the file exactly once, by new_str; "insert" puts ${inserted} after the line insert_line.${undo.length > 0 ? ' "undo_edit" undoes the last edit of a file.' : ''}`,
+    schema: object(
+      {
+        command: commands('view', 'create', 'str_replace', 'insert', ...undo),
+        path: { ...TEXT, description: 'The path of the file or directory.' },
+        ...{ file_text: TEXT, view_range: LINES, old_str: TEXT, new_str: TEXT },
+        insert_line: { type: 'integer', description: 'The line to insert after; 0: at the beginning.' },
+        ...(inserted === 'insert_text' && { insert_text: TEXT }),
+      },
+      'command',
+      'path',
+    ),
+  }
+}
+
+const MEMORY: Declaration = {
+  description:
+    'Keeps notes in files below /memories, which stay for later conversations. View /memories before anything else, since it may hold earlier progress, and note what is worth keeping. "view" shows a directory or a file; "create" writes a file with file_text; "str_replace" replaces old_str by new_str; "insert" puts insert_text after the line insert_line; "delete" removes path; "rename" moves old_path to new_path.',
+  schema: object(
+    {
+      command: commands('view', 'create', 'str_replace', 'insert', 'delete', 'rename'),
+      path: { ...TEXT, description: 'A path below /memories.' },
+      ...{ view_range: LINES, file_text: TEXT, old_str: TEXT, new_str: TEXT },
+      ...{ insert_line: { type: 'integer' }, insert_text: TEXT, old_path: TEXT, new_path: TEXT },
+    },
+    'command',
+  ),
+}

@@ -1,0 +1,64 @@
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import type { CanonicalError } from '../canonical/canonical-errors.ts'
+import { classifyError, getErrorMeaning, resolveStatus } from '../errors/error-kinds.ts'
+import { isContextOverflow } from '../errors/error-words.ts'
+import { parseProviderError } from '../errors/parse-error.ts'
+import { readProviderError } from '../errors/read-error.ts'
+import type { EmbeddedError, ErrorReader } from '../format.ts'
+import type { ErrorAnswer } from '../translator.ts'
+
+/** Reads the message (older: `Message`) and the code of an error body. An overflow gets the code that other vendors use. */
+export function readError(body: unknown): { message?: string; code?: string } {
+  const message = readMessage(body)
+  if (message === undefined) return {}
+  return isContextOverflow(readProviderError(body)) ? { message, code: 'context_length_exceeded' } : { message }
+}
+
+/** Parses a provider's error response, whose kind is in a header. */
+export function parseError(answer: ErrorAnswer): CanonicalError {
+  const { code = answer.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(answer.body)
+  const error = { ...parseProviderError(answer), ...found }
+  return code === undefined || found.message === undefined ? error : { ...error, code }
+}
+
+/** Reads the exception in a stream event, as an error with a status. Returns `undefined` for every other event. */
+export function readException(event: string | undefined, data: string): EmbeddedError | undefined {
+  if (!event?.endsWith('Exception')) return undefined
+  const error = tryParseJson(data)
+  const message = readMessage(error) ?? `The provider reported ${event}.`
+  const status = STATUSES[event.charAt(0).toLowerCase() + event.slice(1)] ?? 502
+  return { message, status: resolveStatus(status, readProviderError(error)), error }
+}
+
+/** Converts an exception in a stream to the canonical form. */
+export function streamError(source: EmbeddedError): CanonicalError {
+  const { message, status, error } = source
+  return { kind: getErrorMeaning(classifyError(status, readProviderError(error))).error, status, message, source }
+}
+
+/** The statuses of the same errors outside of streams. A failure of the model is not the fault of the request. */
+const STATUSES: Readonly<Record<string, number>> = {
+  accessDeniedException: 403,
+  internalServerException: 500,
+  modelStreamErrorException: 502,
+  modelTimeoutException: 408,
+  serviceUnavailableException: 503,
+  throttlingException: 429,
+  validationException: 400,
+}
+
+function readMessage(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined
+  const message = body.message ?? body.Message
+  return typeof message === 'string' && message !== '' ? message : undefined
+}
+
+export const converseErrors: ErrorReader = {
+  read: readError,
+  writeBody: (error) => error,
+  cannotCount: (body) => NO_COUNTER.test(readError(body).message ?? ''),
+}
+
+/** Errors that mean that tokens cannot be counted: Converse needs a permission and only counts them for some model IDs. The model itself works. */
+const NO_COUNTER =
+  /support counting tokens|\bbedrock:CountTokens\b|\bprovided model identifier\b|\bwith on-demand throughput\b/i

@@ -1,0 +1,101 @@
+import { gatewayError } from '../../../errors.ts'
+import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
+import { eventTooLong, MAX_EVENT, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
+
+/** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
+const PRELUDE = 12
+/** The length of the shortest frame: a prelude and the checksum of the frame. */
+const MIN_FRAME = PRELUDE + 4
+
+/**
+ * Divides `application/vnd.amazon.eventstream` into frames. Each becomes an event with its type as the name and its payload as the data. Throws
+ * `UPSTREAM_INVALID` on a wrong checksum or length, and on a frame of more than 16 MiB. Only the incomplete frame is kept in memory.
+ */
+export const eventStreamFraming: StreamFraming = (onEvent) => {
+  const prelude = new Uint8Array(PRELUDE)
+  let frame: Uint8Array = prelude // the prelude comes first and has the length of the frame
+  let filled = 0
+
+  return {
+    push(chunk) {
+      let at = 0
+      while (at < chunk.length) {
+        const piece = chunk.subarray(at, at + frame.length - filled)
+        frame.set(piece, filled)
+        filled += piece.length
+        at += piece.length
+        if (filled < frame.length) return
+        if (frame === prelude) {
+          frame = new Uint8Array(readLength(prelude))
+          frame.set(prelude)
+        } else {
+          const whole = frame
+          frame = prelude
+          filled = 0
+          onEvent(readEvent(whole))
+        }
+      }
+    },
+    end() {}, // an incomplete frame is ignored
+  }
+}
+
+const uint32 = (bytes: Uint8Array, at: number): number => createView(bytes).getUint32(at)
+
+const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** Reads the length of a frame. Throws unless its prelude has the right checksum. */
+function readLength(prelude: Uint8Array): number {
+  if (crc32(prelude.subarray(0, 8)) !== uint32(prelude, 8)) throw corruptStream()
+  const total = uint32(prelude, 0)
+  if (total > MAX_EVENT) throw eventTooLong()
+  if (total < MIN_FRAME + uint32(prelude, 4)) throw corruptStream()
+  return total
+}
+
+function readEvent(frame: Uint8Array): SseEvent {
+  const end = frame.length - 4
+  if (crc32(frame.subarray(0, end)) !== uint32(frame, end)) throw corruptStream()
+  const behindHeaders = PRELUDE + uint32(frame, 4)
+  const headers = readHeaders(frame.subarray(PRELUDE, behindHeaders))
+  const data = decodeUtf8Lenient(frame.subarray(behindHeaders, end))
+  switch (headers.get(':message-type')) {
+    case 'exception':
+      return { event: headers.get(':exception-type'), data }
+    case 'error': {
+      const [code, message] = [headers.get(':error-code'), headers.get(':error-message')]
+      return { event: code ?? 'internalServerException', data: JSON.stringify({ message }) }
+    }
+    default:
+      return { event: headers.get(':event-type'), data }
+  }
+}
+
+/** The sizes of header values by type. Strings and bytes have their own length. */
+const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
+const TEXT = 7
+
+function readHeaders(bytes: Uint8Array): Map<string, string> {
+  const headers = new Map<string, string>()
+  const view = createView(bytes)
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const nameEnd = at + 1 + view.getUint8(at)
+      const type = view.getUint8(nameEnd)
+      const size = SIZES[type] ?? view.getUint16(nameEnd + 1)
+      const start = nameEnd + (SIZES[type] === undefined ? 3 : 1)
+      if (type >= SIZES.length || start + size > bytes.length) throw corruptStream()
+      if (type === TEXT)
+        headers.set(
+          decodeUtf8Lenient(bytes.subarray(at + 1, nameEnd)),
+          decodeUtf8Lenient(bytes.subarray(start, start + size)),
+        )
+      at = start + size
+    }
+  } catch {
+    throw corruptStream() // a length is beyond the end
+  }
+  return headers
+}
+
+const corruptStream = () => gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a corrupt event stream.' })

@@ -1,0 +1,46 @@
+import { isObject, scalarText } from '../../../lib/json.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
+import { readTokenCount } from '../canonical/canonical-values.ts'
+import type { EmbeddedError } from '../format.ts'
+
+/** The finish reasons by `stopReason`. Any other one is a normal end. */
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ['end_turn', 'stop'],
+  ['tool_use', 'tool-calls'],
+  ['max_tokens', 'length'],
+  ['stop_sequence', 'stop-sequence'],
+  ['guardrail_intervened', 'content-filter'],
+  ['content_filtered', 'content-filter'],
+  ['refusal', 'content-filter'],
+  ['model_context_window_exceeded', 'context-window'],
+  ['pause_turn', 'pause'],
+  ['malformed_model_output', 'malformed-call'],
+  ['malformed_tool_use', 'malformed-call'],
+])
+
+/** Parses the finish of an answer from a whole answer or from `messageStop`. The matching stop sequence is in the model's own fields. */
+export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
+  const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: scalarText(stopReason) }
+  const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
+  if (typeof sequence === 'string') finish.stopSequence = sequence
+  return finish
+}
+
+/** Returns the error for an empty answer with this stop reason, because another attempt may succeed. */
+export const toMalformedError = (stopReason: unknown): EmbeddedError | undefined =>
+  finishReasons.get(stopReason) === 'malformed-call'
+    ? { class: 'content', status: 502, message: `The model's response is malformed: ${stopReason}.` }
+    : undefined
+
+/** Parses `usage`. Its input counts are separate; the canonical input count includes cached tokens. */
+export function readConverseUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cacheReadTokens = readTokenCount(usage.cacheReadInputTokens)
+  const cacheWriteTokens = readTokenCount(usage.cacheWriteInputTokens)
+  return {
+    inputTokens: readTokenCount(usage.inputTokens) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: readTokenCount(usage.outputTokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+  }
+}

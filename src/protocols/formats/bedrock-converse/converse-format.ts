@@ -1,0 +1,86 @@
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { addCharges } from '../canonical/reported-cost.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
+import {
+  type AnswerReader,
+  newStreamProgress,
+  type StreamState,
+  toContentFields,
+  toCountReader,
+  type UpstreamFormat,
+} from '../format.ts'
+import { converseErrors, readError, readException } from './converse-errors.ts'
+import { eventStreamFraming } from './converse-event-stream.ts'
+import { readConverseUsage, toMalformedError } from './converse-fields.ts'
+import { converseTranslator } from './converse-translator.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
+  isEmpty: () => false, // such answers are normal in recordings
+  getError(answer) {
+    if (isObject(answer) && 'output' in answer)
+      return isEmpty(answer.output) ? toMalformedError(answer.stopReason) : undefined
+    const { message } = isObject(answer) ? readError(answer) : {}
+    return message === undefined ? undefined : { message, status: 502, error: answer }
+  },
+  getUsage: (answer) => (isObject(answer) ? readConverseUsage(answer.usage) : undefined),
+  watchStream: createConverseStreamState,
+  isOwnEvent: () => true, // its streams are never passed through
+  gathersEvents: true,
+  contentFields: toContentFields('text', 'toolUse'),
+}
+
+/** AWS Bedrock Converse: one format for the models of many vendors. It is for providers only. */
+export const bedrockConverse: UpstreamFormat = {
+  name: 'bedrock-converse',
+  auth: 'bearer',
+  defaultHeaders: {},
+  framing: eventStreamFraming,
+  errors: converseErrors,
+  answers: { generate: answers, 'count-tokens': toCountReader(answers) },
+  loadTranslator: async () => converseTranslator,
+}
+
+function isEmpty(output: unknown): boolean {
+  const content = isObject(output) && isObject(output.message) ? output.message.content : undefined
+  return !Array.isArray(content) || content.length === 0
+}
+
+/** Follows a stream from `messageStart` to `metadata`, which comes after the end and has the token usage. */
+function createConverseStreamState(): StreamState {
+  const state = { ...newStreamProgress(), observe }
+
+  function observe({ event, data }: SseEvent) {
+    switch (event) {
+      case 'messageStart':
+      case 'contentBlockStop':
+        return
+      case 'messageStop': {
+        const payload = state.started ? undefined : tryParseJson(data)
+        state.error ??= isObject(payload) ? toMalformedError(payload.stopReason) : undefined
+        state.isSilent = !state.started
+        state.started ||= !state.error
+        state.ended = true
+        return
+      }
+      case 'metadata': {
+        const payload = tryParseJson(data)
+        state.usage = updateUsage(
+          state.usage,
+          isObject(payload) ? addCharges(readConverseUsage(payload.usage), payload) : undefined,
+        )
+        state.closed = state.ended
+        return
+      }
+      case 'contentBlockStart':
+      case 'contentBlockDelta':
+        state.started = true
+        return
+      default:
+        state.error ??= readException(event, data)
+    }
+  }
+
+  return state
+}

@@ -1,0 +1,32 @@
+import { baseTraits } from '../canonical/base-traits.ts'
+import type { UpstreamTranslator } from '../translator.ts'
+import { parseError } from './converse-errors.ts'
+import { parseAnswer, parseCount } from './provider/converse-provider-answer.ts'
+import { writeCountRequest, writeRequest } from './provider/converse-provider-request.ts'
+import { createReader } from './provider/converse-provider-stream.ts'
+
+/** Translates the canonical form to Converse and back. Its traits are those of an unknown model. */
+export const converseTranslator: UpstreamTranslator = {
+  traits: {
+    ...baseTraits,
+    inputs: ['image', 'file'],
+    maxTemperature: 1,
+    developerRole: false,
+    lateSystem: false,
+    documents: true,
+    emptyText: 'refused',
+    prefill: false,
+    strictTools: false,
+    toolChoices: [],
+    declaresTools: true,
+    outputFormats: [],
+    unmarkable: ['result-parts'],
+    reasoning: { ...baseTraits.reasoning, by: 'none', efforts: ['low', 'medium', 'high'] },
+  },
+  supportedOptions: new Set(['maxOutputTokens', 'reasoning', 'serviceTier', 'stop', 'temperature', 'topK', 'topP']),
+  writeRequest,
+  parseAnswer,
+  createReader,
+  counter: { writeRequest: writeCountRequest, parseCount },
+  parseError,
+}

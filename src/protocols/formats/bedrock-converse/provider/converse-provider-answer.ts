@@ -1,0 +1,107 @@
+import { gatewayError } from '../../../../errors.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, Citation, ReasoningPart } from '../../canonical/canonical-parts.ts'
+import { omitUndefined, readString, readStringOrEmpty } from '../../canonical/canonical-values.ts'
+import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseStop, readConverseUsage } from '../converse-fields.ts'
+
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  const message = isObject(body.output) ? body.output.message : undefined
+  const blocks = isObject(message) ? message.content : undefined
+  if (!Array.isArray(blocks))
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
+  const content = blocks.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, context) : []))
+  const hasToolCalls = content.some(({ type }) => type === 'tool-call')
+  const tier = isObject(body.serviceTier) ? body.serviceTier.type : undefined
+  const finish = settleFinish(parseStop(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
+  return omitUndefined<Answer>({
+    choices: [{ content, finish }],
+    usage: readConverseUsage(body.usage),
+    serviceTier: typeof tier === 'string' ? tier : undefined,
+  })
+}
+
+function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: ReadContext): AssistantPart[] {
+  const { toolUse, reasoningContent, citationsContent } = block
+  if (typeof block.text === 'string') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
+  if (isObject(citationsContent)) return parseCitedText(citationsContent, responseWarnings)
+  if (isObject(reasoningContent)) return parseReasoning(reasoningContent, origin)
+  if (isObject(toolUse) && toolUse.type !== SERVER_TOOL) {
+    const name = readStringOrEmpty(toolUse.name)
+    if (name === '') responseWarnings.noteDropped('toolUse')
+    else
+      return [
+        {
+          type: 'tool-call',
+          id: readStringOrEmpty(toolUse.toolUseId) || `tooluse_${newId()}`,
+          name,
+          arguments: stringifyArguments(toolUse.input),
+        },
+      ]
+  } else responseWarnings.noteDropped(Object.keys(block)[0] ?? 'content')
+  return []
+}
+
+/** The type of a call to a tool on the provider's side, which a client can neither answer nor read. */
+export const SERVER_TOOL = 'server_tool_use'
+
+function parseCitedText({ content, citations }: JsonObject, responseWarnings: ResponseWarnings): AssistantPart[] {
+  const pieces = Array.isArray(content) ? content : []
+  const text = pieces.map((piece: unknown) => (isObject(piece) ? readStringOrEmpty(piece.text) : '')).join('')
+  const found = Array.isArray(citations) ? citations : []
+  const known: Citation[] = found.flatMap((one: unknown) => (isObject(one) ? (parseCitation(one) ?? []) : []))
+  if (known.length < found.length) responseWarnings.noteDropped('citations')
+  if (text === '' && known.length === 0) return []
+  return [{ type: 'text', text, ...(known.length > 0 && { citations: known }) }]
+}
+
+function parseReasoning(
+  { reasoningText, redactedContent }: JsonObject,
+  origin: ReadContext['origin'],
+): ReasoningPart[] {
+  if (typeof redactedContent === 'string')
+    return [{ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data: redactedContent } }]
+  if (!isObject(reasoningText)) return []
+  const [text, data] = [readStringOrEmpty(reasoningText.text), readStringOrEmpty(reasoningText.signature)]
+  if (data !== '') return [{ type: 'reasoning', text, state: { origin, kind: 'signature', data } }]
+  return text === '' ? [] : [{ type: 'reasoning', text }]
+}
+
+/** Parses the count in an answer of `CountTokens`. */
+export function parseCount({ inputTokens }: JsonObject): number | undefined {
+  return typeof inputTokens === 'number' ? inputTokens : undefined
+}
+
+/** Parses a citation in a whole answer or a stream. Returns `undefined` if it has neither a URL nor a position. */
+export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
+  const where = isObject(location) ? location : {}
+  const web = isObject(where.web) ? where.web : {}
+  const [kind, spot] = Object.entries(where).find(([name]) => Object.hasOwn(units, name)) ?? []
+  const unit = kind === undefined ? undefined : units[kind]
+  const { documentIndex, start, end } = isObject(spot) ? spot : {}
+  const url = readString(web.url) ?? readString(source)
+  if (url === undefined && unit === undefined) return undefined
+  return omitUndefined<Citation>({
+    url,
+    title: readString(title) ?? readString(web.domain),
+    quote: joinQuote(sourceContent),
+    document: typeof documentIndex === 'number' ? documentIndex : undefined,
+    place: unit && typeof start === 'number' && typeof end === 'number' ? { unit, start, end } : undefined,
+  })
+}
+
+const units: Readonly<Record<string, NonNullable<Citation['place']>['unit']>> = {
+  documentChar: 'character',
+  documentPage: 'page',
+  documentChunk: 'block',
+  searchResultLocation: 'block',
+}
+
+function joinQuote(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return undefined
+  const texts = content.flatMap((piece: unknown) => (isObject(piece) ? (readString(piece.text) ?? []) : []))
+  return texts.length > 0 ? texts.join('') : undefined
+}

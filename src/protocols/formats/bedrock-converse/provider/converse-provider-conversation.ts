@@ -1,0 +1,164 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { parseRequestArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, CacheMark, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
+import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireBlock, WireCachePoint, WireMedium, WireMessage, WireText } from '../converse-wire.ts'
+import { writeDocument, writeImage, writeVideo } from './converse-provider-media.ts'
+
+/** Writes `system` and `messages`. Converse requires alternating roles, starting with the user, and text beside every document. */
+export function writeTurns(turns: readonly Turn[], target: TargetContext) {
+  const state: WriteState = { ...target, names: new Set() }
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const lead = first === -1 ? turns.length : first
+  for (const turn of turns) dropLabels(turn, target.warnings, {})
+  const system = turns.slice(0, lead).flatMap((turn) =>
+    turn.role !== 'system'
+      ? []
+      : turn.content.flatMap((part) => {
+          const text = writeText(part)
+          return text.length > 0 ? [...text, ...writeMark(part.cache, target)] : []
+        }),
+  )
+  const messages = mergeMessages(turns.slice(lead).map((turn) => writeTurn(turn, state)))
+  if (messages[0]?.role !== 'user') {
+    target.warnings.noteChanged('turns', 'added')
+    messages.unshift({ role: 'user', content: [{ text: CONTINUE_TEXT }] })
+  }
+  for (const { role, content } of messages) {
+    const hasText = content.some((block) => 'text' in block || 'toolResult' in block)
+    if (role === 'user' && !hasText && content.some((block) => 'document' in block))
+      // Converse rejects documents without text
+      content.push({ text: '(see the document)' })
+  }
+  return { system, messages: trimLastText(messages) }
+}
+
+function writeTurn(turn: Turn, state: WriteState): WireMessage {
+  switch (turn.role) {
+    case 'system': // `prepareRequest` leaves no instructions after the first turn
+      return { role: 'user', content: turn.content.flatMap(writeText) }
+    case 'user':
+      return { role: 'user', content: turn.content.flatMap((part) => writePart(part, state)) }
+    case 'assistant':
+      return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, state)) }
+    case 'tool':
+      return { role: 'user', content: turn.results.flatMap((result) => writeResult(result, state)) }
+    default:
+      return assertNever(turn)
+  }
+}
+
+function mergeMessages(messages: readonly WireMessage[]): WireMessage[] {
+  const merged: WireMessage[] = []
+  for (const message of messages) {
+    const last = merged.at(-1)
+    if (message.content.length === 0) continue
+    if (last?.role === message.role) last.content.push(...message.content)
+    else merged.push(message)
+  }
+  return merged
+}
+
+/** Removes white space at the end of an answer that the model should continue, because Converse rejects it. */
+function trimLastText(messages: WireMessage[]): WireMessage[] {
+  const last = messages.at(-1)
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  if (block && 'text' in block) block.text = block.text.trimEnd()
+  return messages
+}
+
+/** The target, and the names of the documents so far. */
+interface WriteState extends TargetContext {
+  names: Set<string>
+}
+
+/** Writes a part of a user turn. A cache point is a separate block after it. */
+function writePart(part: UserPart, state: WriteState): WireBlock[] {
+  const blocks: WireBlock[] = writeMedium(part, state)
+  if (blocks.length > 0) blocks.push(...writeMark(part.type === 'video' ? undefined : part.cache, state))
+  return blocks
+}
+
+/** Writes text or media. Drops text that is only white space, because Converse rejects it. */
+function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
+  const { warnings, names } = state
+  switch (part.type) {
+    case 'text':
+      return writeText(part)
+    case 'image':
+      if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.getPath(part, 'image', 'detail'))
+      return [writeImage(part, state)]
+    case 'file':
+      return [writeDocument(part, names, state)]
+    case 'video':
+      return [writeVideo(part, state)]
+    case 'search-result': {
+      const { source, title, citable = false } = part
+      return [
+        { searchResult: { source, title, content: part.content.flatMap(writeText), citations: { enabled: citable } } },
+      ]
+    }
+    case 'audio':
+      return warnings.refuse(warnings.getPath(part, part.type), `the target does not support ${part.type}.`)
+    default:
+      return assertNever(part)
+  }
+}
+
+const writeText = ({ text }: Pick<TextPart, 'text'>): WireText[] => (text.trim() === '' ? [] : [{ text }])
+
+export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireCachePoint[] {
+  if (!cache || traits.cacheMarks === 'none') return []
+  const { ttl } = cache
+  if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
+  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
+  return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
+}
+
+function writeResult({ callId, content, isError, cache }: ToolResult, state: WriteState): WireBlock[] {
+  const blocks = content.flatMap((part) => writeMedium(part, state))
+  return [
+    {
+      toolResult: {
+        toolUseId: callId,
+        content: blocks.length > 0 ? blocks : [{ text: '(no output)' }],
+        ...(isError && { status: 'error' }),
+      },
+    },
+    ...writeMark(cache, state),
+  ]
+}
+
+/** Writes a part of an earlier answer. Drops a part for which the format has no block. */
+function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
+  const { warnings } = state
+  switch (part.type) {
+    case 'text': {
+      const blocks = writeText(part)
+      return blocks.length > 0 ? [...blocks, ...writeMark(part.cache, state)] : []
+    }
+    case 'refusal':
+      return writeText(part)
+    case 'reasoning':
+      if (part.state?.kind === 'redacted') return [{ reasoningContent: { redactedContent: part.state.data } }]
+      if (part.state?.kind !== 'signature') return []
+      return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.state.data } } }]
+    case 'tool-call':
+      return [
+        { toolUse: { toolUseId: part.id, name: part.name, input: parseRequestArguments(part, warnings) } },
+        ...writeMark(part.cache, state),
+      ]
+    case 'audio':
+      if (part.transcript === undefined) warnings.noteDropped(warnings.getPath(part, 'audio'))
+      return writeText({ text: part.transcript ?? '' })
+    case 'image': // `prepareRequest` has moved it to a user turn
+      return []
+    case 'server-tool':
+      return [] // `prepareRequest` has converted it to text
+    case 'compaction': // `prepareRequest` has rejected it
+      return []
+    default:
+      return assertNever(part)
+  }
+}

@@ -1,0 +1,90 @@
+import { getEntry } from '../../../../lib/maps.ts'
+import type { FilePart, ImagePart, VideoPart } from '../../canonical/canonical-parts.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireBytes, WireDocument, WireImage, WireText, WireVideo } from '../converse-wire.ts'
+
+export function writeImage(part: ImagePart, target: TargetContext): WireImage {
+  const { bytes, mediaType } = getBytes(part, target)
+  const format = /^image\/(jpeg|png|gif|webp)$/.exec(mediaType)?.[1]
+  return { image: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
+}
+
+export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
+  const { bytes, mediaType } = getBytes(part, target)
+  const format = getEntry(VIDEOS, mediaType) ?? /^video\/(mp4|mkv|webm|flv|mpeg|mpg|wmv)$/.exec(mediaType)?.[1]
+  return { video: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
+}
+
+/** Writes a document. `names`: the names of earlier documents, because names must be unique. */
+export function writeDocument(part: FilePart, names: Set<string>, target: TargetContext): WireDocument {
+  const { source: from, context, citable } = part
+  const mediaType = from.type === 'text' || from.type === 'base64' ? from.mediaType : ''
+  const format =
+    getEntry(DOCUMENTS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : refuseType(part, mediaType, target))
+  const source: WireText | WireBytes =
+    from.type === 'text' ? { text: from.text } : { bytes: getBytes(part, target).bytes }
+  return {
+    document: {
+      format,
+      name: createDocumentName(part.name, names),
+      source,
+      ...(context !== undefined && { context }),
+      ...(citable && { citations: { enabled: true } }),
+    },
+  }
+}
+
+/** Creates a unique name for a document, which may only contain letters, digits, single spaces, hyphens, parentheses, and brackets. */
+function createDocumentName(fileName: string | undefined, names: Set<string>): string {
+  const bare = fileName
+    ?.replace(/\.\w{1,5}$/, '')
+    .replace(/[^A-Za-z0-9()[\]-]+/g, ' ')
+    .trim()
+    .slice(0, MAX_NAME)
+  let name = bare || 'Document'
+  for (let nth = 2; names.has(name); nth++) name = `${bare || 'Document'} ${nth}`
+  names.add(name)
+  return name
+}
+
+const MAX_NAME = 190
+
+function getBytes(part: ImagePart | VideoPart | FilePart, { warnings }: TargetContext) {
+  const { source } = part
+  if (source.type === 'base64') return { bytes: source.data, mediaType: source.mediaType }
+  return warnings.refuse(
+    warnings.getPath(part, part.type),
+    `the target needs the ${part.type} itself. Send it as base64.`,
+  )
+}
+
+function refuseType(part: ImagePart | VideoPart | FilePart, mediaType: string, { warnings }: TargetContext): never {
+  return warnings.refuse(
+    warnings.getPath(part, part.type),
+    `the target does not support the ${part.type} type ${mediaType}. Send it as ${USUAL[part.type]}.`,
+  )
+}
+
+const USUAL = { image: 'PNG or JPEG', video: 'MP4', file: 'PDF' } as const
+
+const VIDEOS: Readonly<Record<string, string>> = {
+  'video/quicktime': 'mov',
+  'video/x-matroska': 'mkv',
+  'video/x-flv': 'flv',
+  'video/x-ms-wmv': 'wmv',
+  'video/3gpp': 'three_gp',
+}
+
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/plain': 'txt',
+  'text/markdown': 'md',
+  'application/json': 'txt',
+  'application/xml': 'txt',
+}

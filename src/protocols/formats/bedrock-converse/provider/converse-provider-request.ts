@@ -1,0 +1,192 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import type { ReasoningTraits } from '../../../../traits.ts'
+import type {
+  CanonicalRequest,
+  OutputFormat,
+  ReasoningOptions,
+  RequestOptions,
+} from '../../canonical/canonical-request.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import { toStrictSchema } from '../../strict-schema.ts'
+import type { TargetContext, WrittenRequest } from '../../translator.ts'
+import type { WireCountRequest, WireMessage, WireRequest } from '../converse-wire.ts'
+import { writeTurns } from './converse-provider-conversation.ts'
+import { writeToolConfig } from './converse-provider-tools.ts'
+
+/** Writes a request to Converse. The model is part of its path, with colons and slashes encoded. */
+export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+  const operation = request.stream ? 'converse-stream' : 'converse'
+  const path = `/model/${pathSegment(target.model)}/${operation}`
+  return { path, headers: {}, body: writeBody(request, target) }
+}
+
+function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
+  const { stopFields } = target.traits
+  const { system, messages } = writeTurns(request.turns, target)
+  const { options, own } = settleOptions(request.options, messages, target)
+  const stop = options.stop?.filter((text) => text.trim() !== '')
+  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.noteDropped('stop')
+  const isStopped = stop !== undefined && stop.length > 0
+  return omitUndefined<WireRequest>({
+    system: system.length > 0 ? system : undefined,
+    messages,
+    inferenceConfig: omitEmpty(
+      omitUndefined<NonNullable<WireRequest['inferenceConfig']>>({
+        maxTokens: options.maxOutputTokens,
+        temperature: options.temperature,
+        topP: options.topP,
+        stopSequences: isStopped ? stop : undefined,
+      }),
+    ),
+    toolConfig: writeToolConfig(request, target),
+    outputConfig: writeOutput(request.output, target),
+    serviceTier: writeTier(options.serviceTier, target),
+    additionalModelRequestFields: omitEmpty(own),
+    additionalModelResponseFieldPaths: isStopped && stopFields.length > 0 ? [...stopFields] : undefined,
+  })
+}
+
+const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
+
+/** Settles the options for a model that reasons, which accepts few sampling options and needs room for the answer. */
+function settleOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
+  const { traits, warnings } = target
+  const { by } = traits.reasoning
+  const options = { ...requested }
+  if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
+    warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which is missing
+    delete options.reasoning
+  }
+  const own: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
+  const isReasoning = Object.keys(own).length > 0 && options.reasoning?.effort !== 'none'
+  const isClaude = by === 'budget' || by === 'adaptive'
+  if (isReasoning && isClaude) dropOptions(options, ['temperature', 'topP', 'topK'], target)
+  if (isReasoning && by === 'level' && options.reasoning?.effort === 'high')
+    dropOptions(options, ['temperature', 'topP', 'maxOutputTokens'], target) // Nova rejects these options together with reasoning
+  if (isClaude && options.temperature !== undefined && options.topP !== undefined)
+    dropOptions(options, ['topP'], target)
+  const budget = options.reasoning?.budget
+  if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + ANSWER_TOKENS
+  const { topK } = options
+  if (topK !== undefined)
+    Object.assign(own, traits.topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } })
+  return { options, own }
+}
+
+/** The tokens for the answer if the client sets no limit. */
+const ANSWER_TOKENS = 8_192
+
+function dropOptions(
+  options: RequestOptions,
+  names: readonly ('temperature' | 'topP' | 'topK' | 'maxOutputTokens')[],
+  { warnings }: TargetContext,
+) {
+  for (const name of names) {
+    if (options[name] === undefined) continue
+    if (options[name] !== 1 || name !== 'temperature') warnings.noteDropped(name)
+    delete options[name]
+  }
+}
+
+/** Whether the assistant turn that the request continues starts without its reasoning. */
+function lacksReasoning(messages: readonly WireMessage[]): boolean {
+  let first: WireMessage | undefined // of that turn, which starts after the last user message with more than tool results
+  for (const message of messages.toReversed()) {
+    if (message.role === 'assistant') first = message
+    else if (!message.content.some((block) => 'toolResult' in block)) break
+  }
+  const block = first?.content[0]
+  return block !== undefined && !('reasoningContent' in block)
+}
+
+function writeOutput(output: OutputFormat | undefined, { warnings }: TargetContext): WireRequest['outputConfig'] {
+  if (output?.type !== 'json-schema') return undefined
+  const { name, description } = output
+  const schema = toStrictSchema(output.schema, (change) => warnings.noteChanged('output', change))
+  const jsonSchema = { schema: JSON.stringify(schema), ...omitUndefined({ name, description }) }
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
+
+function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetContext): WireRequest['serviceTier'] {
+  if (tier === 'default' || tier === 'flex' || tier === 'priority') return { type: tier }
+  if (tier === 'scale' || tier === 'fast') warnings.noteDropped('serviceTier')
+  return undefined
+}
+
+/* The fields below are vendor-specific. Converse passes them on to the model in `additionalModelRequestFields`. */
+
+/** Writes the fields that request reasoning; none if the model does not reason, or if the client only chose how to show reasoning. */
+function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budgets, off }: ReasoningTraits): JsonObject {
+  if (effort === undefined && budget === undefined) return {}
+  const isOff = effort === 'none'
+  const display = show && { display: show === 'none' ? 'omitted' : 'summarized' }
+  switch (by) {
+    case 'adaptive': // Claude, from 4.6 on
+      if (isOff) return { thinking: { type: off } }
+      return {
+        thinking: { type: 'adaptive', ...display },
+        ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
+      }
+    case 'budget': // Claude, until 4.5
+      if (isOff) return { thinking: { type: 'disabled' } }
+      return {
+        thinking: {
+          type: 'enabled',
+          budget_tokens: typeof budget === 'number' ? budget : budgets[effort ?? 'medium'],
+          ...display,
+        },
+      }
+    case 'level': // Nova
+      if (isOff) return { reasoningConfig: { type: 'disabled' } }
+      return { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort ?? 'medium' } }
+    case 'effort': // gpt-oss
+      return isOff ? {} : { reasoning_effort: effort ?? 'medium' }
+    case 'reasoning_config': // Qwen
+      return isOff ? {} : { reasoning_config: effort ?? 'medium' }
+    case 'none':
+    case 'thinking':
+    case 'thinking-effort':
+    case 'enable_thinking':
+    case 'reasoning-object':
+    case 'chat-template':
+      return {} // fields of Chat Completions
+    default:
+      return assertNever(by)
+  }
+}
+
+/** Writes a request to `CountTokens`. It accepts four fields of a request, but not the output format, which models read too. */
+export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
+  const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = writeBody(request, target)
+  if (outputConfig) target.warnings.noteDropped('output')
+  const converse = omitUndefined<WireCountRequest['input']['converse']>({
+    messages,
+    system,
+    toolConfig,
+    additionalModelRequestFields: additionalModelRequestFields && lowerBudget(additionalModelRequestFields),
+  })
+  return {
+    path: `/model/${pathSegment(getBaseModel(target.model))}/count-tokens`,
+    headers: {},
+    body: { input: { converse } },
+  }
+}
+
+/** Gets the model of an inference profile (ID or ARN), because tokens cannot be counted for profiles. The count is the same. */
+const getBaseModel = (model: string): string =>
+  model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGIONS, '')
+
+/** The ID prefix of profiles that span regions: `us.`, `apac.`, `global.`. */
+const REGIONS = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
+
+/** Sets the smallest reasoning budget, because a count request has no output limit, without which a large budget is rejected. */
+function lowerBudget(fields: JsonObject): JsonObject {
+  const { thinking } = fields
+  const isBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'
+  return isBudget ? { ...fields, thinking: { ...thinking, budget_tokens: LEAST_BUDGET } } : fields
+}
+
+/** The smallest budget that Claude accepts. */
+const LEAST_BUDGET = 1_024

@@ -1,0 +1,98 @@
+import type { PricedUnit } from '../../../types.ts'
+import type { AssistantPart } from './canonical-parts.ts'
+import type { CanonicalRequest } from './canonical-request.ts'
+import type { ResponseWarnings } from './canonical-warnings.ts'
+
+/** A whole answer in the canonical form. */
+export interface Answer {
+  /** The provider's id. */
+  id?: string
+  /** The provider's name of the model. */
+  model?: string
+  /** Has one entry unless the client requested several candidates. */
+  choices: Choice[]
+  usage?: TokenUsage
+  serviceTier?: string
+}
+
+export interface Choice {
+  content: AssistantPart[]
+  finish: Finish
+}
+
+export interface Finish {
+  reason: FinishReason
+  /** The provider's own value. */
+  raw?: string
+  /** The stop sequence that ended the text, if the provider names it. */
+  stopSequence?: string
+  /** The provider's explanation of a refusal. */
+  explanation?: string
+}
+
+export type FinishReason =
+  | 'stop'
+  | 'stop-sequence'
+  | 'tool-calls'
+  | 'length'
+  | 'context-window'
+  | 'content-filter'
+  | 'pause' // a tool on the provider's side has not finished
+  | 'malformed-call'
+
+/** Settles the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the answer was truncated or filtered. */
+export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
+  const { reason = 'stop' } = finish ?? {}
+  if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }
+  if (reason === 'tool-calls' && !hasToolCalls) return { ...finish, reason: 'stop' }
+  return { ...finish, reason }
+}
+
+/** Warns about details of the finish that a format cannot express: which of several stop sequences matched, and why the model refused. */
+export function warnOfLostEnd(
+  { stopSequence, explanation }: Finish,
+  { options }: CanonicalRequest,
+  responseWarnings: ResponseWarnings,
+): void {
+  if (stopSequence !== undefined && options.stop && options.stop.length > 1)
+    responseWarnings.noteDropped('stop_sequence')
+  if (explanation !== undefined) responseWarnings.noteDropped('explanation')
+}
+
+/** Warns that clients will see a pause as a truncated answer, in formats that have no value for a pause. */
+export function warnOfPause({ reason, raw = reason }: Finish, responseWarnings: ResponseWarnings): void {
+  if (reason === 'pause') responseWarnings.noteReplaced(raw)
+}
+
+/** Tokens of one response. Input counts include cache reads and writes; output counts include reasoning. */
+export interface TokenUsage {
+  inputTokens: number
+  outputTokens: number
+  cacheReadTokens?: number
+  cacheWriteTokens?: number
+  /** The part of `cacheWriteTokens` cached for an hour, if the provider reports it. */
+  cacheWrite1hTokens?: number
+  reasoningTokens?: number
+  /** The image and audio parts of `inputTokens` and `outputTokens`, if the provider reports them. */
+  inputImageTokens?: number
+  outputImageTokens?: number
+  inputAudioTokens?: number
+  outputAudioTokens?: number
+  /** Billable units other than tokens, such as searches. */
+  units?: Readonly<Partial<Record<PricedUnit, number>>>
+  /** Names under which an image in `units` may have its own price; the first one with a price counts. */
+  imageNames?: readonly string[]
+  /** Set if the gateway estimated the counts because the provider reported less. */
+  isEstimated?: true
+  /** Set if the tier that served the response costs more than the model's regular price. */
+  isDearer?: true
+  /** The provider's own total in USD, if it reports one. */
+  costUsd?: number
+  /** Replaces the counts above for billing if the provider lists each model run of the response. */
+  iterations?: readonly Iteration[]
+}
+
+export interface Iteration extends Omit<TokenUsage, 'iterations'> {
+  /** The provider's name of the model, if it may differ from the requested one. */
+  model?: string
+}

@@ -1,0 +1,50 @@
+import { isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../../../lib/json.ts'
+import type { ToolCallPart } from './canonical-parts.ts'
+import type { Warnings } from './canonical-warnings.ts'
+import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
+
+/** The field for arguments that are not a JSON object, in formats that require an object. */
+const RAW = '_raw'
+
+/** Parses arguments in an answer: `{}` if there are none, `{ _raw }` if they are not an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
+export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepAnswer)
+
+/** Parses arguments in a request in the same way. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64 levels. */
+export const parseRequestArguments = (part: ToolCallPart, warnings: Warnings): JsonObject =>
+  parseObject(part.arguments, () =>
+    warnings.refuse(
+      warnings.getPath(part, 'turns'),
+      `the call's arguments are nested deeper than ${MAX_DEPTH} levels.`,
+    ),
+  )
+
+function parseObject(text: string, refuse: () => never): JsonObject {
+  if (text.trim() === '') return {}
+  if (isTooDeep(text)) refuse()
+  const value = parseOpaque(text)
+  return isObject(value) ? value : { [RAW]: text }
+}
+
+/** Whether this is one of the strings that some models write if a call has no arguments. */
+export const isEmptyArguments = (text: string): boolean => text === '{}' || text === 'null'
+
+/** Writes the arguments of a call as a string. Throws `UPSTREAM_INVALID` if an object is nested deeper than 64 levels. */
+export function stringifyArguments(value: unknown): string {
+  if (typeof value === 'string') return isEmptyArguments(value) ? '{}' : value
+  if (!isObject(value)) return value === undefined || value === null ? '{}' : JSON.stringify(value)
+  const raw = value[RAW]
+  if (typeof raw === 'string' && Object.keys(value).length === 1) return raw
+  return stringifyObject(value)
+}
+
+/** Writes arguments that a provider sends as an object. Throws `UPSTREAM_INVALID` if they are nested deeper than 64 levels. */
+export function stringifyObject(value: JsonObject): string {
+  const text = JSON.stringify(value)
+  return isTooDeep(text) ? rejectDeepAnswer() : text
+}
+
+/** Reads the input of a free-form tool from the arguments of the function that replaced it. */
+export function getFreeFormInput(call: string): string {
+  const { input } = parseArguments(call)
+  return typeof input === 'string' ? input : call
+}

@@ -1,0 +1,219 @@
+import { gatewayError } from '../../../errors.ts'
+import { assertNever } from '../../../lib/assert-never.ts'
+import { estimateTokens } from '../estimate-tokens.ts'
+import type { Answer } from './canonical-answer.ts'
+import type { AssistantPart, CompactionPart, UserPart } from './canonical-parts.ts'
+import type { CanonicalRequest, CompactionMode, RequestOptions } from './canonical-request.ts'
+import type { Origin } from './canonical-state.ts'
+import type { StreamEvent } from './canonical-stream.ts'
+import type { AssistantTurn, ToolTurn, Turn, UserTurn } from './canonical-turns.ts'
+import { omitUndefined } from './canonical-values.ts'
+import type { Warnings } from './canonical-warnings.ts'
+
+/* Compaction for targets without it: the model writes a summary, which replaces the conversation together with the user's messages. */
+
+/** Whether a request of `tokens` must be compacted before it is answered. The default threshold is 80% of the context window. */
+export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {
+  if (compact === undefined || compact === 'now') return false
+  const { above = window === undefined ? Number.POSITIVE_INFINITY : window * DEFAULT_SHARE } = compact
+  return tokens > above
+}
+
+const DEFAULT_SHARE = 0.8
+
+/** The estimated tokens of user messages to keep beside a summary. There are fewer if the threshold is low. */
+export const getKeptTokens = (compact: CompactionMode | undefined): number =>
+  compact === undefined || compact === 'now'
+    ? KEPT_TOKENS
+    : Math.min(KEPT_TOKENS, (compact.above ?? KEPT_TOKENS * 2) / 2)
+
+const KEPT_TOKENS = 64_000
+
+/** Keeps the last entries that fit into `budget` estimated tokens. Always keeps the last counted entry, and entries that are not counted. */
+export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
+  const last = list.findLast(isCounted)
+  let left = budget
+  return list
+    .toReversed()
+    .filter((item) => {
+      if (!isCounted(item)) return true
+      left -= estimateTokens(item)
+      return left >= 0 || item === last
+    })
+    .toReversed()
+}
+
+/** Replaces a conversation with its instructions, the last user messages, and the summary. */
+export function compactTurns(turns: readonly Turn[], summary: string, budget: number): Turn[] {
+  const kept = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
+  return [...keepLast(kept, budget, ({ role }) => role === 'user'), summaryTurn(summary)]
+}
+
+const summaryTurn = (summary: string): UserTurn => ({
+  role: 'user',
+  content: [{ type: 'text', text: `${INTRODUCTION}\n\n<summary>\n${summary.trim()}\n</summary>` }],
+})
+
+/** Finds earlier summaries, which the new one contains. */
+const isSummary = ({ content: [first] }: UserTurn) => first?.type === 'text' && first.text.startsWith(INTRODUCTION)
+
+const INTRODUCTION =
+  'The conversation before this point had become too long and was replaced by the summary below. My messages before it, as far as they are still here, are my own words; what you said and did, and what tools returned, is only in the summary. Go on from where it ends, without mentioning it.'
+
+/** Builds the request for a summary. It has no tools, and earlier tool calls become text, so any target accepts it. */
+export function buildSummaryRequest({ turns, options, ...others }: CanonicalRequest): CanonicalRequest {
+  const { output: _, toolChoice: __, ...rest } = others
+  return {
+    ...rest,
+    turns: [...convertToolsToText(turns), { role: 'user', content: [{ type: 'text', text: PROMPT }] }],
+    tools: [],
+    options: omitUndefined<RequestOptions>({
+      cacheKey: options.cacheKey,
+      endUser: options.endUser,
+      labels: options.labels,
+      reasoning: options.reasoning,
+      serviceTier: options.serviceTier,
+    }),
+  }
+}
+
+const PROMPT = `Stop here and write a summary of the whole conversation above. It will replace everything but the instructions and my own messages, so that a reader who has nothing else can go on with the work without asking again. Do not answer my last message, do not continue the work and do not call any tool; write only the summary, in the language of the conversation, under these headings, leaving out those that have nothing to say:
+
+1. Task: what I want, with all requirements, limits and preferences, in my own words where the wording matters.
+2. Done: what has been done and found, in order, with decisions and their reasons.
+3. Facts: exact names, paths, ids, numbers, commands, code, quotations and results of tools that are still needed. Copy them; do not describe them.
+4. Problems: errors that occurred, what was tried, what helped and what did not.
+5. State: what is finished, what is under way, and what was happening last.
+6. Next: what comes next, questions that are open, and whether my last message is answered.
+
+If the conversation begins with a summary of an earlier part, take over from it what still matters. Be complete about what is needed and brief about everything else.`
+
+function convertToolsToText(turns: readonly Turn[]): Turn[] {
+  const names = new Map<string, string>()
+  return turns.flatMap((turn): Turn[] => {
+    if (turn.role === 'tool') return [convertResults(turn, names)]
+    if (turn.role !== 'assistant') return [turn]
+    const content = turn.content.flatMap((part) => convertCall(part, names))
+    return content.length > 0 ? [{ ...turn, content } satisfies AssistantTurn] : []
+  })
+}
+
+function convertCall(part: AssistantPart, names: Map<string, string>): AssistantPart[] {
+  if (part.type === 'reasoning') return []
+  if (part.type !== 'tool-call') return [part]
+  names.set(part.id, part.name)
+  return [{ type: 'text', text: `[Called the tool ${part.name} with: ${part.arguments || '{}'}]` }]
+}
+
+function convertResults({ results }: ToolTurn, names: ReadonlyMap<string, string>): UserTurn {
+  const content = results.flatMap(({ callId, name, isError, content }): UserPart[] => {
+    const what = `${isError ? 'Error' : 'Result'} of the tool ${name ?? names.get(callId) ?? callId}`
+    const [first, ...more] = content
+    if (first?.type === 'text') return [{ ...first, text: `[${what}] ${first.text}` }, ...more]
+    return [{ type: 'text', text: `[${what}]` }, ...content]
+  })
+  return { role: 'user', content }
+}
+
+/** Builds the request that continues after a compaction, with the summary in place of the conversation. */
+export const buildContinuedRequest = (request: CanonicalRequest, summary: string): CanonicalRequest => ({
+  ...request,
+  turns: compactTurns(request.turns, summary, getKeptTokens(request.compact)),
+})
+
+/** Gets the text of the answer to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
+export function getSummary({ choices }: Answer): string {
+  const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
+  if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY })
+  return text
+}
+
+const NO_SUMMARY = 'The model wrote no summary of the conversation.'
+
+/** Converts the answer to a summary request to a compaction. Throws `UPSTREAM_INVALID` if it has no text. */
+export const toCompaction = (answer: Answer): Answer => ({
+  ...answer,
+  choices: [{ content: [{ type: 'compaction', text: getSummary(answer) }], finish: { reason: 'stop' } }],
+})
+
+/** Does the same for a stream. A stream without text ends with an error. */
+export function toCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
+  const texts = new Set<number>()
+  let isStarted = false
+  let hasText = false
+
+  function add(text: string) {
+    if (!isStarted) emit({ type: 'part-start', key: 0, candidate: 0, part: { type: 'compaction', text: '' } })
+    isStarted = true
+    hasText ||= text.trim() !== ''
+    emit({ type: 'part-delta', key: 0, text })
+  }
+
+  function end(event: StreamEvent & { type: 'end' }) {
+    if (!hasText) {
+      const { usage } = event
+      const error = { kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: NO_SUMMARY } as const
+      return emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
+    }
+    emit({ type: 'part-end', key: 0 })
+    emit({ ...event, finishes: [{ reason: 'stop' }] })
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case 'start':
+      case 'error':
+        return emit(event)
+      case 'end':
+        return end(event)
+      case 'part-start':
+        if (event.part.type === 'text' && event.candidate === 0) texts.add(event.key)
+        return
+      case 'part-delta':
+        if (texts.has(event.key) && event.text !== '') add(event.text)
+        return
+      case 'part-state':
+      case 'part-citation':
+      case 'part-end':
+        return
+      default:
+        return assertNever(event)
+    }
+  }
+}
+
+/** Puts the compaction before the content of an answer. */
+export const prependCompaction = (answer: Answer, summary: string): Answer => ({
+  ...answer,
+  choices: answer.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
+})
+
+/** Does the same for a stream. */
+export function prependStreamCompaction(
+  summary: string,
+  emit: (event: StreamEvent) => void,
+): (event: StreamEvent) => void {
+  return (event) => {
+    emit('key' in event ? { ...event, key: event.key + 1 } : event)
+    if (event.type !== 'start') return
+    emit({ type: 'part-start', key: 0, candidate: 0, part: toPart(summary) })
+    emit({ type: 'part-end', key: 0 })
+  }
+}
+
+const toPart = (text: string): CompactionPart => ({ type: 'compaction', text })
+
+/** Rejects a compaction that another vendor has encrypted, because the conversation would be lost without it. */
+export function refuseForeignCompaction(
+  turns: readonly Turn[],
+  { origin, warnings }: { origin: Origin; warnings: Warnings },
+) {
+  if (origin.format === 'openai-responses') return
+  for (const turn of turns) {
+    const foreign = turn.role === 'assistant' && turn.content.find(({ type }) => type === 'compaction')
+    if (foreign) warnings.refuse(warnings.getPath(foreign, 'compaction'), FOREIGN)
+  }
+}
+
+const FOREIGN =
+  "was compacted and encrypted by another provider, so only that provider's models can read it. Send the original items, or send the request to that provider."

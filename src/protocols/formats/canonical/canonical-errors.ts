@@ -1,0 +1,57 @@
+export type ErrorKind =
+  | 'bad-request'
+  | 'authentication'
+  | 'billing' // no credit left, so retrying does not help
+  | 'permission'
+  | 'not-found'
+  | 'timeout'
+  | 'conflict'
+  | 'too-large'
+  | 'context-overflow'
+  | 'unprocessable'
+  | 'rate-limit'
+  | 'cancelled'
+  | 'server'
+  | 'overloaded'
+
+export interface CanonicalError {
+  kind: ErrorKind
+  /** The HTTP status, or the one that the error stands for. Writers may use another status for its kind. */
+  status: number
+  message: string
+  /** The code of the provider or the gateway. */
+  code?: string
+  /** The field of the request that caused the error, as the client spells it. */
+  param?: string
+  retryAfterMs?: number
+  /** The error in the stream, for the health of its target. Never sent to clients, because it may quote a credential. */
+  source?: EmbeddedError
+}
+
+/** An error in a response with status 200. */
+export interface EmbeddedError {
+  message: string
+  /** The HTTP status that the error stands for. */
+  status: number
+  /** The provider's error, unchanged. */
+  error?: unknown
+  /** Set if it has no reason. The next event of the stream may contain one. */
+  isVague?: true
+  /** Set if only the content of this answer is unusable. The health of the provider is not affected. */
+  class?: 'content'
+}
+
+/** The code for an answer that the model made invalid. It doesn't count against the provider. */
+export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
+
+/**
+ * The status for the client. `usual` is the format's status for the kind. A more specific status of the same class is kept: a 502 is a
+ * server error like a 500. A provider failure with another status, such as 424, becomes a 502.
+ */
+export function getClientStatus({ kind, status }: CanonicalError, usual: number): number {
+  if (kind === 'server' && PROVIDER_FAILURES.has(status)) return BAD_GATEWAY
+  return (kind === 'server' && status >= 500) || (kind === 'timeout' && status === 408) ? status : usual
+}
+
+const PROVIDER_FAILURES: ReadonlySet<number> = new Set([424, 425, 498])
+const BAD_GATEWAY = 502

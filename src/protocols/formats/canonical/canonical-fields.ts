@@ -1,0 +1,151 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { CacheMark } from './canonical-parts.ts'
+import type { Warnings } from './canonical-warnings.ts'
+import { isExactNumber } from './exact-json.ts'
+
+/**
+ * Reads the fields of an object in a client's request. Rejects a field of the wrong type by its path; null counts as absent. The canonical
+ * form doesn't know fields that are never read.
+ */
+export interface Fields {
+  readonly value: JsonObject
+  readonly at: string
+  path(name: string): string
+  string(name: string): string | undefined
+  number(name: string): number | undefined
+  boolean(name: string): boolean | undefined
+  object(name: string): JsonObject | undefined
+  /** An object of strings, such as `metadata`. Rejects any other value in it. */
+  stringsByName(name: string): Record<string, string> | undefined
+  /** An object of numbers. Rejects any other value in it. */
+  numbersByName(name: string): Record<string, number> | undefined
+  fields(name: string): Fields | undefined
+  list(name: string): unknown[] | undefined
+  strings(name: string): string[] | undefined
+  /** One of the words. Rejects any other. */
+  oneOf<T extends string>(name: string, words: readonly T[]): T | undefined
+  /** One of the words. Drops any other with a warning. */
+  oneOfOrDrop<T extends string>(name: string, words: readonly T[]): T | undefined
+  any(name: string): unknown
+  /** Marks fields as known that need no translation. */
+  ignore(...names: string[]): void
+  /** Warns about every field that was not read or ignored. Call it last. */
+  drop(): void
+}
+
+export function readFields(object: JsonObject, path: string, warnings: Warnings): Fields {
+  const known = new Set<string>()
+  const getPath = (name: string) => (path === '' ? name : `${path}.${name}`)
+
+  function any(name: string): unknown {
+    known.add(name)
+    return object[name] ?? undefined
+  }
+
+  function read<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
+    const value = any(name)
+    if (value === undefined || is(value)) return value
+    return warnings.refuse(getPath(name), `must be ${what}.`)
+  }
+
+  function readByName<T>(
+    name: string,
+    is: (value: unknown) => value is T,
+    what: string,
+  ): Record<string, T> | undefined {
+    const inner = read(name, isObject, 'an object')
+    if (!inner) return undefined
+    const found: Record<string, T> = {}
+    for (const [key, value] of Object.entries(inner)) {
+      if (is(value)) found[key] = value
+      else warnings.refuse(`${getPath(name)}.${key}`, `must be ${what}.`)
+    }
+    return found
+  }
+
+  function readNumber(name: string): number | undefined {
+    const value = any(name)
+    if (!isExactNumber(value)) return read(name, isNumber, 'a number')
+    warnings.noteChanged(getPath(name), 'clamped') // an integer that a JavaScript number cannot hold
+    return Number(value.rawJSON)
+  }
+
+  const fields: Fields = {
+    value: object,
+    at: path,
+    path: getPath,
+    any,
+    string: (name) => read(name, isString, 'a string'),
+    number: readNumber,
+    boolean: (name) => read(name, isBoolean, 'true or false'),
+    object: (name) => read(name, isObject, 'an object'),
+    stringsByName: (name) => readByName(name, isString, 'a string'),
+    numbersByName: (name) => readByName(name, isNumber, 'a number'),
+    list: (name) => read(name, isList, 'an array'),
+    strings: (name) => read(name, isStrings, 'an array of strings'),
+    fields(name) {
+      const inner = fields.object(name)
+      return inner && readFields(inner, getPath(name), warnings)
+    },
+    oneOf(name, words) {
+      const value = fields.string(name)
+      const word = words.find((known) => known === value)
+      if (value !== undefined && word === undefined)
+        warnings.refuse(getPath(name), `must be one of ${words.join(', ')}.`)
+      return word
+    },
+    oneOfOrDrop(name, words) {
+      const value = fields.string(name)
+      const word = words.find((known) => known === value)
+      if (value !== undefined && word === undefined) warnings.noteDropped(getPath(name))
+      return word
+    },
+    ignore(...names) {
+      for (const name of names) known.add(name)
+    },
+    drop() {
+      for (const name in object) if (!known.has(name) && object[name] !== null) warnings.noteDropped(getPath(name))
+    },
+  }
+  return fields
+}
+
+/** Reads the fields of a list element. Rejects one that is not an object. */
+export function readElementFields(value: unknown, path: string, warnings: Warnings): Fields {
+  return isObject(value) ? readFields(value, path, warnings) : warnings.refuse(path, 'must be an object.')
+}
+
+/** Reads the objects in a list. A single object counts as a list of one, because Google accepts that. */
+export function readEntries(fields: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = fields.path(name)
+  const value = fields.any(name)
+  if (isObject(value)) return [readElementFields(value, path, warnings)]
+  return (fields.list(name) ?? []).map((entry, index) => readElementFields(entry, `${path}[${index}]`, warnings))
+}
+
+/** Reads a string, and rejects the request if it is missing. */
+export const requireString = (fields: Fields, name: string, warnings: Warnings): string =>
+  fields.string(name) ?? warnings.refuse(fields.path(name), 'is required.')
+
+/** Reads an inner object, and rejects the request if it is missing. */
+export const requireFields = (fields: Fields, name: string, warnings: Warnings): Fields =>
+  fields.fields(name) ?? warnings.refuse(fields.path(name), 'is required.')
+
+/** Reads a cache mark. Drops a TTL that the format doesn't have, with a warning. */
+export function readCacheMark(
+  mark: Fields | undefined,
+  ttls: readonly NonNullable<CacheMark['ttl']>[],
+  warnings: Warnings,
+): CacheMark | undefined {
+  if (!mark) return undefined
+  const ttl = mark.oneOfOrDrop('ttl', ttls)
+  const cache: CacheMark = ttl ? { ttl } : {}
+  warnings.setPath(cache, mark.at)
+  return cache
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
+const isList = (value: unknown): value is unknown[] => Array.isArray(value)
+const isStrings = (value: unknown): value is string[] => isList(value) && value.every(isString)

@@ -1,0 +1,120 @@
+import { getEntry } from '../../../lib/maps.ts'
+import type { WireFormat } from '../../../types.ts'
+
+/** The source of an image, file, audio, or video. */
+export type MediaSource =
+  | { type: 'base64'; mediaType: string; data: string }
+  | { type: 'url'; url: string; mediaType?: string }
+  /** A file ID at one vendor, which no other format can use. */
+  | { type: 'file-id'; id: string; format: WireFormat; mediaType?: string }
+  /** A document that is plain text. */
+  | { type: 'text'; mediaType: string; text: string }
+
+/** Parses a URL from a client. A data URL becomes its bytes; `otherwise` is the media type of one that has none. */
+export function parseMediaUrl(url: string, otherwise = 'application/octet-stream'): MediaSource {
+  const comma = url.slice(0, MAX_HEAD).indexOf(',')
+  if (comma === -1 || !/^data:/i.test(url)) return toUrlSource(url)
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  const data = url.slice(comma + 1)
+  return createBase64Source(mediaType.trim().toLowerCase() || otherwise, isBase64 ? data : percentToBase64(data))
+}
+
+/** Makes a source from a URL. A URL of a file that Google stores becomes a file ID, because only Google can read it. */
+export const toUrlSource = (url: string): MediaSource =>
+  isGoogleFileUrl(url) ? { type: 'file-id', id: url, format: 'gemini' } : { type: 'url', url }
+
+/** Makes a source from base64, in the standard alphabet. The first bytes decide the media type if they are recognized. */
+export function createBase64Source(declared: string, data: string): MediaSource & { type: 'base64' } {
+  const clean = /[\s_-]/.test(data) ? data.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : data
+  const sniffed = signatures.find(([start]) => start.test(clean))?.[1] // providers compare it with the declared type
+  return {
+    type: 'base64',
+    mediaType: sniffed ?? (declared === 'image/jpg' ? 'image/jpeg' : declared),
+    data: clean,
+  }
+}
+
+export const toDataUrl = ({ mediaType, data }: { mediaType: string; data: string }): string =>
+  `data:${mediaType};base64,${data}`
+
+function percentToBase64(text: string): string {
+  let bytes = ''
+  for (const byte of new TextEncoder().encode(decode(text))) bytes += String.fromCharCode(byte)
+  return btoa(bytes)
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The maximum length of the part of a data URL before its comma. */
+const MAX_HEAD = 200
+
+/** Whether Google stores this file for a customer, so that no other provider can read it. */
+export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE.test(url)
+
+/** Whether this is a YouTube video, which Google's models read by URL and which cannot be downloaded. */
+export const isYouTubeUrl = (url: string): boolean => YOUTUBE.test(url)
+
+const GOOGLE_FILE = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i
+const YOUTUBE = /^https?:\/\/(?:www\.|m\.)?youtu(?:\.be|be\.com)\//i
+
+/** Guesses the media type from the file extension of a URL. */
+export function guessMediaType(url: string): string | undefined {
+  const path = url.split(/[?#]/, 1)[0] ?? ''
+  const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+  return getEntry(types, ending) ?? (isYouTubeUrl(url) ? 'video/mp4' : undefined)
+}
+
+/** Gets the usual file extension for a media type. */
+export const getFileExtension = (mediaType: string): string | undefined =>
+  Object.keys(types).find((ending) => types[ending] === mediaType)
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+  doc: 'application/msword',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xls: 'application/vnd.ms-excel',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ppt: 'application/vnd.ms-powerpoint',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  odt: 'application/vnd.oasis.opendocument.text',
+  rtf: 'application/rtf',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  webm: 'video/webm',
+  mpeg: 'video/mpeg',
+}
+
+/** Whether the first bytes of this media type can be recognized. */
+export const canSniff = (mediaType: string): boolean => signatures.some(([, type]) => type === mediaType)
+
+const signatures = [
+  [/^\/9j\//, 'image/jpeg'],
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^R0lGOD/, 'image/gif'],
+  [/^UklGR.{7}RUJQ/, 'image/webp'],
+  [/^JVBERi/, 'application/pdf'],
+] as const

@@ -1,0 +1,166 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { WireFormat } from '../../../types.ts'
+import type { MediaSource } from './canonical-media.ts'
+import type { OpaqueState } from './canonical-state.ts'
+
+/** The vendor's own JSON for a tool, a call, or a result, for targets of the same format that know it (`Traits.ownTools`). */
+export interface OwnForm {
+  format: WireFormat
+  value: JsonObject
+}
+
+/** A cache breakpoint: the provider should cache the prompt up to here. */
+export interface CacheMark {
+  ttl?: '5m' | '30m' | '1h' | '12h'
+}
+
+export interface TextPart {
+  type: 'text'
+  text: string
+  cache?: CacheMark
+  citations?: Citation[]
+  /** OpenAI Responses: whether this is a comment before the answer or the answer itself. */
+  phase?: 'commentary' | 'final_answer'
+  logprobs?: TokenLogprob[]
+  state?: OpaqueState
+}
+
+export interface ImagePart {
+  type: 'image'
+  source: MediaSource
+  detail?: 'auto' | 'low' | 'high' | 'original'
+  cache?: CacheMark
+  state?: OpaqueState
+}
+
+export interface FilePart {
+  type: 'file'
+  source: MediaSource
+  name?: string
+  context?: string
+  /** Whether the answer may cite it. */
+  citable?: boolean
+  cache?: CacheMark
+}
+
+export interface AudioPart {
+  type: 'audio'
+  source: MediaSource
+  transcript?: string
+  /** The provider's ID for audio in an earlier answer. */
+  id?: string
+  /** Unix time in seconds. */
+  expiresAt?: number
+  cache?: CacheMark
+}
+
+export interface VideoPart {
+  type: 'video'
+  source: MediaSource
+  fps?: number
+  /** A duration as Google writes it: `1.5s`. */
+  startOffset?: string
+  endOffset?: string
+}
+
+export interface SearchResultPart {
+  type: 'search-result'
+  source: string
+  title: string
+  content: TextPart[]
+  citable?: boolean
+  cache?: CacheMark
+}
+
+export interface RefusalPart {
+  type: 'refusal'
+  text: string
+}
+
+/** Reasoning of the model. With an empty text, only the state counts; a part with neither is dropped. */
+export interface ReasoningPart {
+  type: 'reasoning'
+  text: string
+  /** Set if the text is a summary by the provider. */
+  isSummary?: true
+  state?: OpaqueState
+}
+
+export interface ToolCallPart {
+  type: 'tool-call'
+  id: string
+  name: string
+  /** JSON as the model wrote it, possibly empty or truncated; for a free-form tool, its input. See `parseArguments`. */
+  arguments: string
+  isFreeForm?: true
+  state?: OpaqueState
+  cache?: CacheMark
+  own?: OwnForm
+}
+
+/** A tool that ran on the provider's side, in an answer or in the history. */
+export interface ServerToolPart {
+  type: 'server-tool'
+  tool: 'web-search' | 'hosted'
+  id: string
+  query: string
+  /** The provider's error code, if the tool failed. */
+  error?: string
+  results: { url: string; title: string; text?: string }[]
+  /** The call, if it is not a search. Only clients that have declared a hosted tool get it. */
+  hosted?: HostedCall
+}
+
+/** A call of a tool that ran on the vendor's side, in the vendor's format. */
+export interface HostedCall {
+  name: string
+  input: JsonObject
+  result: unknown
+  isError?: true
+}
+
+/** Replaces the conversation before it with a summary by the gateway, or with one that OpenAI has encrypted. */
+export interface CompactionPart {
+  type: 'compaction'
+  /** The summary; empty when it is encrypted. */
+  text: string
+  encrypted?: { data: string; id?: string }
+}
+
+export interface TokenLogprob {
+  token: string
+  logprob: number
+  bytes?: number[] | null
+  /** The most likely tokens at this position. */
+  top: { token: string; logprob: number; bytes?: number[] | null }[]
+}
+
+export type UserPart = TextPart | ImagePart | FilePart | AudioPart | VideoPart | SearchResultPart
+export type ToolResultContent = TextPart | ImagePart | FilePart | AudioPart | VideoPart | SearchResultPart
+export type AssistantPart =
+  | TextPart
+  | RefusalPart
+  | ReasoningPart
+  | ToolCallPart
+  | ServerToolPart
+  | CompactionPart
+  | ImagePart
+  | AudioPart
+export type Part = UserPart | AssistantPart
+
+/** A source that supports a text of the model. */
+export interface Citation {
+  /** Absent if a document of the request is cited. */
+  url?: string
+  title?: string
+  /** The quoted text of the source. */
+  quote?: string
+  /** The span of the text part that the source supports, in UTF-16 units. Absent: the whole part. */
+  start?: number
+  end?: number
+  /** The index of the cited document among the documents of the request. */
+  document?: number
+  /** The position in the document: characters, pages (from 1), or blocks. The end is exclusive. */
+  place?: { unit: 'character' | 'page' | 'block'; start: number; end: number }
+  fileId?: string
+}

@@ -1,0 +1,101 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { Effort, OptionName } from '../../../traits.ts'
+import type { WireFormat } from '../../../types.ts'
+import type { CacheMark, OwnForm } from './canonical-parts.ts'
+import type { Tool, ToolChoice } from './canonical-tools.ts'
+import type { Turn } from './canonical-turns.ts'
+
+/** A model request in the canonical form: everything that clients of any format can request. Absent fields were not set. */
+export interface CanonicalRequest {
+  model: string
+  stream: boolean
+  /** Whether the client wants the token usage in the stream. */
+  streamUsage: boolean
+  turns: Turn[]
+  tools: Tool[]
+  toolChoice?: ToolChoice
+  /** Absent: free text. */
+  output?: OutputFormat
+  options: RequestOptions
+  /** Fields that only the vendor of the target supports, to add to the body. */
+  own?: OwnForm
+  /** Set if the conversation should be compacted. */
+  compact?: CompactionMode
+  /** Data for writing the answer in the client's format. No other code reads it. */
+  client?: Readonly<Record<string, unknown>>
+}
+
+/** Drops the conversation, which may be large, for objects that live as long as a stream. */
+export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
+
+/** Adds the fields that the request has for this format only. Nested objects and lists are merged. */
+export function mergeOwnFields<Body extends object>(body: Body, { own }: CanonicalRequest, format: WireFormat): Body {
+  if (own?.format !== format) return body
+  const written = new Map<string, unknown>(Object.entries(body))
+  const fields = Object.entries(own.value).map(([name, value]) => {
+    const other = written.get(name)
+    if (Array.isArray(value) && Array.isArray(other)) return [name, [...new Set([...other, ...value])]]
+    return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]
+  })
+  return { ...body, ...Object.fromEntries(fields) }
+}
+
+/** `now`: compact the conversation instead of answering. Otherwise, compact it before the answer if it has more than `above` tokens. */
+export type CompactionMode = 'now' | { above?: number }
+
+export type OutputFormat =
+  | { type: 'json' }
+  | {
+      type: 'json-schema'
+      schema: JsonObject
+      name?: string
+      description?: string
+      strict?: boolean
+      /** Set if the answer should follow the schema strictly, where the target can enforce the schema unchanged. */
+      prefersStrict?: true
+    }
+
+/** The options of a request; `OptionName` lists them. */
+export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
+  /** Requests with the same key share a prompt cache. */
+  cacheKey?: string
+  /** `auto`: Anthropic's mark on the request as a whole. */
+  cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheMark }
+  /** How long OpenAI's models before GPT-5.6 cache a prompt: `in_memory` or `24h`. */
+  cacheRetention?: string
+  /** The number of candidates; default 1. */
+  candidates?: number
+  /** The client's own name for its user. */
+  endUser?: string
+  frequencyPenalty?: number
+  labels?: Record<string, string>
+  logitBias?: Record<string, number>
+  /** How many of the most likely tokens to report at each position. 0: only the token itself. */
+  logprobs?: number
+  maxOutputTokens?: number
+  modalities?: ('text' | 'audio' | 'image')[]
+  moderation?: JsonObject
+  parallelToolCalls?: boolean
+  /** Text that most of the answer will repeat. */
+  prediction?: string
+  presencePenalty?: number
+  reasoning?: ReasoningOptions
+  seed?: number
+  serviceTier?: 'auto' | 'default' | 'flex' | 'scale' | 'priority' | 'fast'
+  speech?: { voice: string | JsonObject; format?: string }
+  stop?: string[]
+  store?: boolean
+  temperature?: number
+  topK?: number
+  topP?: number
+  verbosity?: 'low' | 'medium' | 'high'
+}
+
+/** `prepareRequest` fills in a missing effort or budget, within the limits of the target. */
+export interface ReasoningOptions {
+  effort?: Effort
+  /** Tokens; `auto` leaves it to the model. */
+  budget?: number | 'auto'
+  /** How to show reasoning. Absent: not set. */
+  show?: 'none' | 'summary' | 'full'
+}

@@ -1,0 +1,179 @@
+import { isObject, type JsonObject, scalarText } from '../../../lib/json.ts'
+
+/** Resolves a reference in `root`, `#` or `#/$defs/name` (a JSON pointer). Returns `undefined` if it has no target. */
+export function resolveReference(root: JsonObject, ref: string): JsonObject | undefined {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let found: unknown = root
+  for (const segment of ref.slice(2).split('/')) {
+    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined
+  }
+  return isObject(found) ? found : undefined
+}
+
+interface FlatSchema {
+  schema: JsonObject
+  /** Set if it accepts more than the original, because mutually exclusive alternatives have become properties of one object. */
+  isLooser: boolean
+}
+
+/** The limits for following schemas, which may refer to themselves in several places. */
+const MAX_DEPTH = 20
+const MAX_SHAPES = 1_000
+
+/**
+ * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject
+ * those, and tools of MCP servers have them. Returns `undefined` if it has none of them or does not describe an object.
+ */
+export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
+  if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
+  const shape = readObjectSchema(schema, { root: schema, shapes: 0 }, MAX_DEPTH)
+  if (!shape) return undefined
+  const { annotations, properties, required, isClosed, isLooser } = shape
+  const flat: JsonObject = { ...annotations, type: 'object', properties }
+  if (required.length > 0) flat.required = required
+  if (isClosed) flat.additionalProperties ??= false
+  return { schema: flat, isLooser }
+}
+
+const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'] as const
+
+interface ObjectSchema {
+  annotations: JsonObject
+  properties: JsonObject
+  required: string[]
+  isClosed: boolean
+  isLooser: boolean
+}
+
+interface Search {
+  root: JsonObject
+  shapes: number
+}
+
+/** Reads the object that a schema describes. Returns `undefined` if it does not describe one, or contains itself. */
+function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
+  const schema = followReferences(original, search.root)
+  if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
+  const { $ref, allOf, anyOf, oneOf, enum: values, not, type, properties, required, ...annotations } = schema
+  if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) return undefined
+  const readAll = (list: unknown) =>
+    (Array.isArray(list) ? list : []).flatMap(
+      (one) => (isObject(one) && readObjectSchema(one, search, depth - 1)) || [],
+    )
+  const own: ObjectSchema = {
+    annotations,
+    properties: isObject(properties) ? properties : {},
+    required: Array.isArray(required) ? required.map(String) : [],
+    isClosed: annotations.additionalProperties === false,
+    isLooser: values !== undefined || not !== undefined,
+  }
+  const combined = [...readAll(allOf), ...unite(readAll(anyOf)), ...unite(readAll(oneOf))]
+  const isBare = type === undefined && !isObject(properties) && own.required.length === 0
+  if (isBare && combined.length === 0) return undefined
+  return combined.reduce(intersect, own)
+}
+
+/** Resolves the references of a schema, keeping the keywords beside each reference. */
+function followReferences(schema: JsonObject, root: JsonObject): JsonObject | undefined {
+  let found = schema
+  for (let depth = 0; typeof found.$ref === 'string'; depth++) {
+    const { $ref, ...beside } = found
+    const target = depth < MAX_DEPTH ? resolveReference(root, $ref) : undefined
+    if (!target) return undefined
+    found = { ...target, ...beside }
+  }
+  return found
+}
+
+/** Combines two schemas that the same object must satisfy. */
+function intersect(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
+  const properties = new Map(Object.entries(one.properties))
+  for (const [name, schema] of Object.entries(other.properties))
+    properties.set(name, properties.has(name) ? intersectProperties(properties.get(name), schema) : schema)
+  return {
+    annotations: one.annotations,
+    properties: Object.fromEntries(properties),
+    required: [...new Set([...one.required, ...other.required])],
+    isClosed: one.isClosed || other.isClosed,
+    isLooser: one.isLooser || other.isLooser,
+  }
+}
+
+/** Combines alternative schemas into one that accepts all of them. */
+function unite(shapes: readonly ObjectSchema[]): ObjectSchema[] {
+  const [first, ...others] = shapes
+  if (!first || others.length === 0) return [...shapes]
+  const schemas = new Map<string, unknown[]>()
+  for (const { properties } of shapes)
+    for (const [name, schema] of Object.entries(properties)) schemas.set(name, [...(schemas.get(name) ?? []), schema])
+  return [
+    {
+      annotations: {},
+      properties: Object.fromEntries([...schemas].map(([name, all]) => [name, anyOf(all)])),
+      required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
+      isClosed: shapes.every(({ isClosed }) => isClosed),
+      isLooser: true,
+    },
+  ]
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+function intersectProperties(one: unknown, other: unknown): unknown {
+  if (!isObject(one) || !isObject(other)) return one === true ? other : one
+  const agree = Object.keys(other).every((keyword) => !(keyword in one) || isSame(one[keyword], other[keyword]))
+  return agree ? { ...one, ...other } : { allOf: [one, other] }
+}
+
+/** Accepts values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
+function anyOf(schemas: readonly unknown[]): unknown {
+  const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
+  const [first] = all
+  if (all.length === 1) return first
+  const values = all.map((schema) =>
+    isObject(schema) ? (Array.isArray(schema.enum) ? schema.enum : schema.const) : undefined,
+  )
+  if (!isObject(first) || values.includes(undefined)) return { anyOf: all }
+  const { const: _, enum: __, ...rest } = first
+  return { ...rest, enum: [...new Set(values.flat())] }
+}
+
+/**
+ * Whether OpenAI's strict mode can enforce this schema unchanged. In strict mode, objects must be closed and require all properties, and
+ * only some keywords are allowed; OpenAI rejects any other schema.
+ */
+export function isEnforceable(schema: unknown): boolean {
+  if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
+  const { properties, required, items, anyOf, additionalProperties, format, pattern } = schema
+  if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // it would allow any value
+  if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
+  const isOfObject = isObject(properties) || [schema.type].flat().includes('object')
+  const isClosed =
+    additionalProperties === false &&
+    isObject(properties) &&
+    Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
+  const inner = [properties, schema.$defs, schema.definitions].flatMap((named) =>
+    isObject(named) ? Object.values(named) : [],
+  )
+  return (
+    (!isOfObject || isClosed) &&
+    (format === undefined || FORMATS.has(scalarText(format))) &&
+    [...inner, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])].every(isEnforceable)
+  )
+}
+
+const KINDS = ['type', 'enum', 'const', 'anyOf', '$ref']
+
+const LOOKAROUND = /\(\?<?[=!]/
+
+const ENFORCED: ReadonlySet<string> = new Set([
+  ...['$schema', '$defs', 'definitions', '$ref', 'title', 'description', 'type', 'enum', 'const', 'anyOf'],
+  ...['properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+])
+
+const FORMATS: ReadonlySet<string> = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
+])

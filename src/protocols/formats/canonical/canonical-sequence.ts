@@ -1,0 +1,154 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import { type Finish, settleFinish, type TokenUsage } from './canonical-answer.ts'
+import { type CanonicalError, MALFORMED_CALL } from './canonical-errors.ts'
+import type { ReaderEvent, StreamEvent } from './canonical-stream.ts'
+import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
+import { isBlank, updateUsage } from './reported-usage.ts'
+
+/** Puts the events of a reader into the order of `StreamEvent`. */
+interface Sequence {
+  take(event: ReaderEvent): void
+  /** Call it after each of the provider's events: the event may have been the last one that could explain a failure. */
+  passEvent(): void
+  /** Ends the stream. It ends with an error unless there was a finish reason or an end marker. */
+  end(): void
+  /** Ends the stream with an error from the connection or the gateway. */
+  fail(error: CanonicalError): void
+  /** The usage that the provider has reported so far. */
+  readonly usage: TokenUsage | undefined
+  /** Whether the provider has reported more than the usage at the start of the stream. */
+  readonly hasReported: boolean
+}
+
+/** Creates a sequence, the one place that decides how a translated stream ends. Drops candidates beyond `candidateCount`. */
+export function createSequence(
+  emit: (event: StreamEvent) => void,
+  candidateCount = Number.POSITIVE_INFINITY,
+): Sequence {
+  const open = new Set<number>()
+  const candidates: CandidateFinish[] = []
+  let usage: TokenUsage | undefined
+  let hasReported = false
+  let isStarted = false
+  let isOver = false
+  let vague: CanonicalError | undefined // a failure without a reason, which a later event may contain
+  let eventsSinceVague = 0
+
+  function take(event: ReaderEvent) {
+    if (event.type === 'usage') return count(event.usage) // also after an error
+    if (isOver) return
+    if (vague && event.type !== 'start' && event.type !== 'error') return fail(vague)
+    switch (event.type) {
+      case 'part-delta': // checked first, since nearly all events are deltas
+        if (open.has(event.key)) emit(event)
+        return
+      case 'start':
+        usage = updateUsage(usage, event.usage)
+        if (isStarted) return // some providers send it twice
+        isStarted = true
+        return emit(event)
+      case 'part-start': {
+        if (event.candidate >= candidateCount) return
+        start()
+        open.add(event.key)
+        const candidate = getCandidate(event.candidate)
+        if (event.part.type === 'tool-call') candidate.hasToolCalls = true
+        return emit(event)
+      }
+      case 'part-end':
+        if (open.delete(event.key)) emit(event)
+        return
+      case 'finish':
+        if (event.candidate >= candidateCount) return
+        getCandidate(event.candidate).finish ??= event.finish
+        return
+      case 'error':
+        if (!isVague(event.error)) return fail(event.error)
+        vague ??= event.error
+        return
+      case 'unreadable': // ignored before the answer and after its finish
+        if (isStarted && !isComplete())
+          fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
+        return
+      case 'done':
+        return complete()
+      case 'part-state':
+      case 'part-citation':
+        if (open.has(event.key)) emit(event)
+        return
+      default:
+        return assertNever(event)
+    }
+  }
+
+  function count(reported: TokenUsage) {
+    usage = updateUsage(usage, reported)
+    hasReported ||= !isBlank(reported)
+  }
+
+  function start() {
+    if (isStarted) return
+    isStarted = true
+    emit({ type: 'start' })
+  }
+
+  function getCandidate(index: number): CandidateFinish {
+    while (candidates.length <= index) candidates.push({ finish: undefined, hasToolCalls: false })
+    return candidates[index] ?? { finish: undefined, hasToolCalls: false }
+  }
+
+  const isComplete = () => candidates.length > 0 && candidates.every(({ finish }) => finish)
+
+  function complete() {
+    if (isOver) return
+    start()
+    const broken = candidates.find(({ finish }) => finish?.reason === 'malformed-call')?.finish
+    if (broken) return fail({ ...MALFORMED, ...(broken.explanation && { message: broken.explanation }) })
+    isOver = true
+    for (const key of open) emit({ type: 'part-end', key })
+    const finishes = candidates.map(({ finish, hasToolCalls }) => settleFinish(finish, hasToolCalls))
+    if (finishes.length === 0) finishes.push({ reason: 'stop' })
+    emit(usage ? { type: 'end', finishes, usage } : { type: 'end', finishes })
+  }
+
+  function fail(error: CanonicalError) {
+    if (isOver) return
+    isOver = true
+    emit(usage ? { type: 'error', error, usage } : { type: 'error', error })
+  }
+
+  return {
+    take,
+    fail,
+    get usage() {
+      return usage
+    },
+    get hasReported() {
+      return hasReported
+    },
+    passEvent() {
+      if (vague && ++eventsSinceVague > MAX_EVENTS_BEFORE_REASON) fail(vague)
+    },
+    end() {
+      if (vague) fail(vague)
+      else if (isComplete()) complete()
+      else fail({ kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: CUT })
+    },
+  }
+}
+
+const isVague = ({ source }: CanonicalError): boolean => source?.isVague === true
+
+interface CandidateFinish {
+  finish: Finish | undefined
+  hasToolCalls: boolean
+}
+
+const MALFORMED = {
+  kind: 'server',
+  status: 502,
+  code: MALFORMED_CALL,
+  message: 'The model made a malformed tool call.',
+} as const
+const UNREADABLE = 'The provider sent a malformed event.'
+const CUT = 'The provider ended the stream before the response was complete.'

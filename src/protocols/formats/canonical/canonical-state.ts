@@ -1,0 +1,98 @@
+import { listMembers, providerFormats } from '../../../types/unions.ts'
+import type { ProviderFormat } from '../../../types.ts'
+
+export interface Origin {
+  format: ProviderFormat
+  /** A name for provider and account that the caller of the translators chooses. It is only compared for equality. Empty: unknown. */
+  account: string
+}
+
+/** The kind of state in its origin's format. */
+type StateKind =
+  | 'signature' // Anthropic: the signature of the reasoning that has it
+  | 'redacted' // Anthropic: reasoning that is completely encrypted
+  | 'encrypted' // OpenAI Responses: reasoning under an item id
+  | 'thought-signature' // Gemini: on any part
+  | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
+  | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back; `data` is empty
+
+/** State of a model that clients must send back unchanged, and that only its origin may receive. */
+export interface OpaqueState {
+  origin: Origin
+  kind: StateKind
+  data: string
+  /** The ID that the data is bound to: one of the origin, or that of a tool call. */
+  id?: string
+}
+
+/** Whether the provider at `target` may receive the state. State that the gateway did not seal may come from any account of its format. */
+export function belongsTo(state: OpaqueState, target: Origin): boolean {
+  const { format, account } = state.origin
+  return format === target.format && (account === '' || account === target.account)
+}
+
+/** Writes state as one string for a field that clients echo: `thinking.signature`, `encrypted_content`, and so on. `unsealState` reads it. */
+export function sealState({ origin, kind, data, id = '' }: OpaqueState): string {
+  return [MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
+}
+
+/** Reads the state in a client's string. One that the gateway did not seal has the client's own format, from an unknown account. */
+export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
+  return readSealed(text) ?? createBareState(text, bare)
+}
+
+/** Reads the state in a string if the gateway sealed it. */
+export function readSealed(text: string): OpaqueState | undefined {
+  if (!text.startsWith(MARK)) return undefined
+  const [, format = '', kind = '', account = '', id = ''] = text.slice(MARK.length).split(':', 5)
+  if (!isFormat(format) || !isKind(kind)) return undefined
+  const data = text.slice([MARK, format, kind, account, id].join(':').length + 1)
+  const state: OpaqueState = { origin: { format, account: decode(account) }, kind, data }
+  if (id !== '') state.id = decode(id)
+  return state
+}
+
+function createBareState(data: string, { format, kind, id }: { format: ProviderFormat; kind: StateKind; id?: string }) {
+  const state: OpaqueState = { origin: { format, account: '' }, kind, data }
+  if (id !== undefined) state.id = id
+  return state
+}
+
+/** The prefix of all sealed state. The number is the version. */
+const MARK = 'signalbox-1'
+
+/**
+ * The signature for reasoning that came without one. It makes the gateway translate a request even between equal formats, because vendors reject
+ * unsigned reasoning of other vendors.
+ */
+export const UNSIGNED = `${MARK}:unsigned`
+
+/** Writes the gateway's summary of a conversation as one string for clients to send back. `readSummary` reads it. */
+export const sealSummary = (text: string): string => SUMMARY + text
+
+/** Reads the summary in a string from a client. Returns `undefined` if the gateway did not write it. */
+export const readSummary = (text: string): string | undefined =>
+  text.startsWith(SUMMARY) ? text.slice(SUMMARY.length) : undefined
+
+const SUMMARY = `${MARK}:summary:`
+
+const formats: readonly string[] = providerFormats
+const kinds: readonly string[] = listMembers<StateKind>({
+  signature: true,
+  redacted: true,
+  encrypted: true,
+  'thought-signature': true,
+  detail: true,
+  text: true,
+})
+
+const isFormat = (text: string): text is ProviderFormat => formats.includes(text)
+const isKind = (text: string): text is StateKind => kinds.includes(text)
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return '' // a corrupt seal: treat it as state of an unknown account
+  }
+}

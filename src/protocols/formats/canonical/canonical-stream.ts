@@ -1,0 +1,85 @@
+import type { Finish, TokenUsage } from './canonical-answer.ts'
+import type { CanonicalError } from './canonical-errors.ts'
+import type { AssistantPart, Citation, TokenLogprob } from './canonical-parts.ts'
+import type { OpaqueState } from './canonical-state.ts'
+
+export interface StartEvent {
+  type: 'start'
+  id?: string
+  model?: string
+  /** The input tokens, if they are already known. */
+  usage?: TokenUsage
+}
+
+/**
+ * Starts a part. `key` counts up from 0 in the order of starts; several parts may be open at the same time. Text, reasoning, refusals, and
+ * the arguments of a call start empty and continue in deltas. Any other part is complete at its start.
+ */
+export interface PartStartEvent {
+  type: 'part-start'
+  key: number
+  candidate: number
+  part: AssistantPart
+}
+
+/** More of the part's text or arguments. Never empty unless it has logprobs. */
+interface PartDeltaEvent {
+  type: 'part-delta'
+  key: number
+  text: string
+  logprobs?: TokenLogprob[]
+}
+
+/** The complete opaque state of an open part. */
+interface PartStateEvent {
+  type: 'part-state'
+  key: number
+  state: OpaqueState
+}
+
+interface PartCitationEvent {
+  type: 'part-citation'
+  key: number
+  citation: Citation
+}
+
+interface PartEndEvent {
+  type: 'part-end'
+  key: number
+}
+
+interface ErrorEvent {
+  type: 'error'
+  error: CanonicalError
+  /** Tokens used so far, if known. */
+  usage?: TokenUsage
+}
+
+/** The answer is complete, with one `Finish` per candidate. */
+export interface EndEvent {
+  type: 'end'
+  finishes: Finish[]
+  usage?: TokenUsage
+}
+
+/** The events that refer to a part by its key. */
+export type PartEvent = PartStartEvent | PartDeltaEvent | PartStateEvent | PartCitationEvent | PartEndEvent
+
+/**
+ * The events of a stream reader, in the provider's order: usage may come before, with, or after the finish, both may come twice, and parts
+ * may stay open. `done` is the provider's end marker. `createSequence` turns them into `StreamEvent`s.
+ */
+export type ReaderEvent =
+  | StartEvent
+  | PartEvent
+  | { type: 'finish'; candidate: number; finish: Finish }
+  | { type: 'usage'; usage: TokenUsage }
+  | ErrorEvent
+  | { type: 'unreadable' } // an event that is not JSON, so part of the answer may be missing
+  | { type: 'done' }
+
+/**
+ * The events for a stream writer: one `start`, then parts, each of which ends, then exactly one `end` or `error`. Nothing follows an error,
+ * and parts may still be open then.
+ */
+export type StreamEvent = StartEvent | PartEvent | EndEvent | ErrorEvent

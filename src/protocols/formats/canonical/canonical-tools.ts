@@ -1,0 +1,142 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { type Fields, readElementFields } from './canonical-fields.ts'
+import type { CacheMark, HostedCall, OwnForm, ServerToolPart } from './canonical-parts.ts'
+import { omitUndefined } from './canonical-values.ts'
+import type { Warnings } from './canonical-warnings.ts'
+
+export interface FunctionTool {
+  type: 'function'
+  name: string
+  description?: string
+  /** The JSON Schema of the input, with keys in the client's order. Absent: it has no input. */
+  schema?: JsonObject
+  outputSchema?: JsonObject
+  /** Absent: not set. Formats have different defaults, so writers send `false` where absence means true. */
+  strict?: boolean
+  /** Example inputs, for Anthropic targets. */
+  examples?: JsonObject[]
+  cache?: CacheMark
+  /** The vendor's own declaration of a tool that the client's vendor defines. */
+  own?: OwnForm
+  /** Set if it runs on the vendor's side. Only targets that know `own` support it. */
+  isHosted?: true
+}
+
+/** A tool with free text as its input. */
+export interface FreeFormTool {
+  type: 'free-form'
+  name: string
+  description?: string
+  grammar?: { syntax: 'lark' | 'regex'; definition: string }
+}
+
+export interface WebSearchTool {
+  type: 'web-search'
+  contextSize?: 'low' | 'medium' | 'high'
+  location?: { city?: string; region?: string; country?: string; timezone?: string }
+  allowedDomains?: string[]
+  blockedDomains?: string[]
+  maxUses?: number
+}
+
+export type Tool = FunctionTool | FreeFormTool | WebSearchTool
+
+export type ToolChoice =
+  | { type: 'auto' | 'none' | 'required' }
+  | { type: 'tool'; name: string }
+  | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
+
+/** Whether the tool runs on the vendor's side. */
+export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
+
+/** A tool that runs on the side of the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
+export interface VendorTool {
+  type: 'vendor'
+  /** The name by which a tool choice can force it. */
+  name?: string
+  /** The error message if it is rejected. */
+  refusal: string
+}
+
+/** A tool that a client offers. For a vendor tool, parsers set the path of its type as the field `kind`. */
+export type OfferedTool = Tool | VendorTool
+
+/** Creates the part for a call of a tool that ran on the vendor's side. */
+export const createHostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
+  type: 'server-tool',
+  tool: 'hosted',
+  id,
+  query: '',
+  results: [],
+  hosted,
+})
+
+/** Drops the tools that only the client's own vendor can run. */
+export function dropVendorTools(
+  tools: readonly OfferedTool[],
+  choice: ToolChoice | undefined,
+  warnings: Warnings,
+): Tool[] {
+  return dropTools(tools, {
+    choice,
+    warnings,
+    isLacking: (tool) => tool.type === 'vendor',
+    isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
+    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools', 'kind'), tool.refusal),
+  })
+}
+
+interface Rules<T, L extends T> {
+  choice: ToolChoice | undefined
+  warnings: Warnings
+  isLacking(tool: T): tool is L
+  isForced(tool: L): boolean
+  refuse(tool: L): never
+}
+
+/**
+ * Drops the tools that the target does not support, each with a warning. Rejects the request if one of them is forced or no other tool is
+ * left. With the choice `none`, drops them without a warning, because no tool may be called.
+ */
+export function dropTools<T extends object, L extends T>(
+  tools: readonly T[],
+  { choice, warnings, isLacking, isForced, refuse }: Rules<T, L>,
+): Exclude<T, L>[] {
+  const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
+  if (kept.length === tools.length || choice?.type === 'none') return kept
+  for (const tool of tools) {
+    if (!isLacking(tool)) continue
+    if (kept.length === 0 || isForced(tool)) refuse(tool)
+    warnings.noteDropped(warnings.getPath(tool, 'tools'))
+  }
+  return kept
+}
+
+/** Reads the declared tools in a list of the request. `labelTool` labels each of them. */
+export function readTools(owner: Fields, name: string, warnings: Warnings): Fields[] {
+  const path = owner.path(name)
+  return (owner.list(name) ?? []).map((entry, index) => {
+    const tool = readElementFields(entry, `${path}[${index}]`, warnings)
+    labelTool(tool, warnings)
+    return tool
+  })
+}
+
+/** Labels the path of a declared tool with its name or type, for errors about it and its fields. */
+export function labelTool({ value, at }: Fields, warnings: Warnings): void {
+  const callee = [value, value.function, value.custom].find((part) => isObject(part) && typeof part.name === 'string')
+  const name = isObject(callee) ? callee.name : value.type
+  if (typeof name === 'string') warnings.label(at, `tool "${name.slice(0, MAX_LENGTH)}"`)
+}
+
+const MAX_LENGTH = 100
+
+/** Reads the user's location for a web search. */
+export const readLocation = (place: Fields | undefined): WebSearchTool['location'] =>
+  place &&
+  omitUndefined<NonNullable<WebSearchTool['location']>>({
+    city: place.string('city'),
+    region: place.string('region'),
+    country: place.string('country'),
+    timezone: place.string('timezone'),
+  })

@@ -1,0 +1,84 @@
+import type {
+  AssistantPart,
+  CacheMark,
+  Citation,
+  OwnForm,
+  TextPart,
+  ToolResultContent,
+  UserPart,
+} from './canonical-parts.ts'
+import type { Warnings } from './canonical-warnings.ts'
+
+/** Instructions. `instructions` came from the separate field that formats have for those at the start; the others were messages. */
+export interface SystemTurn {
+  role: 'system'
+  as: 'instructions' | 'system' | 'developer'
+  content: TextPart[]
+  name?: string
+}
+
+export interface UserTurn {
+  role: 'user'
+  content: UserPart[]
+  name?: string
+}
+
+/** Everything that the model produced between two turns of other roles, in order. */
+export interface AssistantTurn {
+  role: 'assistant'
+  content: AssistantPart[]
+  name?: string
+}
+
+/** The results of the calls in the previous assistant turn. User content beside them follows as a user turn. */
+export interface ToolTurn {
+  role: 'tool'
+  results: ToolResult[]
+}
+
+export interface ToolResult {
+  callId: string
+  /** The name of the tool. It comes from the call if results have no name in the format. */
+  name?: string
+  content: ToolResultContent[]
+  isError?: true
+  isFreeForm?: true
+  cache?: CacheMark
+  own?: OwnForm
+}
+
+export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
+
+interface Labels {
+  names?: true
+  phases?: true
+  citations?(citation: Citation): boolean
+}
+
+/** Warns about the names of participants, the phases of answers, and the citations that the format does not support. */
+export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
+  if (turn.role === 'tool') return
+  if (!names && turn.name !== undefined) warnings.noteDropped(warnings.getPath(turn, 'messages', 'name'))
+  if (turn.role !== 'assistant') return
+  for (const part of turn.content) {
+    if (part.type !== 'text') continue
+    if (!phases && part.phase) warnings.noteDropped(warnings.getPath(part, 'turns', 'phase'))
+    if (part.citations && !part.citations.every(citations))
+      warnings.noteDropped(warnings.getPath(part, 'turns', 'citations'))
+  }
+}
+
+/** Adds a blank line between the texts in `inserted`, which describe something else, and the model's own texts. */
+export function separateParagraphs(
+  parts: readonly AssistantPart[],
+  inserted: ReadonlySet<AssistantPart>,
+): AssistantPart[] {
+  return parts.map((part, index) => {
+    const next = parts[index + 1]
+    if (part.type !== 'text' || next?.type !== 'text' || !(inserted.has(part) || inserted.has(next))) return part
+    return { ...part, text: `${part.text.trimEnd()}\n\n` }
+  })
+}
+
+/** The text for a user turn that a format or a model requires, if the client sent none or an empty one. */
+export const CONTINUE_TEXT = '(continue)'

@@ -1,0 +1,157 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+
+/** How a field was changed because the target does not accept it as it is. */
+export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
+
+/**
+ * Collects the losses of a translation, using the client's names for the fields. Rejects every loss in strict mode. Fields are named by
+ * their path in the client's request (`messages[2].name`), or by their canonical name if only that is known.
+ */
+export interface Warnings {
+  /** Notes that the field was dropped. The answer may be slightly worse. */
+  noteDropped(field: string): void
+  /** Notes that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
+  noteChanged(field: string, change: Change): void
+  /** Rejects a field without which the meaning would change. Throws `INVALID_REQUEST` with its name in the message and in `data.param`. */
+  refuse(field: string, why: string): never
+  /** Sets which of several names the client used for a canonical field. */
+  useName(field: string, name: string): void
+  /** Sets how the client spells words in field names, by the format's spelling. */
+  spell(words: ReadonlyMap<string, string>): void
+  /**
+   * Sets the path of an object in the client's request, so that a loss found later can name it. Copies by spread keep the path. `names`:
+   * the client's names for fields that it names differently; a name that starts with a slash is a complete path.
+   */
+  setPath(part: object, path: string, names?: FieldNames): void
+  /** Labels a path, for example `tool "f"`: errors about the path and the fields below it contain the label. */
+  label(path: string, label: string): void
+  /** Gets the path of an object or of one of its fields. Without a path, `otherwise` and the canonical name of the field. */
+  getPath(part: object, otherwise: string, field?: string): string
+  /** `dropped:seed`, `clamped:temperature`: each one once, in the order of discovery. */
+  list(): string[]
+}
+
+export type FieldNames = Readonly<Record<string, string>>
+
+interface WarningOptions {
+  isStrict: boolean
+  /** The client's names of canonical fields (`Translator.fieldNames`). */
+  names?: FieldNames
+}
+
+const PLACE = Symbol('path in the request')
+
+interface PlacedObject {
+  [PLACE]?: { path: string; names: FieldNames }
+}
+
+export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnings {
+  const found = new Set<string>()
+  const usedNames = new Map<string, string>()
+  const labels = new Map<string, string>()
+  let spelling: ReadonlyMap<string, string> = new Map()
+  const getName = (field: string) => {
+    const name = usedNames.get(field) ?? names[field] ?? field
+    return spelling.size === 0 ? name : name.replace(/\w+/g, (word) => spelling.get(word) ?? word)
+  }
+
+  function noteChanged(field: string, change: Change) {
+    const name = getName(field)
+    if (isStrict)
+      refuse(
+        field,
+        `it would be ${change}, which strict mode does not allow. Remove it, or use a target that supports it.`,
+      )
+    found.add(`${change}:${name}`)
+  }
+
+  function refuse(field: string, why: string): never {
+    const param = getName(field)
+    const label = getLabel(field)
+    const message = label === undefined ? `"${param}": ${why}` : `"${param}": ${label}: ${why}`
+    throw gatewayError('INVALID_REQUEST', { message, data: { param } })
+  }
+
+  /** The label of the innermost labeled path that contains the field. */
+  function getLabel(field: string): string | undefined {
+    const label = labels.get(field)
+    if (label !== undefined || field === '') return label
+    return getLabel(field.slice(0, Math.max(field.lastIndexOf('.'), field.lastIndexOf('['), 0)))
+  }
+
+  return {
+    noteChanged,
+    refuse,
+    noteDropped: (field) => noteChanged(field, 'dropped'),
+    useName: (field, name) => void usedNames.set(field, name),
+    spell(words) {
+      spelling = words
+    },
+    setPath: (part, path, fields = {}) => void Object.assign(part, { [PLACE]: { path, names: fields } }),
+    label: (path, label) => void labels.set(path, label),
+    getPath,
+    list: () => [...found].filter((loss) => !isWithin(loss, found)),
+  }
+}
+
+function getPath(part: object, otherwise: string, field?: string): string {
+  const { [PLACE]: place }: PlacedObject = part
+  const path = place?.path ?? otherwise
+  if (field === undefined) return path
+  const name = place?.names[field] ?? field
+  return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
+}
+
+/** Whether an object that contains the field was dropped as a whole. */
+function isWithin(loss: string, found: ReadonlySet<string>): boolean {
+  if (!loss.startsWith('dropped:')) return false
+  for (let at = loss.indexOf('.'); at !== -1; at = loss.indexOf('.', at + 1))
+    if (found.has(loss.slice(0, at))) return true
+  return false
+}
+
+/** Collects the parts of a response that clients get changed or not at all. They never cause an error, because the response is paid for. */
+export interface ResponseWarnings {
+  /** Notes a dropped part. `name`: the provider's name for it (`code_execution_tool_result`), or the canonical name. */
+  noteDropped(name: string): void
+  /** Notes a part that was replaced by the closest equivalent in the client's format. `name`: the provider's name for it (`pause_turn`). */
+  noteReplaced(name: string): void
+  /** `dropped:answer.citations`, `replaced:answer.pause_turn`: each one once, in the order of discovery. */
+  list(): readonly string[]
+}
+
+export function createResponseWarnings(): ResponseWarnings {
+  let found: Set<string> | undefined // most answers lose nothing
+
+  function note(change: Change, name: string) {
+    found ??= new Set()
+    if (found.size < MAX_NAMES) found.add(`${change}:answer.${name.slice(0, MAX_NAME_LENGTH)}`)
+  }
+
+  return {
+    noteDropped: (name) => note('dropped', name),
+    noteReplaced: (name) => note('replaced', name),
+    list: () => (found ? [...found] : NONE),
+  }
+}
+
+/** The maximum number of names, because providers choose them. */
+const MAX_NAMES = 100
+const MAX_NAME_LENGTH = 100
+
+const NONE: readonly string[] = []
+
+/** The format's names for a canonical field, with `.` before nested fields. The first one that the request has counts. */
+export type Synonyms = Readonly<Record<string, readonly string[]>>
+
+/** Notes which names the client used, for warnings. */
+export function noteNames(body: JsonObject, synonyms: Synonyms, warnings: Warnings): void {
+  for (const [field, names] of Object.entries(synonyms)) {
+    const name = names.find((path) => getValue(body, path) !== undefined)
+    if (name !== undefined) warnings.useName(field, name)
+  }
+}
+
+const getValue = (body: unknown, path: string): unknown =>
+  path.split('.').reduce((value, name) => (isObject(value) ? (value[name] ?? undefined) : undefined), body)

@@ -1,0 +1,76 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, isUnsafelyDeep, type JsonObject, MAX_DEPTH, tryParseJson } from '../../../lib/json.ts'
+import { withoutTrailing } from '../../../lib/urls.ts'
+
+/*
+ * Numbers in JSON, such as 64-bit IDs, may have more digits than a JavaScript number can represent. They are kept as text
+ * (https://github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes unchanged. Runtimes without that feature, such
+ * as Node 20, round them.
+ */
+
+/** Works like `tryParseJson`, but keeps integers that a JavaScript number cannot represent as raw JSON. */
+export const parseExactly = (text: string): unknown => parsePreserving(text, isRounded)
+
+/** Works like `parseExactly`, but also keeps fractions as raw JSON. For values that are only passed on. */
+export const parseOpaque = (text: string): unknown => parsePreserving(text, (value, source) => !isSame(value, source))
+
+/** Parses `text` again if some of the integers in `parsed` were rounded. */
+export function parseExactObject(text: string, parsed: JsonObject): JsonObject {
+  const exact = CANDIDATE.test(text) ? parseExactly(text) : undefined
+  return isObject(exact) ? exact : parsed
+}
+
+/** Whether the number was kept as raw JSON. */
+export const isExactNumber = (value: unknown): value is { rawJSON: string } =>
+  typeof value === 'object' && value !== null && (json.isRawJSON?.(value) ?? false)
+
+interface SourceJson {
+  rawJSON(text: string): unknown
+  isRawJSON(value: unknown): boolean
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
+}
+
+const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // newer than the types of the language
+
+function parsePreserving(text: string, isLost: (value: number, source: string) => boolean): unknown {
+  const { rawJSON } = json
+  if (!rawJSON || !CANDIDATE.test(text)) return tryParseJson(text)
+  try {
+    return json.parse(text, (_, value, { source = '' }) =>
+      typeof value === 'number' && source.length > SHORT && isLost(value, source) ? rawJSON(source) : value,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** Finds numbers that may have too many digits. Few strings contain any. */
+const CANDIDATE = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
+
+/** Numbers of up to this many characters are always exact. */
+const SHORT = 4
+
+const isRounded = (value: number, source: string): boolean =>
+  !Number.isFinite(value) || (/^-?\d+$/.test(source) && !isSame(value, source))
+
+const isSame = (value: number, source: string): boolean =>
+  Number.isFinite(value) && (String(value) === source || normalize(String(value)) === normalize(source))
+
+/** The significant digits and the exponent of a number. */
+function normalize(source: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
+  const digits = withoutTrailing(whole + fraction, '0')
+  const zeros = whole.length + fraction.length - digits.length
+  return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
+}
+
+/** Throws the error for JSON in a provider's answer that is nested too deep. */
+export function rejectDeepAnswer(): never {
+  throw gatewayError('UPSTREAM_INVALID', {
+    message: `The provider returned JSON nested deeper than ${MAX_DEPTH} levels.`,
+  })
+}
+
+/** Returns the JSON of an answer or an event. Throws `UPSTREAM_INVALID` if it is nested so deep that it cannot be written again. */
+export const checkDepth = (text: string): string => (isUnsafelyDeep(text) ? rejectDeepAnswer() : text)

@@ -1,0 +1,26 @@
+import { fnv } from '../../../lib/hash.ts'
+
+/** Makes each ID unique, also among `taken`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
+export function createUniqueIds(taken: Iterable<string> = []): (id: string) => string {
+  const used = new Set(taken)
+  const counts = new Map<string, number>() // by ID: where to start searching for a free suffix
+  return (id) => {
+    let found = id
+    for (let count = counts.get(id) ?? 2; used.has(found); count++) {
+      found = `${id}_${count}`
+      counts.set(id, count + 1)
+    }
+    used.add(found)
+    return found
+  }
+}
+
+/** Shortens a name to `maxLength` characters: its beginning and a hash of the whole name. The result is deterministic. Not for secrets. */
+export function shortenId(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const hash = hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)
+  return `${text.slice(0, Math.max(0, maxLength - hash.length - 1))}-${hash}`.slice(-maxLength)
+}
+
+/** Returns eight hexadecimal digits. */
+export const hashToHex = (text: string, seed: number): string => fnv(text, seed).toString(16).padStart(8, '0')

@@ -1,0 +1,72 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+
+/**
+ * The items of answers that this gateway has written, for clients that refer to them only by ID (`item_reference` in OpenAI Responses).
+ * They are kept in process memory, separately for each owner. The oldest are evicted first.
+ */
+export interface ItemMemory {
+  /** Stores the JSON of an item under its ID. */
+  keep(owner: string, id: string, json: string): void
+  /** Stores the owner of items whose content is at a provider. */
+  note(owner: string, ids: readonly string[]): void
+  /** Whether the item is known to belong to someone else. */
+  belongsToOther(owner: string, id: string): boolean
+  has(owner: string, id: string): boolean
+  /** Finds the item as the client received it. Returns `undefined` if it was never stored or has been evicted. */
+  find(owner: string, id: string): JsonObject | undefined
+}
+
+const MAX_ITEMS = 10_000
+const MAX_OWNED = 50_000
+const MAX_CHARACTERS = 16 * 1024 * 1024
+const MAX_ID = 200
+const MAX_ITEM_CHARACTERS = 1024 * 1024
+
+export function createItemMemory(): ItemMemory {
+  const items = new Map<string, string>()
+  const owners = new Map<string, string>()
+  let characters = 0
+
+  function note(owner: string, ids: readonly string[]) {
+    for (const id of ids) {
+      if (id.length > MAX_ID) continue
+      owners.delete(id)
+      owners.set(id, owner)
+    }
+    for (const oldest of owners.keys()) {
+      if (owners.size <= MAX_OWNED) break
+      owners.delete(oldest)
+    }
+  }
+
+  function evict(key: string) {
+    characters -= getSize(key, items.get(key))
+    items.delete(key)
+  }
+
+  return {
+    keep(owner, id, json) {
+      note(owner, [id])
+      const key = toKey(owner, id)
+      if (getSize(key, json) > MAX_ITEM_CHARACTERS) return
+      if (items.has(key)) evict(key)
+      items.set(key, json)
+      characters += getSize(key, json)
+      for (const oldest of items.keys()) {
+        if (items.size <= MAX_ITEMS && characters <= MAX_CHARACTERS) break
+        evict(oldest)
+      }
+    },
+    note,
+    belongsToOther: (owner, id) => (owners.get(id) ?? owner) !== owner,
+    has: (owner, id) => items.has(toKey(owner, id)),
+    find(owner, id) {
+      const item = tryParseJson(items.get(toKey(owner, id)) ?? '')
+      return isObject(item) ? item : undefined
+    },
+  }
+}
+
+const toKey = (owner: string, id: string) => `${owner} ${id}`
+
+const getSize = (key: string, json = '') => key.length + json.length

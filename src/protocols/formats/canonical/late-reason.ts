@@ -1,0 +1,37 @@
+import type { EmbeddedError } from './canonical-errors.ts'
+
+export const NO_REASON = 'The provider reported an error.'
+
+/** How many events a provider may send between a failure without a reason and the event that explains it, such as keep-alives. */
+export const MAX_EVENTS_BEFORE_REASON = 8
+
+/** Whether an error says more than that something failed. All its fields may be blank. */
+export function hasReason(error: unknown, depth = 0): boolean {
+  if (typeof error === 'string') return !SAYS_NOTHING.test(error.trim()) && error !== NO_REASON
+  if (typeof error === 'number') return error >= 400 && error < 500
+  if (typeof error !== 'object' || error === null) return false
+  if (depth > MAX_DEPTH) return true
+  return Object.entries(error).some(([name, value]) => !UNRELATED_FIELDS.has(name) && hasReason(value, depth + 1))
+}
+
+const SAYS_NOTHING = /^(?:(?:internal_server|server|api|upstream|unknown|internal)_error|error|internal|unknown|)$/i
+
+const MAX_DEPTH = 8
+
+/** Fields of an error event that aren't about the error. */
+const UNRELATED_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'event_id',
+  'request_id',
+  'response_id',
+  'sequence_number',
+  'usage',
+  'choices',
+])
+
+/** Picks the error of a stream after another event: a reason replaces a failure without one. */
+export const pickStreamError = (
+  earlier: EmbeddedError | undefined,
+  found: EmbeddedError | undefined,
+): EmbeddedError | undefined =>
+  earlier && !(earlier.isVague && found && !found.isVague) ? earlier : (found ?? earlier)

@@ -1,0 +1,37 @@
+import { isObject } from '../../../lib/json.ts'
+import type { TokenUsage } from './canonical-answer.ts'
+import { readTokenCount } from './canonical-values.ts'
+
+/**
+ * Reads the image and audio tokens from the details of the input and the output: fields such as `audio_tokens` at OpenAI, a list by
+ * `modality` at Google. Leaves out counts of 0, except for output that Google reports as text only.
+ */
+export function readMediaTokens(input: unknown, output: unknown): Partial<TokenUsage> {
+  const tokens: Partial<TokenUsage> = {}
+  const isTextOnly =
+    Array.isArray(output) && output.length > 0 && output.every((one) => isObject(one) && one.modality === 'TEXT')
+  for (const media of ['Image', 'Audio'] as const) {
+    const inputTokens = countMediaTokens(input, media)
+    const outputTokens = countMediaTokens(output, media)
+    if (inputTokens) tokens[`input${media}Tokens`] = inputTokens
+    if (outputTokens || isTextOnly) tokens[`output${media}Tokens`] = outputTokens
+  }
+  return tokens
+}
+
+/** Counts all tokens of the input or output as one medium, for endpoints that only have that medium, unless the provider separates them. */
+export function assignToMedium(
+  usage: TokenUsage,
+  all: 'inputTokens' | 'outputTokens',
+  medium: 'inputAudioTokens' | 'outputAudioTokens' | 'outputImageTokens',
+): TokenUsage {
+  return usage[medium] || usage[all] === 0 ? usage : { ...usage, [medium]: usage[all] }
+}
+
+function countMediaTokens(details: unknown, media: string): number {
+  if (!Array.isArray(details)) return isObject(details) ? readTokenCount(details[`${media.toLowerCase()}_tokens`]) : 0
+  const counts = details.map((one) =>
+    isObject(one) && one.modality === media.toUpperCase() ? readTokenCount(one.tokenCount) : 0,
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,213 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { InputKind, Traits } from '../../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
+import { isYouTubeUrl, type MediaSource } from '../canonical-media.ts'
+import type {
+  AssistantPart,
+  AudioPart,
+  FilePart,
+  ImagePart,
+  Part,
+  TextPart,
+  UserPart,
+  VideoPart,
+} from '../canonical-parts.ts'
+import type { AssistantTurn, ToolResult, Turn } from '../canonical-turns.ts'
+import type { Warnings } from '../canonical-warnings.ts'
+
+/**
+ * Rejects inputs that the target does not support. An input that the target does not support in tool results moves into a user turn after
+ * the results. A search result becomes text if the target has no part for it.
+ */
+export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[] {
+  const { traits, warnings } = target
+  const shown = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
+  return shown.flatMap((turn): Turn[] => {
+    if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
+    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // rejects it
+    if (turn.role !== 'tool') return [turn]
+    const moved: UserPart[] = []
+    const results = turn.results.map((result) => fitResult(result, moved, target))
+    return moved.length > 0
+      ? [
+          { ...turn, results },
+          { role: 'user', content: moved },
+        ]
+      : [{ ...turn, results }]
+  })
+}
+
+function fitPart(part: UserPart, target: TargetContext): UserPart[] {
+  const { traits, warnings } = target
+  const missing = listInputKinds(part).find((kind) => !traits.inputs.includes(kind))
+  if (part.type === 'search-result' && missing) return toTextParts(part, warnings)
+  if (missing) return warnings.refuse(warnings.getPath(part, 'turns'), getRefusalMessage(missing))
+  checkFileId(part, target)
+  return fitDocument(part, target)
+}
+
+function fitResult(result: ToolResult, moved: UserPart[], target: TargetContext): ToolResult {
+  const { traits, warnings } = target
+  const content = result.content.flatMap((part) => {
+    const fits = listInputKinds(part).every((kind) => traits.toolResultInputs.includes(kind))
+    if (fits) {
+      checkFileId(part, target)
+      return fitDocument(part, target)
+    }
+    if (part.type === 'search-result') return toTextParts(part, warnings)
+    moved.push({ type: 'text', text: `From the result of the tool call ${result.callId}:` }, ...fitPart(part, target))
+    warnings.noteChanged(warnings.getPath(part, 'turns'), 'moved')
+    return [{ type: 'text' as const, text: `[${part.type}: see the message after the results]` }]
+  })
+  return { ...result, content }
+}
+
+function listInputKinds(part: UserPart): InputKind[] {
+  switch (part.type) {
+    case 'text':
+      return []
+    case 'search-result':
+      return [part.type]
+    case 'image':
+    case 'audio':
+    case 'file':
+    case 'video':
+      if (part.source.type === 'text') return []
+      if (part.source.type !== 'url') return [part.type]
+      return [part.type, part.type === 'video' && isYouTubeUrl(part.source.url) ? 'youtube' : `${part.type}-url`]
+    default:
+      return assertNever(part)
+  }
+}
+
+function checkFileId(part: UserPart, { origin, warnings }: TargetContext) {
+  if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'file-id') return
+  const maker = part.source.format
+  if (maker === origin.format || (maker.startsWith('openai-') && origin.format.startsWith('openai-'))) return
+  warnings.refuse(
+    warnings.getPath(part, 'turns'),
+    'a file ID is only valid with its own vendor. Send the file as base64.',
+  )
+}
+
+function toTextParts(part: UserPart & { type: 'search-result' }, warnings: Warnings): TextPart[] {
+  warnings.noteChanged(warnings.getPath(part, 'turns'), 'replaced')
+  const text = [part.title, part.source, '', ...part.content.map(({ text }) => text)].join('\n')
+  return [part.cache ? { type: 'text', text, cache: part.cache } : { type: 'text', text }]
+}
+
+function getRefusalMessage(missing: InputKind): string {
+  const advice = missing.endsWith('-url') ? 'Send the bytes as base64.' : 'Remove it, or use a model that supports it.'
+  return `the target does not support ${KIND_NAMES[missing]}. ${advice}`
+}
+
+const KIND_NAMES: Readonly<Record<InputKind, string>> = {
+  image: 'images',
+  'image-url': 'images by URL',
+  file: 'files',
+  'file-url': 'files by URL',
+  audio: 'audio',
+  'audio-url': 'audio by URL',
+  video: 'video',
+  'video-url': 'video by URL',
+  youtube: 'YouTube videos',
+  'search-result': 'search results',
+}
+
+/** Converts a document, which becomes or follows a text, for a target that only has files. It cannot be cited. */
+function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
+  if (part.type !== 'file' || traits.documents) return [part]
+  if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
+  const { source, name, context, cache } = part
+  if (source.type === 'text') return [textPart([name, context, source.text], cache)]
+  return context === undefined ? [part] : [textPart([context]), part]
+}
+
+function textPart(texts: readonly (string | undefined)[], cache?: FilePart['cache']): TextPart {
+  const text = texts.filter((piece) => piece).join('\n\n')
+  return cache ? { type: 'text', text, cache } : { type: 'text', text }
+}
+
+/** Moves images of the model into the next user turn, or a new one after the tool results, for a target without images in assistant turns. */
+function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  const all: Turn[] = []
+  let shown: UserPart[] = []
+
+  function show() {
+    if (shown.length > 0) all.push({ role: 'user', content: shown })
+    shown = []
+  }
+
+  for (const turn of turns) {
+    if (turn.role === 'user') {
+      all.push(shown.length > 0 ? { ...turn, content: [...shown, ...turn.content] } : turn)
+      shown = []
+      continue
+    }
+    if (turn.role !== 'tool') show()
+    const images = turn.role === 'assistant' ? turn.content.filter(isImage) : []
+    if (turn.role !== 'assistant' || images.length === 0) {
+      all.push(turn)
+      continue
+    }
+    for (const image of images) warnings.noteChanged(warnings.getPath(image, 'turns'), 'moved')
+    all.push(removeImages(turn))
+    shown = [{ type: 'text', text: 'From your answer before:' }, ...images.map(({ state: _, ...image }) => image)]
+  }
+  show()
+  return all
+}
+
+const isImage = (part: AssistantPart): part is ImagePart => part.type === 'image'
+
+/** Removes the images of an assistant turn. A turn with only images gets a text instead, because user and assistant must alternate. */
+function removeImages(turn: AssistantTurn): AssistantTurn {
+  const rest = turn.content.filter((part) => !isImage(part))
+  const hasContent = rest.some((part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''))
+  return { ...turn, content: hasContent ? rest : [...rest, { type: 'text', text: '[image: see the next message]' }] }
+}
+
+/** An image, document, audio, or video that the client sent as a URL. */
+export type UrlPart = (ImagePart | FilePart | AudioPart | VideoPart) & { source: MediaSource & { type: 'url' } }
+
+/** Finds the parts that the target accepts as bytes but not as a URL, wherever they may end up. */
+export function findPartsToDownload(turns: readonly Turn[], traits: Traits): UrlPart[] {
+  const { inputs, toolResultInputs } = traits
+  return turns.flatMap((turn): UrlPart[] => {
+    if (turn.role === 'system') return []
+    if (turn.role !== 'tool') {
+      const parts: readonly Part[] = turn.content // in an assistant turn, only images have URLs
+      return parts.filter(canDownload).filter((part) => inputs.includes(part.type) && !takesUrl(part, inputs))
+    }
+    const inResults = turn.results.flatMap(({ content }) => content.filter(canDownload))
+    return inResults.filter((part) => {
+      const isTaken = takesUrl(part, inputs) || takesUrl(part, toolResultInputs)
+      return !isTaken && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
+    })
+  })
+}
+
+export function replaceSources(turns: readonly Turn[], sources: ReadonlyMap<object, MediaSource>): Turn[] {
+  const replaceSource = <P extends object>(part: P): P => {
+    const source = sources.get(part)
+    return source ? { ...part, source } : part
+  }
+  return turns.map((turn): Turn => {
+    if (turn.role === 'user') return { ...turn, content: turn.content.map(replaceSource) }
+    if (turn.role === 'assistant') return { ...turn, content: turn.content.map(replaceSource) }
+    if (turn.role !== 'tool') return turn
+    return {
+      ...turn,
+      results: turn.results.map((result) => ({ ...result, content: result.content.map(replaceSource) })),
+    }
+  })
+}
+
+/** Whether the part's source can be downloaded. YouTube pages are not video files, and only http and https URLs can be fetched. */
+function canDownload(part: Part): part is UrlPart {
+  if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
+  return /^https?:/i.test(part.source.url) && !isYouTubeUrl(part.source.url)
+}
+
+const takesUrl = ({ type }: UrlPart, inputs: readonly InputKind[]) =>
+  inputs.includes(type) && inputs.includes(`${type}-url`)

@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import type { Traits } from '../../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { CanonicalRequest, OutputFormat } from '../canonical-request.ts'
+import { isEnforceable } from '../canonical-schema.ts'
+import type { FunctionTool, ToolChoice } from '../canonical-tools.ts'
+import type { SystemTurn, Turn } from '../canonical-turns.ts'
+import { WRAPPER } from '../restore.ts'
+
+interface PreparedOutput {
+  output: OutputFormat | undefined
+  turns: Turn[]
+  /** The tool whose arguments are the answer, for a target that does not accept an output schema. */
+  tool: FunctionTool | undefined
+  /** Set if the answer is wrapped in an object, because its own schema does not describe one. */
+  isWrapped: boolean
+}
+
+/** Requests the output format in the way that the target supports: directly, by a tool that it must call, or by an instruction. */
+export function prepareOutput(
+  { output: requested, turns, toolChoice, tools }: Pick<CanonicalRequest, 'output' | 'turns' | 'toolChoice' | 'tools'>,
+  { traits, warnings }: TargetContext,
+): PreparedOutput {
+  const object = requested && !traits.plainOutput ? wrapOutput(requested) : undefined
+  const output = object ?? requested
+  const same: PreparedOutput = { output, turns, tool: undefined, isWrapped: object !== undefined }
+  if (!output) return same
+  if (traits.outputFormats.includes(output.type)) {
+    if (output.type === 'json-schema') return { ...same, output: settleStrict(output, traits) }
+    if (!traits.jsonNeedsWord || mentionsJson(turns)) return same
+    warnings.noteChanged('turns', 'added')
+    return { ...same, turns: addInstruction(turns) }
+  }
+  if (output.type === 'json-schema' && tools.length > 0 && mustCall(toolChoice)) return { ...same, output: undefined }
+  warnings.noteChanged('output', 'replaced')
+  if (output.type === 'json') return { ...same, output: undefined, turns: addInstruction(turns) }
+  const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
+  const tool: FunctionTool = { type: 'function', name, description, schema }
+  warnings.setPath(tool, 'output', { schema: '/output' })
+  return { ...same, output: undefined, tool }
+}
+
+/** Requests strict mode if the client wants it and the target would accept the schema in it. */
+function settleStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
+  const { prefersStrict, ...rest } = output
+  return prefersStrict && strictOutput && output.schema.type === 'object' && isEnforceable(output.schema)
+    ? { ...rest, strict: true }
+    : rest
+}
+
+/** Whether the model must call a tool. Then there is no answer whose format could be requested. */
+const mustCall = (choice: ToolChoice | undefined): boolean =>
+  choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
+
+const mentionsJson = (turns: readonly Turn[]) =>
+  turns.some(
+    (turn) => turn.role !== 'tool' && turn.content.some((part) => part.type === 'text' && /json/i.test(part.text)),
+  )
+
+const OUTPUT_TOOL = 'answer'
+
+function addInstruction(turns: readonly Turn[]): Turn[] {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const at = first === -1 ? turns.length : first
+  return [...turns.slice(0, at), JSON_ONLY, ...turns.slice(at)]
+}
+
+const JSON_ONLY: SystemTurn = {
+  role: 'system',
+  as: 'instructions',
+  content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
+}
+
+/** Wraps a schema of another type than object, the only type that most targets accept; `undefined` if there is no need. */
+function wrapOutput(output: OutputFormat): OutputFormat | undefined {
+  if (output.type !== 'json-schema') return undefined
+  const { type } = output.schema
+  if (typeof type !== 'string' || type === 'object') return undefined
+  return { ...output, schema: wrapSchema(output.schema) }
+}
+
+/** Keeps definitions at the root, where references look for them. */
+function wrapSchema({ $schema, $defs, definitions, ...schema }: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties: { [WRAPPER]: schema },
+    required: [WRAPPER],
+    additionalProperties: false,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  }
+}

@@ -1,0 +1,78 @@
+import type { OptionName, Traits } from '../../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { RequestOptions } from '../canonical-request.ts'
+import type { Warnings } from '../canonical-warnings.ts'
+
+/** Keeps the options that the target accepts, within its ranges. */
+export function prepareOptions(
+  options: RequestOptions,
+  {
+    traits,
+    supportedOptions,
+    warnings,
+  }: Pick<TargetContext, 'traits' | 'warnings'> & { supportedOptions: ReadonlySet<OptionName> },
+): RequestOptions {
+  const accepted: RequestOptions = { ...options }
+  if (accepted.candidates === 1) delete accepted.candidates
+  if (accepted.modalities?.every((modality) => modality === 'text')) delete accepted.modalities
+  const isAccepted = (name: OptionName) => supportedOptions.has(name) && !traits.lacks.includes(name)
+  if (accepted.cacheRetention !== undefined && isAccepted('cacheOptions') && supportedOptions.has('cacheRetention'))
+    settleRetention(accepted, isAccepted('cacheRetention'), warnings)
+  for (const name of Object.keys(accepted) as OptionName[]) {
+    // the options have no other keys
+    if (isAccepted(name)) continue
+    if (!isDefault(name, accepted[name])) {
+      if (ESSENTIAL.has(name)) warnings.refuse(name, 'the target does not support this.')
+      warnings.noteDropped(name)
+    }
+    delete accepted[name]
+  }
+  clamp(accepted, traits, warnings)
+  return accepted
+}
+
+/** Converts the retention to the newer `cacheOptions` if the target supports only those. OpenAI rejects requests with both. */
+function settleRetention(options: RequestOptions, isAccepted: boolean, warnings: Warnings) {
+  const { cacheOptions, cacheRetention } = options
+  const { mode, ttl } = cacheOptions ?? {}
+  if (isAccepted && (mode ?? ttl) === undefined) return
+  delete options.cacheRetention
+  if (isAccepted || ttl !== undefined) return // the newer option takes precedence
+  options.cacheOptions = { ...cacheOptions, ttl: cacheRetention === '24h' ? '12h' : '30m' }
+  warnings.noteChanged('cacheRetention', 'replaced')
+}
+
+/** Whether this is the default value of the option. Some clients send all defaults. */
+const isDefault = (name: OptionName, value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === DEFAULTS[name]
+
+const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
+  frequencyPenalty: 0,
+  parallelToolCalls: true,
+  presencePenalty: 0,
+  serviceTier: 'auto',
+  store: false,
+  temperature: 1,
+  topP: 1,
+  verbosity: 'medium',
+}
+
+/** Options without which the answer would be different. They are rejected rather than dropped. */
+const ESSENTIAL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
+
+function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
+  const { temperature, stop, maxOutputTokens } = options
+  if (temperature !== undefined && temperature > traits.maxTemperature) {
+    options.temperature = traits.maxTemperature
+    warnings.noteChanged('temperature', 'clamped')
+  }
+  if (stop && stop.length > traits.maxStopSequences) {
+    options.stop = stop.slice(0, traits.maxStopSequences)
+    warnings.noteChanged('stop', 'clamped')
+  }
+  if (maxOutputTokens === undefined) return
+  const limit = Math.max(traits.minOutputTokens, Math.min(maxOutputTokens, traits.maxOutputTokens ?? maxOutputTokens))
+  if (limit === maxOutputTokens) return
+  options.maxOutputTokens = limit
+  warnings.noteChanged('maxOutputTokens', 'clamped')
+}

@@ -1,0 +1,193 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { JsonObject } from '../../../../lib/json.ts'
+import type { Traits } from '../../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { AssistantPart, ServerToolPart, TextPart } from '../canonical-parts.ts'
+import { flattenSchema } from '../canonical-schema.ts'
+import {
+  dropTools,
+  type FunctionTool,
+  isHosted,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from '../canonical-tools.ts'
+import { separateParagraphs, type Turn } from '../canonical-turns.ts'
+import type { Warnings } from '../canonical-warnings.ts'
+import type { Renamer } from './tool-calls.ts'
+
+interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
+  rename: Renamer
+  /** The field that the choice comes from. An output format may be requested with a tool. */
+  chosenBy?: 'toolChoice' | 'output'
+}
+
+/** Drops the web search if the target has none, or none beside other tools. In the latter case, a forced search drops those. */
+export function dropSearch(
+  tools: readonly Tool[],
+  choice: ToolChoice | undefined,
+  { traits, warnings }: Pick<TargetContext, 'traits' | 'warnings'>,
+): Tool[] {
+  const isForced = choice?.type === 'tool' && !includesTool(tools, choice.name) // a web search has no name
+  if (traits.webSearch) {
+    const excludesTools = !traits.searchBesideTools && tools.some(isSearch) && !tools.every(isSearch)
+    if (!excludesTools) return [...tools]
+    if (isForced) return keepOnlySearch(tools, warnings)
+  }
+  return dropTools(tools, {
+    choice,
+    warnings,
+    isLacking: isSearch,
+    isForced: () => isForced,
+    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools'), 'the target has no built-in search.'),
+  })
+}
+
+const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-search'
+
+function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
+  return tools.filter((tool) => {
+    if (!isSearch(tool)) warnings.noteDropped(warnings.getPath(tool, 'tools'))
+    return isSearch(tool)
+  })
+}
+
+const includesTool = (tools: readonly Tool[], name: string) =>
+  tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
+
+/** Drops the tools that run on a vendor's side if the target does not know them. */
+export function dropHostedTools(
+  tools: readonly Tool[],
+  choice: ToolChoice | undefined,
+  { traits, warnings }: Pick<TargetContext, 'traits' | 'warnings'>,
+): Tool[] {
+  if (traits.ownTools) return [...tools]
+  return dropTools(tools, {
+    choice,
+    warnings,
+    isLacking: isHosted,
+    isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
+    refuse: (tool) => warnings.refuse(warnings.getPath(tool, 'tools'), 'the target does not run it.'),
+  })
+}
+
+/** Converts the tools to kinds and names that the target accepts. */
+export const prepareTools = (tools: readonly Tool[], target: ToolContext): Tool[] =>
+  tools.map((tool) => prepareTool(tool, target))
+
+function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Tool {
+  if (tool.type === 'web-search') return tool
+  const name = rename(tool.name)
+  if (tool.type === 'free-form') {
+    if (traits.freeFormTools) return { ...tool, name }
+    if (tool.grammar) warnings.noteDropped(warnings.getPath(tool, 'tools', 'grammar'))
+    const { description } = tool
+    return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
+  }
+  const flat = traits.unionTools || !tool.schema ? undefined : flattenSchema(tool.schema)
+  if (flat?.isLooser) warnings.noteChanged(warnings.getPath(tool, 'tools', 'schema'), 'replaced')
+  const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
+  const { strict, ...rest } = fitting
+  if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
+  if (strict) warnings.noteDropped(warnings.getPath(tool, 'tools', 'strict'))
+  return rest
+}
+
+/** The schema of a function that replaces a free-form tool. */
+const FREE_FORM: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+/** Converts the tool choice to a kind that the target has. If no such choice excludes the tools that must not be called, drops them. */
+export function prepareToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { traits, warnings, rename, chosenBy = 'toolChoice' }: ToolContext,
+): { toolChoice: ToolChoice | undefined; tools: Tool[] } {
+  const all = [...tools]
+  if (!choice) return { toolChoice: undefined, tools: all }
+  if (tools.length === 0) {
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.noteDropped(chosenBy) // there are no tools to choose from
+    return { toolChoice: undefined, tools: all }
+  }
+  const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
+  const only = (names: readonly string[]) =>
+    all.filter((tool) => tool.type === 'web-search' || names.includes(tool.name))
+  switch (choice.type) {
+    case 'auto':
+      return { toolChoice: choice, tools: all }
+    case 'none': {
+      const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // vendor tools would run despite the choice
+      return knows('none') && called.length > 0
+        ? { toolChoice: choice, tools: called }
+        : { toolChoice: undefined, tools: [] }
+    }
+    case 'required':
+      if (knows('required')) return { toolChoice: choice, tools: all }
+      warnings.noteChanged(chosenBy, 'replaced')
+      return { toolChoice: { type: 'auto' }, tools: all }
+    case 'tool': {
+      const name = rename(choice.name)
+      if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
+        if (knows('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
+        warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
+        return { toolChoice: { type: 'auto' }, tools: all }
+      }
+      if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
+      return prepareToolChoice({ type: 'required' }, only([name]), { traits, warnings, rename, chosenBy })
+    }
+    case 'allowed': {
+      const names = choice.names.map(rename)
+      if (knows('allowed')) return { toolChoice: { ...choice, names }, tools: all }
+      return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename, chosenBy })
+    }
+    default:
+      return assertNever(choice)
+  }
+}
+
+/** Anthropic's name for its web search, the only one that can be chosen. */
+const SEARCH = 'web_search'
+
+/** Declares tools that only the history mentions as briefly as possible, for targets that require some. */
+export const declareTools = (names: Iterable<string>): FunctionTool[] =>
+  [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
+
+/** Converts web searches in earlier answers to text, because another provider cannot read their records. */
+export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  return turns.map((turn): Turn => {
+    if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn
+    const inserted = new Set<AssistantPart>()
+    const content = turn.content.map((part) => {
+      if (!isServerTool(part)) return part
+      warnings.noteChanged(warnings.getPath(part, 'turns'), 'replaced')
+      const text = toTextPart(part)
+      inserted.add(text)
+      return text
+    })
+    return { ...turn, content: separateParagraphs(content, inserted) }
+  })
+}
+
+const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
+
+/** Replaces files and encrypted data, which cost tokens and are useless to a model as text. */
+const replaceBytes = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' && /^(?:data:[^,\s]*,)?[\w+/=-]{200,}$/.test(value) ? '[left out]' : value
+
+function toTextPart({ query, error, results, hosted }: ServerToolPart): TextPart {
+  if (hosted) {
+    const lines = [`[Ran ${hosted.name}: ${JSON.stringify(hosted.input)}]`, JSON.stringify(hosted.result, replaceBytes)]
+    return { type: 'text', text: lines.join('\n') }
+  }
+  const found = results.map(({ title, url, text }) =>
+    [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
+  )
+  return {
+    type: 'text',
+    text: [`[Searched the web for: ${query}]`, ...(error ? [`Error: ${error}`] : []), ...found].join('\n'),
+  }
+}

@@ -1,0 +1,136 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { removeBillingLine } from '../../claude-code.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { Part } from '../canonical-parts.ts'
+import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../canonical-turns.ts'
+
+/**
+ * Puts instructions where the target accepts them. Those after the first turn never move to the front, where they would mean something else
+ * and break every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions.
+ * Some targets only accept them directly before an answer.
+ */
+export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const fitted: Turn[] = []
+  let waiting: SystemTurn[] = []
+  /** Adds the waiting instructions, as late as they still apply to the next answer. */
+  const place = () => {
+    if (waiting.length === 0) return
+    const isAfterUser = fitted.at(-1)?.role !== 'assistant'
+    if (traits.lateSystem && isAfterUser) fitted.push(...waiting)
+    else {
+      warn()
+      fitted.push(wrapInstructions(waiting))
+    }
+    waiting = []
+  }
+  const warn = () => {
+    for (const turn of waiting) warnings.noteChanged(warnings.getPath(turn, 'turns'), 'moved')
+  }
+  turns.forEach((turn, index) => {
+    if (turn.role === 'system') {
+      const known: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
+      if (traits.lateSystem === true || first === -1 || index < first) fitted.push(known)
+      else waiting.push(known)
+      return
+    }
+    if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
+      warn()
+      fitted.push(turn)
+      return
+    }
+    if (turn.role === 'user' && waiting.length > 0) {
+      warn()
+      fitted.push({ ...turn, content: [...wrapInstructions(waiting).content, ...turn.content] })
+      waiting = []
+      return
+    }
+    place()
+    fitted.push(turn)
+  })
+  place()
+  return fitted
+}
+
+/** Removes Claude Code's billing line from the first instructions. It isn't content, so no warning names it. */
+export function dropBilling(turns: readonly Turn[]): readonly Turn[] {
+  const [first, ...rest] = turns
+  const [part, ...others] = first?.role === 'system' ? first.content : []
+  const text = part && removeBillingLine(part.text)
+  if (first?.role !== 'system' || !part || text === undefined || text === part.text) return turns
+  const content = text.trim() === '' ? others : [{ ...part, text }, ...others]
+  return content.length > 0 ? [{ ...first, content }, ...rest] : rest
+}
+
+function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
+  return {
+    role: 'user',
+    content: turns.map(({ content }) => {
+      const text = content.map((part) => part.text).join('\n\n')
+      const cache = content.findLast((part) => part.cache)?.cache
+      return { type: 'text', text: `<system>\n${text}\n</system>`, ...(cache && { cache }) }
+    }),
+  }
+}
+
+/**
+ * Removes empty texts and empty turns, which several providers reject. Keeps an empty user turn without another one beside it, because the
+ * model would otherwise continue its own text. If the target rejects empty text, the turn becomes a request to continue.
+ */
+export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[] {
+  const kept: Turn[] = []
+  turns.forEach((turn, index) => {
+    const rest = dropEmptyParts(turn, target)
+    const hasUserBeside = isUserTurn(kept.at(-1)) || isUserTurn(turns[index + 1])
+    const { length } = rest.role === 'tool' ? rest.results : rest.content
+    if (length > 0) kept.push(rest)
+    else if (rest.role === 'user' && !hasUserBeside) kept.push(continueTurn(rest, target))
+  })
+  return kept
+}
+
+function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
+  const isKept = (part: Part) => isMeaningful(part, traits.emptyText === 'refused')
+  switch (turn.role) {
+    case 'system':
+      return { ...turn, content: turn.content.filter(isKept) }
+    case 'user':
+      return { ...turn, content: turn.content.filter(isKept) }
+    case 'assistant':
+      return { ...turn, content: turn.content.filter(isKept) }
+    case 'tool':
+      return {
+        ...turn,
+        results: turn.results.map((result) => ({ ...result, content: result.content.filter(isKept) })),
+      }
+    default:
+      return assertNever(turn)
+  }
+}
+
+/** Whether the part has content for a provider. `needsWords`: the provider rejects text that is only white space. */
+export function isMeaningful(part: Part, needsWords: boolean): boolean {
+  const isText = (text: string) => (needsWords ? text.trim() : text) !== ''
+  if (part.type === 'text') return isText(part.text) || part.state !== undefined
+  return part.type !== 'refusal' || isText(part.text)
+}
+
+/** Whether the turn counts as the user's. Tool results do, because formats with two roles send them as the user's. */
+const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
+
+function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
+  if (traits.emptyText === 'taken') return turn
+  warnings.noteChanged(warnings.getPath(turn, 'turns'), 'replaced')
+  return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
+}
+
+/** Adds a request to continue after an assistant turn at the end, for a target that cannot continue one. */
+export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
+  const last = turns.at(-1)
+  if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
+    return [...turns]
+  warnings.noteChanged('turns', 'added')
+  return [...turns, CONTINUE]
+}
+
+const CONTINUE: UserTurn = { role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] }

@@ -1,0 +1,125 @@
+import type { OptionName } from '../../../../traits.ts'
+import { ignoresBilling } from '../../claude-code.ts'
+import type { TargetContext } from '../../translator.ts'
+import { refuseForeignCompaction } from '../canonical-compaction.ts'
+import type { CacheMark } from '../canonical-parts.ts'
+import type { CanonicalRequest, RequestOptions } from '../canonical-request.ts'
+import type { FunctionTool, Tool, ToolChoice } from '../canonical-tools.ts'
+import type { Turn } from '../canonical-turns.ts'
+import { omitUndefined } from '../canonical-values.ts'
+import type { Restoration } from '../restore.ts'
+import { fitCacheMarks, moveMarksOfBlanks } from './cache-marks.ts'
+import { fitInputs } from './inputs.ts'
+import { prepareOutput } from './output.ts'
+import { prepareOptions } from './prepare-options.ts'
+import {
+  declareTools,
+  dropHostedTools,
+  dropSearch,
+  fitServerTools,
+  prepareToolChoice,
+  prepareTools,
+} from './prepare-tools.ts'
+import { dropBilling, dropEmpty, fitEnd, fitSystem } from './prepare-turns.ts'
+import { keepOwnState, settleReasoning } from './reasoning.ts'
+import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
+import { makeIdsUnique, pairTools } from './tool-results.ts'
+
+/** A request adapted to one target, and the changes to undo in its answer. */
+export interface PreparedRequest {
+  request: CanonicalRequest
+  restoration: Restoration
+}
+
+type PrepareContext = TargetContext & { supportedOptions: ReadonlySet<OptionName> }
+
+/**
+ * Adapts a request to the traits of one target of any format. Each loss is a warning, and a loss that would change the meaning is rejected.
+ * Does not change the given request, so the next target starts from it again.
+ */
+export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
+  const { traits, origin, warnings } = target
+  refuseForeignCompaction(request.turns, target)
+  const prepared = prepareOutput(request, target)
+  const calls = collectCalls(request.turns)
+  const names = new Set([
+    ...listNames(request.tools),
+    ...calls.names,
+    ...listNames(prepared.tool ? [prepared.tool] : []),
+  ])
+  const rename = createRenamer(names, traits.toolNames)
+
+  const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
+  const own = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
+  const readable = fitInputs(own, target)
+  const paired = moveMarksOfBlanks(pairTools(readable, warnings), target)
+  const unique = makeIdsUnique(dropEmpty(paired, target))
+  const renameId = createRenamer(collectCalls(unique).ids, traits.toolIds)
+  const conversation = fitCalls(unique, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
+
+  const chosen = chooseTools(request, prepared.tool, conversation, { ...target, rename })
+  const {
+    tools,
+    turns: marked,
+    auto,
+  } = fitCacheMarks(
+    { tools: chosen.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
+    { ...target, takesAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
+  )
+  const turns = fitEnd(marked, target)
+  const options = prepareOptions(updateAutoMark(request.options, auto), target)
+  const toolChoice = settleReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
+  if (tools.length === 0) delete options.parallelToolCalls
+
+  return {
+    request: omitUndefined<CanonicalRequest>({
+      ...request,
+      turns,
+      tools,
+      output: prepared.output,
+      toolChoice,
+      options,
+    }),
+    restoration: {
+      toolNames: new Map([...names].map((name) => [rename(name), name] as const).filter(([to, from]) => to !== from)),
+      freeFormTools: new Set(
+        traits.freeFormTools ? [] : listNames(request.tools.filter(({ type }) => type === 'free-form')),
+      ),
+      callIds: calls.ids,
+      ...(prepared.tool && { outputTool: prepared.tool.name }),
+      ...(prepared.isWrapped && { isWrapped: true }),
+    },
+  }
+}
+
+/** Updates the mark on the whole request, which may have moved to its last item. */
+function updateAutoMark(options: RequestOptions, auto: CacheMark | undefined): RequestOptions {
+  if (options.cacheOptions?.auto === auto) return options
+  const { cacheOptions: { auto: _, ...others } = {}, ...rest } = options
+  const cacheOptions = auto ? { ...others, auto } : others
+  return Object.keys(cacheOptions).length > 0 ? { ...rest, cacheOptions } : rest
+}
+
+/** Chooses the tools and the tool choice for the target. `turns` are already adapted to it. */
+function chooseTools(
+  request: CanonicalRequest,
+  outputTool: FunctionTool | undefined,
+  turns: readonly Turn[],
+  target: PrepareContext & { rename: Renamer },
+): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
+  const offered = dropSearch(dropHostedTools(request.tools, request.toolChoice, target), request.toolChoice, target)
+  const tools = prepareTools(outputTool ? [...offered, outputTool] : offered, target)
+  const choice = outputTool ? requireOutputTool(outputTool, request) : request.toolChoice
+  const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })
+  if (chosen.tools.length > 0 || !target.traits.declaresTools) return chosen
+  return { ...chosen, tools: declareTools(collectCalls(turns).names) }
+}
+
+/** Forces the output tool. If the client has tools too, requires any call. */
+function requireOutputTool({ name }: FunctionTool, { tools, toolChoice }: CanonicalRequest): ToolChoice {
+  if (toolChoice?.type === 'allowed') return { type: 'allowed', mode: 'required', names: [...toolChoice.names, name] }
+  return tools.length > 0 && toolChoice?.type !== 'none' ? { type: 'required' } : { type: 'tool', name }
+}
+
+const listNames = (tools: readonly Tool[]): string[] =>
+  tools.flatMap((tool) => (tool.type === 'web-search' ? [] : [tool.name]))

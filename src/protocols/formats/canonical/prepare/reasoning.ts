@@ -1,0 +1,172 @@
+import type { Effort, ReasoningTraits, Traits } from '../../../../traits.ts'
+import type { TargetContext } from '../../translator.ts'
+import { EFFORTS } from '../base-traits.ts'
+import type { AssistantPart, UserPart } from '../canonical-parts.ts'
+import type { ReasoningOptions, RequestOptions } from '../canonical-request.ts'
+import { belongsTo, type Origin } from '../canonical-state.ts'
+import type { Tool, ToolChoice } from '../canonical-tools.ts'
+import type { AssistantTurn, Turn } from '../canonical-turns.ts'
+import { omitUndefined } from '../canonical-values.ts'
+import type { Warnings } from '../canonical-warnings.ts'
+
+interface ReasoningSettings {
+  /** Changed in place. */
+  options: RequestOptions
+  tools: readonly Tool[]
+  toolChoice: ToolChoice | undefined
+}
+
+/**
+ * Reconciles effort, budget, and tool choice. If the target cannot reason before a forced call, the call takes precedence over an effort,
+ * but not over a budget. Drops the options that the target rejects while it reasons.
+ */
+export function settleReasoning(
+  { options, tools, toolChoice }: ReasoningSettings,
+  target: TargetContext,
+): ToolChoice | undefined {
+  const { traits, warnings } = target
+  const { refusesForcedTool, refusesTools } = traits.reasoning
+  const requested = options.reasoning
+  if (requested) {
+    delete options.reasoning
+    const limit = options.maxOutputTokens ?? traits.maxOutputTokens
+    const reasoning = fitReasoning(requested, { traits, warnings, maxOutputTokens: limit })
+    if (reasoning) options.reasoning = reasoning
+  }
+
+  let choice = toolChoice
+  const isForced = choice?.type === 'required' || choice?.type === 'tool'
+  const isConflict =
+    (refusesForcedTool && isForced) || (refusesTools && tools.some(({ type }) => type !== 'web-search'))
+  if (isConflict && isReasoning(options.reasoning, traits)) {
+    if (refusesTools || requested?.budget === undefined) disableReasoning(options, target)
+    else {
+      warnings.noteChanged('toolChoice', 'replaced')
+      choice = { type: 'auto' }
+    }
+  }
+  if (isReasoning(options.reasoning, traits)) dropExcluded(options, target)
+  return choice
+}
+
+function isReasoning(reasoning: ReasoningOptions | undefined, { reasoning: { isDefault } }: Traits): boolean {
+  const { effort, budget } = reasoning ?? {}
+  return effort === undefined && budget === undefined ? isDefault : effort !== 'none'
+}
+
+/** Sends the effort `none` only to a target that reasons by default and accepts it. */
+function disableReasoning(options: RequestOptions, { traits, warnings }: TargetContext) {
+  const { efforts, isDefault } = traits.reasoning
+  if (options.reasoning) warnings.noteDropped('reasoning')
+  else warnings.noteChanged('reasoning', 'added')
+  delete options.reasoning
+  if (isDefault && efforts.includes('none')) options.reasoning = { effort: 'none', budget: 0 }
+}
+
+function dropExcluded(options: RequestOptions, { traits, warnings }: TargetContext) {
+  for (const name of traits.reasoning.excludes) {
+    if (options[name] === undefined) continue
+    warnings.noteDropped(name)
+    delete options[name]
+  }
+}
+
+interface BudgetTarget {
+  traits: { reasoning: ReasoningTraits }
+  warnings: Warnings
+  maxOutputTokens: number | undefined
+}
+
+/** Fits effort and budget to each other and to the target. Both are absent if the client only chose whether to show reasoning. */
+function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
+  const { traits, warnings } = target
+  const { reasoning } = traits
+  const isShown = requested.show !== undefined && requested.show !== 'none'
+  if (requested.effort === undefined && requested.budget === undefined) {
+    if (reasoning.by !== 'none') return requested
+    if (isShown) warnings.noteDropped('show')
+    return undefined
+  }
+  if (reasoning.by === 'none') {
+    if (requested.effort !== 'none' && requested.budget !== 0) warnings.noteDropped('reasoning')
+    if (isShown) warnings.noteDropped('show')
+    return undefined
+  }
+  const isAuto = requested.effort === undefined && requested.budget === 'auto'
+  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can choose by itself
+  if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
+  const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
+  const effort = nearestEffort(wanted, reasoning.efforts)
+  if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
+  const budget = effort === 'none' ? 0 : fitBudget(effort, requested.budget, target)
+  if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requested.show })
+  warnings.noteDropped('reasoning') // the limit leaves no room for reasoning
+  return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
+}
+
+/** Converts a budget to an effort, with the bounds that gateways agree on. `minimal` and `max` have to be named. */
+export function toEffort(budget: number): Effort {
+  if (budget === 0) return 'none'
+  if (budget <= 2_048) return 'low'
+  if (budget < 10_000) return 'medium'
+  return budget < 24_000 ? 'high' : 'xhigh'
+}
+
+function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
+  if (efforts.length === 0 || efforts.includes(wanted)) return wanted
+  const at = EFFORTS.indexOf(wanted)
+  // `none` is not near any other effort: a request for reasoning must get some.
+  const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
+  const candidates = others.length > 0 ? others : efforts
+  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
+  return candidates.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+}
+
+/** Fits the reasoning tokens into the target's range and the output limit. Returns `undefined` if none fit. */
+function fitBudget(
+  effort: Effort,
+  requested: ReasoningOptions['budget'],
+  target: BudgetTarget,
+): number | 'auto' | undefined {
+  const { traits, warnings, maxOutputTokens = Number.POSITIVE_INFINITY } = target
+  const { by, budgets, minBudget, maxBudget } = traits.reasoning
+  if (requested === 'auto' && by !== 'budget') return 'auto'
+  const wanted = typeof requested === 'number' ? requested : budgets[effort]
+  const room =
+    typeof requested === 'number'
+      ? maxOutputTokens - 1
+      : Math.max(minBudget, Math.floor(maxOutputTokens * REASONING_SHARE))
+  const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
+  if (by !== 'budget') return budget
+  if (budget < minBudget || budget >= maxOutputTokens) return undefined
+  if (typeof requested === 'number' && budget !== requested) warnings.noteChanged('reasoning', 'clamped')
+  return budget
+}
+
+/** The share of the output limit that reasoning may use, to leave room for the answer. */
+const REASONING_SHARE = 0.8
+
+/** Keeps reasoning and signatures only if this target made them and accepts them. Drops the rest without a warning, as no one else can read it. */
+export function keepOwnState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
+  const loopStart = turns.findLastIndex(({ role }) => role === 'user')
+  return turns.map((turn, index) => {
+    if (turn.role === 'user') return { ...turn, content: turn.content.map((part) => keepPartState(part, origin)) }
+    if (turn.role !== 'assistant') return turn
+    const keeps = replay === 'always' || (replay === 'tool-loop' && index > loopStart)
+    return keepTurnState(turn, origin, keeps)
+  })
+}
+
+function keepTurnState(turn: AssistantTurn, origin: Origin, keepsReasoning: boolean): AssistantTurn {
+  const content = turn.content.flatMap((part): AssistantPart[] => {
+    if (part.type !== 'reasoning') return [keepPartState(part, origin)]
+    return keepsReasoning && part.state && belongsTo(part.state, origin) ? [part] : []
+  })
+  return { ...turn, content }
+}
+
+function keepPartState<P extends UserPart | AssistantPart>(part: P, origin: Origin): P {
+  if (!('state' in part) || !part.state || belongsTo(part.state, origin)) return part
+  const { state: _, ...rest } = part
+  return rest as P // the state of every part is optional
+}

@@ -1,0 +1,115 @@
+import type { AssistantPart, ToolCallPart } from '../canonical-parts.ts'
+import type { AssistantTurn, ToolResult, Turn, UserTurn } from '../canonical-turns.ts'
+import type { Warnings } from '../canonical-warnings.ts'
+import { createUniqueIds } from '../ids.ts'
+
+/**
+ * Puts each result directly after its call: one tool turn for each assistant turn with calls, in the order of the calls. Assistant content
+ * between a call and its result joins the turn of the call; user and developer turns in between move after the results. The last result of
+ * a call counts. A result without a call becomes a user turn. A call without a result gets one that reports that, except at the very end.
+ */
+export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
+  const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
+  const orphans = new Map<Turn, ToolResult[]>()
+  const callers = new Map<string, AssistantTurn>() // by call ID: the last turn that used it, because IDs may repeat
+  const joining = new Map<AssistantTurn, AssistantPart[]>() // content before the results, by the turn with the calls
+  const joined = new Set<Turn>()
+  let caller: AssistantTurn | undefined
+  let pending: AssistantTurn[] = [] // assistant turns since the caller's, which join it if another call gets its first result
+  const listOrphans = (turn: Turn) => {
+    const known = orphans.get(turn) ?? []
+    orphans.set(turn, known)
+    return known
+  }
+
+  function join() {
+    if (!caller || pending.length === 0) return
+    const content = joining.get(caller) ?? []
+    joining.set(caller, content)
+    for (const turn of pending) {
+      content.push(...turn.content)
+      joined.add(turn)
+    }
+    pending = []
+  }
+
+  for (const turn of turns) {
+    if (turn.role === 'assistant') {
+      const calls = getCalls(turn)
+      if (calls.length === 0) pending.push(turn)
+      else {
+        groups.set(turn, new Map())
+        caller = turn
+        pending = []
+      }
+      for (const { id } of calls) callers.set(id, turn)
+    }
+    if (turn.role !== 'tool') continue
+    for (const result of turn.results) {
+      const calling = callers.get(result.callId)
+      const results = calling && groups.get(calling)
+      const before = results?.get(result.callId)
+      if (before) warnings.noteDropped(warnings.getPath(before, 'turns'))
+      else if (results) join()
+      if (results) results.set(result.callId, result)
+      else listOrphans(turn).push(result)
+    }
+  }
+  return turns.flatMap((turn, index): Turn[] => {
+    if (turn.role === 'tool') return (orphans.get(turn) ?? []).map((result) => toUserTurn(result, warnings))
+    if (turn.role !== 'assistant') return [turn]
+    if (joined.has(turn)) return []
+    const results = groups.get(turn)
+    if (!results) return [turn]
+    const more = joining.get(turn)
+    const whole = more ? { ...turn, content: [...turn.content, ...more] } : turn
+    return addResults(whole, results, { isLast: index === turns.length - 1, warnings })
+  })
+}
+
+const getCalls = ({ content }: AssistantTurn): ToolCallPart[] => content.filter((part) => part.type === 'tool-call')
+
+function addResults(
+  turn: AssistantTurn,
+  found: ReadonlyMap<string, ToolResult>,
+  { isLast, warnings }: { isLast: boolean; warnings: Warnings },
+): Turn[] {
+  if (isLast) return [turn]
+  return [turn, { role: 'tool', results: getCalls(turn).map((call) => toResult(call, found.get(call.id), warnings)) }]
+}
+
+/** Adds the name and kind of the call, which not every client repeats, to its result. */
+function toResult(call: ToolCallPart, result: ToolResult | undefined, warnings: Warnings): ToolResult {
+  const { isFreeForm: _, ...found } = result ?? createMissingResult(call, warnings)
+  const { name, isFreeForm } = call
+  return isFreeForm ? { ...found, name, isFreeForm } : { ...found, name }
+}
+
+function createMissingResult(call: ToolCallPart, warnings: Warnings): ToolResult {
+  warnings.noteChanged(warnings.getPath(call, 'turns'), 'added')
+  return { callId: call.id, content: [{ type: 'text', text: '[no result recorded]' }], isError: true }
+}
+
+function toUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
+  warnings.noteChanged(warnings.getPath(result, 'turns'), 'replaced')
+  return { role: 'user', content: result.content }
+}
+
+/**
+ * Makes the IDs of calls unique: some models count from 0 in each answer, and Anthropic rejects a conversation with a repeated ID. Results
+ * must follow their calls directly, in the same order. Later turns never change the IDs of earlier ones.
+ */
+export function makeIdsUnique(turns: readonly Turn[]): Turn[] {
+  const unique = createUniqueIds()
+  let ids: string[] = [] // call IDs of the last assistant turn
+  return turns.map((turn): Turn => {
+    if (turn.role === 'tool') {
+      const results = turn.results.map((result, index) => ({ ...result, callId: ids[index] ?? result.callId }))
+      return { ...turn, results }
+    }
+    if (turn.role !== 'assistant') return turn
+    const content = turn.content.map((part) => (part.type === 'tool-call' ? { ...part, id: unique(part.id) } : part))
+    ids = content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
+    return { ...turn, content }
+  })
+}

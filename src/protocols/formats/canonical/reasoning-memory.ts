@@ -1,0 +1,220 @@
+import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
+import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from './canonical-parts.ts'
+import type { OpaqueState, Origin } from './canonical-state.ts'
+import type { StreamEvent } from './canonical-stream.ts'
+import type { AssistantTurn, Turn } from './canonical-turns.ts'
+import { hashToHex } from './ids.ts'
+
+/**
+ * Stores the reasoning before tool calls, for clients that only send back the calls, because many drop everything that their format has no field for.
+ * It is found by the ID of the call, per owner, in process memory; the oldest is evicted first. Some models count their calls from 0, so such an ID
+ * is stored with its conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise take a comment for the
+ * answer.
+ */
+export interface ReasoningMemory {
+  /** Stores the reasoning of an answer to a conversation. */
+  keep(conversation: AnsweredConversation, parts: readonly AssistantPart[]): void
+  /** Does the same for a stream, and passes its events on to `emit`. */
+  listen(conversation: AnsweredConversation, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+  /** Adds stored reasoning to the calls of the turns, except in turns where the client sent state. Phases only go back to their origin. */
+  recall(owner: string, turns: Turn[], target?: Origin): Turn[]
+}
+
+/** The conversation that an answer belongs to. */
+interface AnsweredConversation {
+  owner: string
+  turns: readonly Turn[]
+  /** The origin of the answer. */
+  origin?: Origin
+}
+
+interface AnsweredPlace extends Pick<AnsweredConversation, 'owner' | 'origin'> {
+  place: LazyPlace
+}
+
+interface Memory {
+  reasoning: ReasoningPart[]
+  state: OpaqueState | undefined
+  /** The phase of the text before the call, and the origin of that text. */
+  phase: { is: TextPart['phase']; origin: Origin | undefined } | undefined
+  /** The size in characters. */
+  size: number
+}
+
+const MAX_CALLS = 10_000
+const MAX_CHARACTERS = 16 * 1024 * 1024
+const MAX_ENTRY_CHARACTERS = 1024 * 1024
+
+export function createReasoningMemory(): ReasoningMemory {
+  const memories = new Map<string, Memory>()
+  let characters = 0
+
+  function evict(key: string) {
+    characters -= memories.get(key)?.size ?? 0
+    memories.delete(key)
+  }
+
+  function remember(key: string, { reasoning, state, phase }: Omit<Memory, 'size'>) {
+    const sizes = reasoning.map((part) => part.text.length + getSize(part.state))
+    const size = sizes.reduce((sum, one) => sum + one, key.length + getSize(state))
+    if (size > MAX_ENTRY_CHARACTERS) return
+    evict(key)
+    memories.set(key, { reasoning, state, phase, size })
+    characters += size
+    for (const oldest of memories.keys()) {
+      if (memories.size <= MAX_CALLS && characters <= MAX_CHARACTERS) break
+      evict(oldest)
+    }
+  }
+
+  function keep({ owner, place, origin }: AnsweredPlace, parts: readonly AssistantPart[]) {
+    let reasoning: ReasoningPart[] = []
+    let phase: Memory['phase']
+    for (const part of parts) {
+      if (part.type === 'reasoning' && part.state) reasoning.push(part)
+      if (part.type === 'text' && part.phase) phase = { is: part.phase, origin }
+      if (part.type !== 'tool-call') continue
+      const { state } = part
+      if (reasoning.length > 0 || state || phase) remember(toKey(owner, place, part), { reasoning, state, phase })
+      reasoning = []
+      phase = undefined
+    }
+  }
+
+  /** Puts the first reasoning at the start of the turn, and later reasoning directly before its call. */
+  function recallTurn(owner: string, place: LazyPlace, turn: AssistantTurn): AssistantTurn {
+    if (turn.content.some((part) => 'state' in part && part.state)) return turn
+    const first: ReasoningPart[] = []
+    let calls = 0
+    const content = turn.content.flatMap((part): AssistantPart[] => {
+      if (part.type !== 'tool-call') return [part]
+      const known = memories.get(toKey(owner, place, part))
+      if (calls++ === 0 && known) first.push(...known.reasoning)
+      const reasoning = calls > 1 && known ? known.reasoning : []
+      return [...reasoning, known?.state ? { ...part, state: known.state } : part]
+    })
+    return { ...turn, content: [...first, ...content] }
+  }
+
+  /** Adds the stored phases to the texts before calls. Texts after the last call have none. */
+  function addPhases(owner: string, place: LazyPlace, turn: AssistantTurn, target: Origin): AssistantTurn {
+    let phase: TextPart['phase']
+    const content = turn.content.toReversed().map((part): AssistantPart => {
+      if (part.type === 'text') return phase && !part.phase ? { ...part, phase } : part
+      if (part.type !== 'tool-call') return part
+      const known = memories.get(toKey(owner, place, part))?.phase
+      phase = isSame(known?.origin, target) ? known?.is : undefined
+      return part
+    })
+    return { ...turn, content: content.toReversed() }
+  }
+
+  return {
+    keep: (conversation, parts) => keep(locateAnswer(conversation), parts),
+    listen(conversation, emit) {
+      const { place, ...answered } = locateAnswer(conversation)
+      const found = place() // computed now, because the texts would otherwise stay in memory as long as the stream
+      return collectParts((parts) => keep({ ...answered, place: () => found }, parts), emit)
+    },
+    recall(owner, turns, target) {
+      if (memories.size === 0) return turns
+      const places = createLazyPlaces(turns)
+      return turns.map((turn, index) => {
+        if (turn.role !== 'assistant') return turn
+        const place = places.at(index)
+        const whole = recallTurn(owner, place, turn)
+        return target?.format === 'openai-responses' ? addPhases(owner, place, whole, target) : whole
+      })
+    },
+  }
+}
+
+const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
+
+/** A place, computed on demand for calls whose ID is not random. */
+type LazyPlace = () => string
+
+function createLazyPlaces(turns: readonly Turn[]): { at(index: number): LazyPlace } {
+  let found: string[] | undefined
+  const find = () => {
+    found ??= locateTurns(turns)
+    return found
+  }
+  return { at: (index) => () => find()[index] ?? '' }
+}
+
+function locateAnswer({ turns, ...answered }: AnsweredConversation): AnsweredPlace {
+  const first = turns.findIndex(({ role }) => role === 'user')
+  const last = turns.findLast(({ role }) => role === 'user')
+  if (!last) return { ...answered, place: () => '' }
+  const before = turns.slice(0, first + 1).flatMap((turn) => getWords(turn) ?? [])
+  const words = getWords(last) ?? ''
+  return { ...answered, place: () => placeAfter(hashText(before.join('\n')), words) }
+}
+
+function locateTurns(turns: readonly Turn[]): string[] {
+  const before: string[] = []
+  let start: string | undefined
+  let next = ''
+  return turns.map((turn) => {
+    const place = next
+    const words = getWords(turn)
+    if (words === undefined) return place
+    if (start === undefined) before.push(words)
+    if (turn.role === 'system') return place
+    start ??= hashText(before.join('\n'))
+    next = placeAfter(start, words)
+    return place
+  })
+}
+
+/** A place is the hash of the instructions and the first user turn (`start`), and the last user turn, which clients keep in a tool loop. */
+const placeAfter = (start: string, words: string) => `${start} ${hashText(words)}`
+
+/** The text of instructions or of a user; `undefined` for other turns. */
+const getWords = (turn: Turn): string | undefined =>
+  turn.role === 'system' || turn.role === 'user'
+    ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    : undefined
+
+const hashText = (text: string) => hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)
+
+const toKey = (owner: string, place: LazyPlace, { id, name }: ToolCallPart) =>
+  isRandom(id) ? `${owner} ${id}` : `${owner} ${id} ${name} ${place()}`
+
+/** Whether the ID is random, rather than the name of a function and a number. */
+const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run) => /\d.*\d/.test(run))
+
+const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
+
+/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Does not keep texts and arguments. */
+function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
+  const parts = new Map<number, KeptPart>()
+  const texts = new Map<number, TextBuffer>()
+
+  function whole(): AssistantPart[] {
+    return Array.from(parts, ([key, part]) =>
+      part.type === 'reasoning' ? { ...part, text: part.text + (texts.get(key)?.text ?? '') } : part,
+    )
+  }
+
+  /** Whether all reasoning is short enough to store. Longer reasoning is not buffered. */
+  const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
+
+  return (event: StreamEvent): void => {
+    if (event.type === 'part-start' && event.candidate === 0 && isKept(event.part)) {
+      parts.set(event.key, event.part)
+      if (event.part.type === 'reasoning') texts.set(event.key, createTextBuffer(MAX_ENTRY_CHARACTERS))
+    } else if (event.type === 'part-delta') texts.get(event.key)?.add(event.text)
+    else if (event.type === 'part-state') {
+      const part = parts.get(event.key)
+      if (part) parts.set(event.key, { ...part, state: event.state })
+    } else if (event.type === 'end' && parts.size > 0 && isKeepable()) onWhole(whole())
+    emit(event)
+  }
+}
+
+type KeptPart = ReasoningPart | ToolCallPart | TextPart
+
+const isKept = (part: AssistantPart): part is KeptPart =>
+  part.type === 'reasoning' || part.type === 'tool-call' || (part.type === 'text' && part.phase !== undefined)

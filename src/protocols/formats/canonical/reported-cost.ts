@@ -1,0 +1,136 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { rememberByName } from '../../../lib/maps.ts'
+import type { TokenUsage } from './canonical-answer.ts'
+import { readServedTier } from './tiers.ts'
+
+type Charge = Pick<TokenUsage, 'costUsd'>
+
+/**
+ * Reads the provider's charge in US dollars from the `usage` of an answer; no field if it isn't reported. Amounts may be numbers or
+ * strings: `cost` at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at
+ * DeepInfra, `cost_usd_total` at LLM Gateway.
+ */
+export function readCost(usage: JsonObject): Charge {
+  if (!hasCostName(usage)) return {}
+  if (isForeign(usage.currency)) return {}
+  const ticks = readAmount(usage.cost_in_usd_ticks, MAX_USD * TICKS_PER_USD)
+  if (ticks !== undefined) return { costUsd: ticks / TICKS_PER_USD }
+  const nanos = readAmount(usage.cost_in_nano_usd, MAX_USD * NANOS_PER_USD)
+  if (nanos !== undefined) return { costUsd: nanos / NANOS_PER_USD }
+  if (isObject(usage.cost)) return readTotal(usage.cost)
+  const cost = readAmount(usage.cost)
+  return cost === undefined ? firstAmount(usage, NAMES) : withUpstreamCost(cost, usage)
+}
+
+/**
+ * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the
+ * fee shows that it was your key. The fee by itself is not the cost.
+ */
+function withUpstreamCost(cost: number, { is_byok: isOwnKey, cost_details: details }: JsonObject): Charge {
+  const upstream = isObject(details) ? readUpstreamCost(details) : undefined
+  const isFee = isOwnKey === true || (isOwnKey !== false && upstream !== undefined && upstream > cost)
+  if (!isFee) return { costUsd: cost }
+  return upstream === undefined ? {} : { costUsd: cost + upstream }
+}
+
+/** Reads the vendor's charge. OpenRouter may only report its parts. */
+function readUpstreamCost(details: JsonObject): number | undefined {
+  const total = readAmount(details.upstream_inference_cost)
+  if (total !== undefined) return total
+  const input = readAmount(details.upstream_inference_prompt_cost ?? details.upstream_inference_input_cost)
+  const output = readAmount(details.upstream_inference_completions_cost ?? details.upstream_inference_output_cost)
+  return input === undefined || output === undefined ? undefined : input + output
+}
+
+function readTotal(cost: JsonObject, depth = 0): Charge {
+  if (isForeign(cost.currency) || depth > MAX_DEPTH) return {}
+  return firstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
+}
+
+/** No vendor nests a cost deeper, and answers may nest 10,000 levels (lib/json.ts). */
+const MAX_DEPTH = 4
+
+/** Checks for a cost first, because most usages have none and would be searched for each name. */
+function hasCostName(usage: JsonObject): boolean {
+  for (const name in usage) if (isCostName(name)) return true
+  return false
+}
+
+const isCostName = rememberByName(
+  (name) => name === 'cost' || name === 'cost_in_usd_ticks' || name === 'cost_in_nano_usd' || NAMES.includes(name),
+)
+
+function firstAmount(object: JsonObject, names: readonly string[], depth = 0): Charge {
+  for (const name of names) {
+    const value = object[name]
+    const costUsd = readAmount(value)
+    if (costUsd !== undefined) return { costUsd }
+    if (isObject(value)) return readTotal(value, depth + 1)
+  }
+  return {}
+}
+
+const NAMES = [
+  ...['cost_usd', 'costUsd', 'cost_in_usd', 'cost_usd_total', 'total_cost', 'totalCost', 'total_cost_usd'],
+  ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
+]
+
+/** Adds the cost outside the usage, and the tier that served an answer, to its usage. `header` reads the response headers. */
+export function addCharges(
+  usage: TokenUsage | undefined,
+  answer: unknown,
+  header?: (name: string) => string | undefined,
+): TokenUsage | undefined {
+  if (!usage || !isObject(answer)) return usage
+  const tier = header && !usage.isDearer ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
+  const charge = usage.costUsd === undefined ? readCostBeside(answer, header) : {}
+  return { ...usage, ...tier, ...readServedTier(answer), ...charge }
+}
+
+/** Does the same for the stream event that reports the usage. Only parses it if it may name a tier or a cost, because it can be large. */
+export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
+  (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
+
+/** Reads a cost outside the usage: Vercel's gateway and AI/ML API have their own fields; LiteLLM and other gateways send a header. */
+function readCostBeside(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
+  const { usage, usageMetadata, costDollars, meta, choices } = answer
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  const places: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(answer)]
+  if (isObject(choice)) places.push(readGateway(choice.message), readGateway(choice.delta), readGateway(choice))
+  for (const place of places) {
+    const charge = isObject(place) ? readCost(place) : {}
+    if (charge.costUsd !== undefined) return charge
+  }
+  const own = isObject(costDollars) ? readTotal(costDollars) : readCost(answer)
+  if (own.costUsd !== undefined) return own
+  for (const name of header ? HEADERS : []) {
+    const costUsd = readAmount(header?.(name))
+    if (costUsd) return { costUsd } // 0 means that the cost isn't known yet
+  }
+  return {}
+}
+
+/** Vercel's gateway adds metadata to each message: `{ gateway: { cost: "0.0012" } }`. */
+function readGateway(message: unknown): unknown {
+  if (!isObject(message)) return undefined
+  const metadata = message.provider_metadata ?? message.providerMetadata
+  return isObject(metadata) ? metadata.gateway : undefined
+}
+
+const HEADERS = ['x-litellm-response-cost', 'x-signalbox-cost', 'x-response-cost', 'x-cost-usd']
+
+const TICKS_PER_USD = 10_000_000_000
+const NANOS_PER_USD = 1_000_000_000
+
+/** In US dollars. No call costs that much, so a provider that reports more is wrong. */
+const MAX_USD = 1_000_000
+
+/** Reads an amount from a number or a string such as `$0.01`; `undefined` if it is negative, not below `most`, or something else. */
+function readAmount(value: unknown, most = MAX_USD): number | undefined {
+  const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
+  return typeof number === 'number' && number >= 0 && number < most ? number : undefined
+}
+
+const DECIMAL = /^\s*\$?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
+
+const isForeign = (currency: unknown) => typeof currency === 'string' && !/^(?:usd|us\$|\$|)$/i.test(currency)

@@ -1,0 +1,133 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import { isObject, isTooDeep } from '../../../lib/json.ts'
+import { type Answer, type Choice, type Finish, settleFinish } from './canonical-answer.ts'
+import { getFreeFormInput } from './canonical-arguments.ts'
+import type { AssistantPart, TextPart } from './canonical-parts.ts'
+import type { StreamEvent } from './canonical-stream.ts'
+import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
+import { createUniqueIds } from './ids.ts'
+
+/** Changes to a request that must be undone in its answer. */
+export interface Restoration {
+  /** The client's names of tools, by the names that were sent to the target. */
+  toolNames: ReadonlyMap<string, string>
+  /** The client's names of free-form tools that were sent as functions with one `input`. */
+  freeFormTools: ReadonlySet<string>
+  /** The IDs of the calls in the conversation. New calls must not have one of them, because clients match results with calls by ID. */
+  callIds: ReadonlySet<string>
+  /** The tool whose arguments are the structured answer. */
+  outputTool?: string
+  /** Set if the structured answer is wrapped in an object. */
+  isWrapped?: true
+}
+
+/** Undoes the changes of the request in the answer. */
+export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
+  if (isEmpty(restoration)) return answer
+  const restore = createRestorer(restoration)
+  return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restore)) }
+}
+
+/** Does the same for a stream. */
+export function restoreStream(
+  restoration: Restoration,
+): (emit: (event: StreamEvent) => void) => (event: StreamEvent) => void {
+  return (emit) => (isEmpty(restoration) ? emit : createStreamRestorer(restoration, emit))
+}
+
+const isEmpty = ({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration) =>
+  toolNames.size === 0 && freeFormTools.size === 0 && callIds.size === 0 && outputTool === undefined && !isWrapped
+
+type Restorer = (part: AssistantPart) => AssistantPart
+
+function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
+  const parts = content.map(restore)
+  const hasToolCalls = parts.some(({ type }) => type === 'tool-call')
+  return { content: parts, finish: restoreFinish(finish, hasToolCalls) }
+}
+
+/** Changes the finish reason for the client, for whom a call of the output tool is not a tool call. */
+const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
+  finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
+
+function createRestorer({ toolNames, freeFormTools, callIds, outputTool, isWrapped }: Restoration): Restorer {
+  const unique = createUniqueIds(callIds)
+  const unwrap = (part: TextPart) => (isWrapped ? { ...part, text: unwrapOutput(part.text) } : part)
+  return (part) => {
+    if (part.type === 'text') return unwrap(part)
+    if (part.type !== 'tool-call') return part
+    const name = toolNames.get(part.name) ?? part.name
+    if (name === outputTool) return unwrap({ type: 'text', text: part.arguments })
+    const call = { ...part, id: unique(part.id), name }
+    return freeFormTools.has(name) ? { ...call, arguments: getFreeFormInput(part.arguments), isFreeForm: true } : call
+  }
+}
+
+/** A buffered part, which can only be read once its JSON is complete. */
+interface DeferredPart {
+  text: string
+  read(text: string): string
+}
+
+function createStreamRestorer(
+  restoration: Restoration,
+  emit: (event: StreamEvent) => void,
+): (event: StreamEvent) => void {
+  const restore = createRestorer(restoration)
+  const held = new Map<number, DeferredPart>()
+  const calls = new Set<number>() // candidates that have called one of the client's tools
+
+  function getReader(part: AssistantPart): DeferredPart['read'] | undefined {
+    if (part.type === 'tool-call') return part.isFreeForm ? getFreeFormInput : undefined
+    return part.type === 'text' && restoration.isWrapped ? unwrapOutput : undefined
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case 'part-start': {
+        const part = restore(event.part)
+        if (part.type === 'tool-call') calls.add(event.candidate)
+        const read = getReader(part)
+        if (!read) return emit(part === event.part ? event : { ...event, part })
+        held.set(event.key, { text: '', read })
+        return emit({ ...event, part: part.type === 'tool-call' ? { ...part, arguments: '' } : part })
+      }
+      case 'part-delta': {
+        const open = held.get(event.key)
+        if (!open) return emit(event)
+        open.text += event.text
+        return
+      }
+      case 'part-end': {
+        const { text, read } = held.get(event.key) ?? {}
+        if (text && read) emit({ type: 'part-delta', key: event.key, text: read(text) })
+        return emit(event)
+      }
+      case 'end': {
+        const finishes = event.finishes.map((finish, index) => restoreFinish(finish, calls.has(index)))
+        return emit({ ...event, finishes })
+      }
+      case 'start':
+      case 'part-state':
+      case 'part-citation':
+      case 'error':
+        return emit(event)
+      default:
+        return assertNever(event)
+    }
+  }
+}
+
+/** The property of the wrapper object that contains the answer. */
+export const WRAPPER = 'answer'
+
+/** Takes the answer out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
+function unwrapOutput(text: string): string {
+  if (isTooDeep(text)) rejectDeepAnswer()
+  const value = parseOpaque(text)
+  if (value === undefined) return text.replace(BEGINNING, '')
+  const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1
+  return isWrapped ? JSON.stringify(value[WRAPPER]) : text
+}
+
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`)

@@ -1,0 +1,29 @@
+import type { StreamEvent } from './canonical-stream.ts'
+
+/** Emits one part at a time and buffers the events of other parts, for formats whose parts cannot overlap. */
+export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
+  let current: number | undefined
+  const waiting = new Map<number, StreamEvent[]>() // by key, in the order of their starts
+
+  function next() {
+    current = undefined
+    for (const [key, events] of waiting) {
+      waiting.delete(key)
+      for (const event of events) emit(event)
+      if (events.at(-1)?.type === 'part-end') continue
+      current = key
+      return
+    }
+  }
+
+  return (event) => {
+    if (event.type === 'part-delta' && event.key === current) return emit(event) // true for nearly all events
+    if (!('key' in event)) return emit(event)
+    if (current === undefined && event.type === 'part-start') current = event.key
+    if (event.key === current) {
+      emit(event)
+      if (event.type === 'part-end') next()
+    } else if (event.type === 'part-start') waiting.set(event.key, [event])
+    else waiting.get(event.key)?.push(event)
+  }
+}

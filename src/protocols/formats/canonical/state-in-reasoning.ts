@@ -1,0 +1,114 @@
+import type { AssistantPart, ReasoningPart } from './canonical-parts.ts'
+import type { OpaqueState } from './canonical-state.ts'
+import type { StreamEvent } from './canonical-stream.ts'
+
+/*
+ * Gemini signs any part. If the client's format only has state in reasoning, such a signature becomes reasoning without text: before its
+ * tool call, after its text, or after its image. It contains the ID of the call or the number of the image, for which some formats have a
+ * field.
+ */
+
+/** Moves the state of all parts into reasoning. */
+export function moveStateToReasoning(parts: readonly AssistantPart[]): AssistantPart[] {
+  const getName = createPartNamer()
+  return parts.flatMap((part): AssistantPart[] => {
+    const name = getName(part)
+    if (part.type === 'reasoning' || !('state' in part)) return [part]
+    const { state, ...rest } = part
+    if (!state) return [rest]
+    return part.type === 'tool-call' ? [toSignaturePart(state, name), rest] : [rest, toSignaturePart(state, name)]
+  })
+}
+
+/** Creates a function that names the part of a signature: the ID of a call, or the number of an image. */
+function createPartNamer(): (part: AssistantPart) => string | undefined {
+  let images = 0
+  return (part) => {
+    if (part.type === 'image') return `image:${images++}`
+    return part.type === 'tool-call' ? part.id : undefined
+  }
+}
+
+/** Moves signatures back to their parts. A signature whose part is missing becomes an empty text. */
+export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPart[] {
+  const whole: AssistantPart[] = []
+  const named = new Map<string, OpaqueState>()
+  for (const part of parts) {
+    const state = getSignature(part)
+    const last = whole.at(-1)
+    if (!state) whole.push(part)
+    else if (state.id !== undefined) {
+      const { id, ...rest } = state
+      named.set(id, rest)
+    } else if (last?.type === 'text' && !last.state) whole.splice(-1, 1, { ...last, state })
+    else whole.push({ type: 'text', text: '', state })
+  }
+  const getName = createPartNamer()
+  return whole.map((part) => {
+    const state = named.get(getName(part) ?? '')
+    return state && (part.type === 'tool-call' || part.type === 'image') ? { ...part, state } : part
+  })
+}
+
+/** Does the same as `moveStateToReasoning` for a stream. */
+export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
+  const keys = new Map<number, number>()
+  const late = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
+  const names = new Map<number, string | undefined>()
+  const namers = new Map<number, ReturnType<typeof createPartNamer>>() // one for each candidate
+  const candidates = new Map<number, number>()
+  const reasoning = new Set<number>()
+  let next = 0
+  let isShifted = false // a part was inserted, so later keys differ
+
+  function insert(part: ReasoningPart, candidate: number) {
+    isShifted = true
+    const key = next++
+    const { state, ...rest } = part
+    emit({ type: 'part-start', key, candidate, part: rest })
+    if (state) emit({ type: 'part-state', key, state })
+    emit({ type: 'part-end', key })
+  }
+
+  return (event) => {
+    if (event.type === 'part-delta' && !isShifted) return emit(event) // the usual case
+    if (!('key' in event)) return emit(event)
+    if (event.type === 'part-state' && !reasoning.has(event.key))
+      return void late.set(event.key, toSignaturePart(event.state, names.get(event.key)))
+    if (event.type === 'part-start') {
+      const { part } = event
+      if (part.type === 'reasoning') reasoning.add(event.key)
+      const getName = namers.get(event.candidate) ?? createPartNamer()
+      namers.set(event.candidate, getName)
+      const name = getName(part)
+      names.set(event.key, name)
+      const state = part.type === 'reasoning' || !('state' in part) ? undefined : part.state
+      if (state && part.type === 'tool-call') insert(toSignaturePart(state, name), event.candidate)
+      else if (state) late.set(event.key, toSignaturePart(state, name))
+      if (event.key !== next) isShifted = true
+      keys.set(event.key, next)
+      candidates.set(event.key, event.candidate)
+      return emit({
+        ...event,
+        key: next++,
+        part: state ? (moveStateToReasoning([part])[part.type === 'tool-call' ? 1 : 0] ?? part) : part,
+      })
+    }
+    const key = keys.get(event.key) ?? event.key
+    emit(key === event.key ? event : { ...event, key }) // most streams have no state to move
+    if (event.type !== 'part-end') return
+    const part = late.get(event.key)
+    if (part) insert(part, candidates.get(event.key) ?? 0)
+  }
+}
+
+const toSignaturePart = (state: OpaqueState, id?: string): ReasoningPart => ({
+  type: 'reasoning',
+  text: '',
+  state: id === undefined ? state : { ...state, id },
+})
+
+function getSignature(part: AssistantPart): OpaqueState | undefined {
+  if (part.type !== 'reasoning' || part.text !== '') return undefined
+  return part.state?.kind === 'thought-signature' ? part.state : undefined
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { AssistantPart, Citation } from './canonical-parts.ts'
+import type { Origin } from './canonical-state.ts'
+import type { ReaderEvent } from './canonical-stream.ts'
+
+/** Reads one block of a stream of numbered blocks. */
+export interface BlockReader {
+  add(delta: JsonObject): void
+  end(): void
+}
+
+/** Creates the open blocks, by index. A block that starts at an index in use ends the earlier block. */
+export function createBlocks() {
+  const open = new Map<unknown, BlockReader>()
+
+  function end(index: unknown): void {
+    const block = open.get(index)
+    open.delete(index)
+    block?.end()
+  }
+
+  return {
+    /** Calls `create` after the earlier block at this index has ended. */
+    start(index: unknown, create: () => BlockReader): void {
+      end(index)
+      open.set(index, create())
+    },
+    /** Returns whether a block is open at this index. */
+    add(index: unknown, delta: JsonObject): boolean {
+      const block = open.get(index)
+      block?.add(delta)
+      return block !== undefined
+    },
+    end,
+    endAll(): void {
+      for (const index of [...open.keys()]) end(index)
+    },
+  }
+}
+
+export interface PartEvents {
+  /** Starts a part and returns its key. */
+  start(part: AssistantPart): number
+  emit(event: ReaderEvent): void
+}
+
+/** Numbers the parts of a stream with a single candidate, from 0. */
+export function createPartEvents(emit: (event: ReaderEvent) => void): PartEvents {
+  let next = 0
+  function start(part: AssistantPart): number {
+    emit({ type: 'part-start', key: next, candidate: 0, part })
+    return next++
+  }
+  return { start, emit }
+}
+
+/** Starts a part with its first text, citation, or state. */
+function createOpenPart({ start, emit }: PartEvents, part: AssistantPart) {
+  let key: number | undefined
+  const open = () => {
+    key ??= start(part)
+    return key
+  }
+  return {
+    open,
+    append(text: string): void {
+      if (text !== '') emit({ type: 'part-delta', key: open(), text })
+    },
+    end(): void {
+      if (key !== undefined) emit({ type: 'part-end', key })
+    },
+  }
+}
+
+/** Creates a text part that starts with its first text or citation, so an empty block makes no part. */
+export function createTextPart(parts: PartEvents) {
+  const { open, append, end } = createOpenPart(parts, { type: 'text', text: '' })
+  return {
+    append,
+    cite(citation: Citation | undefined): void {
+      if (citation) parts.emit({ type: 'part-citation', key: open(), citation })
+    },
+    end,
+  }
+}
+
+/** Creates a reasoning part that starts with its first text, or at its end with its signature. The last nonempty signature counts. */
+export function createReasoningPart(parts: PartEvents, origin: Origin) {
+  const { open, append, end } = createOpenPart(parts, { type: 'reasoning', text: '' })
+  let signature = ''
+  return {
+    append,
+    sign(newSignature: string): void {
+      signature = newSignature || signature
+    },
+    end(): void {
+      if (signature !== '')
+        parts.emit({ type: 'part-state', key: open(), state: { origin, kind: 'signature', data: signature } })
+      end()
+    },
+  }
+}
+
+const MAX_CANDIDATES = 128
+
+/** Reads the index of a candidate: an integer below 128, the most that a client can request. Anything else counts as 0. */
+export const readCandidateIndex = (index: unknown): number =>
+  typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CANDIDATES ? index : 0

@@ -1,0 +1,39 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { scanTopLevel } from '../../lib/json-scan.ts'
+
+/**
+ * The first line of Claude Code's instructions, `x-anthropic-billing-header: cc_version=…; cch=<nonce>;`, usually in its own block. Anthropic ignores it.
+ * For other providers, every prompt would differ from the first line on, so prefix caches would never match
+ * (https://github.com/anthropics/claude-code/issues/68900).
+ */
+const BILLING = 'x-anthropic-billing-header:'
+
+const LINE = /^\s*x-anthropic-billing-header:[^\n]*\n*/
+
+/** Whether the target ignores the billing line: a Claude model, served by Anthropic or a cloud provider. */
+export const ignoresBilling = (format: string, model: string): boolean =>
+  /^(?:anthropic-messages|bedrock-converse)$/.test(format) && /(?:^|[./])claude-/i.test(model)
+
+/** Removes the billing line from a text of instructions. */
+export const removeBillingLine = (text: string): string => (text.includes(BILLING) ? text.replace(LINE, '') : text)
+
+/** Removes the billing line from the instructions in the JSON of a Messages request. Changes nothing else. */
+export function removeBilling(text: string): string {
+  if (!text.includes(BILLING)) return text
+  const { spans } = scanTopLevel(text, ['system'])
+  return spans.reduceRight((rest, { start, end }) => {
+    const system = removeFromSystem(tryParseJson(rest.slice(start, end)))
+    return rest.slice(0, start) + JSON.stringify(system) + rest.slice(end)
+  }, text)
+}
+
+function removeFromSystem(system: unknown): unknown {
+  if (typeof system === 'string') return removeBillingLine(system)
+  if (!Array.isArray(system)) return system
+  return system.flatMap((block: unknown) => {
+    if (!isObject(block) || typeof block.text !== 'string') return [block]
+    const text = removeBillingLine(block.text)
+    if (text === block.text) return [block]
+    return text.trim() === '' ? [] : [{ ...block, text }]
+  })
+}

@@ -1,0 +1,35 @@
+import { assertNever } from '../../lib/assert-never.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ClientFormat } from '../../types.ts'
+
+const MAX_LENGTH = 200
+
+/** Gets the end user that a request names in its format's field for that; at most 200 characters. */
+export function getEndUser(format: ClientFormat, body: JsonObject): string | undefined {
+  const user = readUser(format, body)
+  return typeof user === 'string' && user !== '' ? user.slice(0, MAX_LENGTH) : undefined
+}
+
+/** The provider options that may name the user, in order of precedence. */
+const USERS = ['signalbox', 'gateway', 'openai']
+
+function readOption(options: unknown, provider: string): unknown {
+  const own = isObject(options) ? options[provider] : undefined
+  return isObject(own) ? own.user : undefined
+}
+
+function readUser(format: ClientFormat, body: JsonObject): unknown {
+  switch (format) {
+    case 'openai-chat':
+    case 'openai-responses':
+      return body.safety_identifier ?? body.user
+    case 'anthropic-messages':
+      return isObject(body.metadata) ? body.metadata.user_id : undefined
+    case 'gemini':
+      return undefined
+    case 'ai-sdk':
+      return USERS.map((name) => readOption(body.providerOptions, name)).find((user) => user !== undefined)
+    default:
+      return assertNever(format)
+  }
+}

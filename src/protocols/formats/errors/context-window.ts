@@ -1,0 +1,24 @@
+/** Reads the context window, in tokens, from the message of a context overflow. Returns `undefined` if it names none. */
+export function readContextWindow(message: string): number | undefined {
+  for (const words of WINDOW) {
+    const [, figure] = words.exec(message) ?? []
+    if (figure !== undefined) return Number(figure.replaceAll(',', ''))
+  }
+  return undefined
+}
+
+/** The patterns for the limit. They must not match the size of the request beside it. */
+const WINDOW = [
+  '(?:context|prompt|model|input) (?:length|window|size|limit) (?:is|of)(?: only)? #', // OpenAI, vLLM, xAI, LM Studio
+  'tokens > # maximum', // Anthropic
+  'context limit: [^>]{0,60}> ?#', // Anthropic, including the tokens of the answer
+  'tokens allowed(?: is)?:? \\(?#', // Google
+  'with # maximum context', // Mistral
+  'context size \\(#', // llama.cpp
+  'token limit(?: is| of)?:? #', // Moonshot
+  'exceeds? the limit of #', // GitHub
+  'must be <= #', // Together
+  'cannot exceed #', // Cohere
+  'length should be \\[\\d+, ?#', // Alibaba
+  'max size: # tokens', // GitHub
+].map((words) => new RegExp(words.replace('#', '(\\d{1,3}(?:,\\d{3})+|\\d{3,9})\\b'), 'i'))

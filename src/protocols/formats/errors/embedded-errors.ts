@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { readString } from '../canonical/canonical-values.ts'
+import { hasReason, NO_REASON } from '../canonical/late-reason.ts'
+import type { EmbeddedError } from '../format.ts'
+import { resolveStatus } from './error-kinds.ts'
+import { isAboutRequest, readProviderError } from './read-error.ts'
+
+/** The HTTP statuses for codes and types in error objects of responses with status 200. */
+const statusByCode: Record<string, number> = {
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  conflict_error: 409,
+  model_not_found: 404,
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  invalid_prompt: 400,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  internal_server_error: 500,
+  overloaded: 503,
+  server_is_overloaded: 503,
+  slow_down: 503,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+/** Reads a provider's error object or text in a response with status 200 or in a stream. Its status is the one that it stands for, or 502. */
+export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
+  if (!error) return undefined
+  const fields = isObject(error) ? error : { message: typeof error === 'object' ? undefined : String(error) }
+  const read = readProviderError({ error })
+  const text = read.isSecondHand ? read.message : readString(fields.message)
+  const message = text ?? 'The provider reported an error without a message.'
+  const found = { message, status: resolveStatus(readStatus(fields), read), error }
+  return hasReason(error) ? found : { ...found, isVague: true }
+}
+
+/** Reads an error outside of `error` (in `detail`, `errors`, `message`) in an object that is not an answer, if it rejects the request. */
+export function readUnnamedError(body: JsonObject, named?: EmbeddedError): EmbeddedError | undefined {
+  if (named && isAboutRequest(readProviderError({ error: named.error }))) return named
+  const read = readProviderError(body)
+  if (!isAboutRequest(read)) return named
+  const { message = NO_REASON } = read
+  return { message, status: 400, error: { ...body, message, ...(read.code !== undefined && { code: read.code }) } }
+}
+
+function readStatus(error: { [name: string]: unknown }): number {
+  for (const field of [error.status, error.code, error.type]) {
+    const status =
+      typeof field === 'string' ? (statusByCode[field] ?? (REQUEST_CODE.test(field) ? 400 : Number(field))) : field
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
+  }
+  return 502
+}
+
+/** Codes about the request or its content. */
+const REQUEST_CODE =
+  /^(?:invalid_(?:prompt|request|value|type|parameter|\w*image)|image_|empty_image|unsupported_image|failed_to_download)|policy/

@@ -1,0 +1,74 @@
+import { isObject, type JsonObject, tryParseShallow } from '../../../lib/json.ts'
+
+/** An error inside another one. */
+export interface NestedError {
+  message: string
+  codes: readonly string[]
+}
+
+/**
+ * Finds the errors that a router's error quotes, outermost first: in fields named for it, as objects, in lists with one error per provider, and as
+ * JSON in strings. Doesn't read other fields, because they may repeat the client's request.
+ */
+export function findNestedErrors(body: unknown): NestedError[] {
+  const found: NestedError[] = []
+  let visitsLeft = MAX_VISITS
+
+  function visit(value: unknown, depth: number): void {
+    if (depth > MAX_DEPTH || visitsLeft-- <= 0) return
+    if (typeof value === 'string') visitText(value, depth)
+    else if (Array.isArray(value)) for (const item of value) visit(item, depth + 1)
+    else if (isObject(value)) visitObject(value, depth)
+  }
+
+  function visitObject(value: JsonObject, depth: number): void {
+    const codes = CODES.flatMap((name) => (isText(value[name]) ? [value[name]] : []))
+    for (const [name, member] of Object.entries(value)) {
+      if (!WRAPPER.test(name) && !(isObject(member) && OBJECT_WRAPPER.test(name))) continue
+      if (isText(member) && !isJson(member)) found.push({ message: member.slice(0, MAX_TEXT), codes })
+      visit(member, depth + 1)
+    }
+    if (codes.length > 0) found.push({ message: '', codes })
+  }
+
+  /** Strings may contain JSON, after other words or as the data of an event. Some of it is in Python's notation, or truncated. */
+  function visitText(text: string, depth: number): void {
+    const start = text.search(/[{[]/)
+    if (start < 0) return
+    const json = tryParseShallow(text.slice(start, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1))
+    if (json !== undefined) visit(json, depth + 1)
+    else
+      for (const [, double, single] of text.slice(start, start + MAX_SEARCHED).matchAll(QUOTED)) {
+        const words = (double ?? single ?? '').replace(/\\(["'\\/])/g, '$1')
+        if (isJson(words)) visit(words, depth + 1)
+        else if (words !== '') found.push({ message: words.slice(0, MAX_TEXT), codes: [] })
+      }
+  }
+
+  visit(body, 0)
+  return found
+}
+
+const MAX_DEPTH = 12
+/** The maximum number of values to visit. */
+const MAX_VISITS = 300
+const MAX_TEXT = 1_000
+const MAX_SEARCHED = 10_000
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Other messages begin with a bracket too: `[ORIGINAL ERROR] generic::invalid_argument`. */
+const isJson = (text: string): boolean => /^\s*(?:\{|\[\s*[[{"\]])/.test(text)
+
+const CODES = ['code', 'type', 'status', 'error_type', 'reason'] as const
+
+/** The names of fields that contain or lead to an error. */
+const WRAPPER =
+  /^(?:(?:inner|original|upstream|provider|raw|nested|previous|last|source|wrapped)?_?(?:errors?|exceptions?|responses?|messages?|body|details?)|inner|raw|causes?|error_?(?:message|msg|description|details?|info|body|response)|msg|data|metadata|provider_?(?:metadata|specific_fields)|providers|attempts|failures|failed_?(?:attempts|providers)|reasons?|descriptions?|routing|gateway|response_?(?:body|data|text)|extra|(?:upstream|original|nested|wrapped|previous|underlying|remote|backend|vendor)|[a-z]+_?(?:errors?|exceptions?|causes?|reasons?|responses?))$/i
+
+/** The names of fields that only contain an error if they are objects: a string names a field of the request. */
+const OBJECT_WRAPPER = /^(?:params?|context|payload|result)$/i
+
+/** A message in JSON that can't be parsed. */
+const QUOTED =
+  /["'](?:message|msg|detail|error|error_message)["']\s{0,9}:\s{0,9}(?:"((?:[^"\\]|\\.){1,2000})|'((?:[^'\\]|\\.){1,2000}))/g

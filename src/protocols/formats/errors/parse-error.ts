@@ -1,0 +1,29 @@
+import { isObject } from '../../../lib/json.ts'
+import type { CanonicalError } from '../canonical/canonical-errors.ts'
+import { NO_REASON } from '../canonical/late-reason.ts'
+import type { ErrorAnswer } from '../translator.ts'
+import { readEmbeddedError } from './embedded-errors.ts'
+import { classifyError, getErrorMeaning, readErrorAnswer } from './error-kinds.ts'
+import { readProviderError } from './read-error.ts'
+
+/** Parses an error response in any form that vendors send: JSON, an array of JSON, plain text, HTML, or an empty body. */
+export function parseProviderError(answer: ErrorAnswer): CanonicalError {
+  const { body } = answer
+  const { kind, status, error: read, retryAfterMs: wait } = readErrorAnswer(answer)
+  const { message = `The provider returned status ${answer.status}.`, code } = read
+  const error: CanonicalError = { kind: getErrorMeaning(kind).error, status, message }
+  const fields = isObject(body) && isObject(body.error) ? body.error : {}
+  if (code !== undefined) error.code = code
+  if (typeof fields.param === 'string') error.param = fields.param
+  if (wait !== undefined) error.retryAfterMs = wait
+  return error
+}
+
+/** Parses an error in a stream or in a response of status 200. */
+export function parseEmbeddedError(error: unknown): CanonicalError {
+  const source = readEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
+  const { message, status } = source
+  const read = readProviderError({ error })
+  const found: CanonicalError = { kind: getErrorMeaning(classifyError(status, read)).error, status, message, source }
+  return read.code === undefined ? found : { ...found, code: read.code }
+}

@@ -1,0 +1,200 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { isContentRefused, isContextOverflow, isPromptRefused } from './error-words.ts'
+import { findNestedErrors, type NestedError } from './nested-errors.ts'
+
+/** A provider's error: its message and code for the client, and the parts that decide its kind. */
+export interface ProviderError {
+  /** Absent if the body has none, such as an HTML page or an unknown object. */
+  message?: string
+  /** The first code in the body. Some vendors put it into `type` or `status`. */
+  code?: string
+  /** The beginning of the message, without quotes that may repeat the request. */
+  text: string
+  codes: readonly string[]
+  /** Set if a router quotes the error of another provider. Then the error is about the router's account there, not the user's. */
+  isSecondHand?: boolean
+  /** The IDs of violated quotas (Google). */
+  quotas: readonly string[]
+  /** The field of the request that the error is about. */
+  param?: string
+  /** The type in an Anthropic error, which may be more specific than the status. */
+  type?: string
+}
+
+/** Reads a vendor's error body: nested, flat, in an array, quoted by a router, or plain text. `header`: AWS's header, a code and a URL. */
+export function readProviderError(body: unknown, header = ''): ProviderError {
+  const error = readBody(body)
+  const [code = ''] = header.split(':')
+  return code === '' ? error : { ...error, codes: [...error.codes, code] }
+}
+
+/** Reads the message and the code for the client. */
+export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'code'> {
+  const { message, code } = readBody(body)
+  return { ...toMember('message', message), ...toMember('code', code) }
+}
+
+function readBody(body: unknown): ProviderError {
+  const error = readOutermost(body)
+  const { message = '', text, codes } = error
+  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // its own words are clear
+  const nested = findNestedErrors(body)
+    .map(({ message, codes }): NestedError & ProviderError => ({
+      message,
+      codes,
+      text: removeQuotes(message),
+      quotas: [],
+    }))
+    .filter(({ codes, ...one }) => isAboutRequest({ ...one, codes }))
+  const reason = nested.find(isContextOverflow) ?? nested[0]
+  if (!reason) return error
+  const code = isContextOverflow(reason) ? 'context_length_exceeded' : 'content_filter'
+  return {
+    ...error,
+    text: `${text}\n${reason.text}`,
+    codes: [...codes, ...reason.codes, code],
+    isSecondHand: true,
+    message: joinReason(message, reason.message || (nested.find((one) => one.message !== '')?.message ?? '')),
+  }
+}
+
+/** Whether it is about the request, regardless of the provider: the prompt is too long, or its content is rejected. */
+export const isAboutRequest = (error: ProviderError): boolean =>
+  isContextOverflow(error) || isContentRefused(error) || isPromptRefused(error)
+
+/** Appends the quoted message to the router's own. Drops the latter if it is only JSON, and the former if the latter contains it. */
+function joinReason(message: string, reason: string): string {
+  if (reason === '' || message.includes(reason)) return message
+  return message === '' || /^\s*[{[]/.test(message) ? reason : `${message.trimEnd().replace(/[.:]$/, '')}: ${reason}`
+}
+
+/** Reads the error without those that it quotes in other fields. */
+function readOutermost(body: unknown): ProviderError {
+  const envelope = Array.isArray(body) ? body[0] : body
+  if (!isObject(envelope)) {
+    const text = typeof body === 'string' ? removeQuotes(body) : ''
+    return { text, codes: [], quotas: [], ...toMember('message', toPlainText(envelope)) }
+  }
+  const { error, message, Message, detail, code, type, error_type } = envelope
+  if (!isObject(error)) {
+    const inner = isObject(detail) ? detail : {} // Tavily and ElevenLabs
+    const listed = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI
+    const text = [error, message, Message, detail, inner.error, inner.message, listed].find(isText) ?? ''
+    const codes = [code, type, error_type, inner.status].filter(isText)
+    return {
+      ...(parseQuotedError(text) ?? { text: removeQuotes(text), codes, quotas: [], ...readParam(envelope) }),
+      ...toMember('message', typeof error === 'string' ? error : readDetail(message ?? detail)),
+      ...toMember('code', getCode(envelope)),
+    }
+  }
+  const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
+  const text = [error.message, error.detail].find(isText) ?? '' // Brave's `detail`
+  const quoted = parseQuotedError(text) ?? parseQuotedError(raw)
+  return {
+    text: quoted?.text || removeQuotes(`${text}${raw === '' || quoted ? '' : `\n${raw}`}`),
+    codes: [...listCodes(error), ...(quoted?.codes ?? [])],
+    quotas: listQuotas(error),
+    ...readParam(error),
+    ...(envelope.type === 'error' && toMember('type', error.type)),
+    ...(raw !== '' && { isSecondHand: true }),
+    ...toMember('message', error.message ?? error.detail),
+    ...toMember('code', getCode(error)),
+  }
+}
+
+/** Reads the error of another provider that a router or proxy quotes as JSON text. Its message is the whole text, which clients get. */
+function parseQuotedError(text: string): ProviderError | undefined {
+  const json = text.startsWith('{') ? tryParseJson(text) : undefined
+  if (!isObject(json)) return undefined
+  const { message: _, code: __, ...parts } = readBody(json)
+  return parts
+}
+
+/** Reads a message, or FastAPI's `detail`, a list of errors with their locations. Leaves out the request that the list repeats. */
+function readDetail(message: unknown): unknown {
+  const detail = isObject(message) ? (message.detail ?? message.error ?? message.message) : message // Mistral; Tavily; ElevenLabs
+  if (!Array.isArray(detail)) return detail
+  return detail
+    .filter(isObject)
+    .map(({ loc, msg }) => (Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg))
+    .join('; ')
+}
+
+const getCode = ({ code, error_type, type, status }: JsonObject): string | undefined =>
+  [code, error_type, type, status].find((word): word is string => typeof word === 'string' && word !== '')
+
+const toMember = <K extends string>(name: K, value: unknown): { [P in K]?: string } => {
+  const found: { [P in K]?: string } = {}
+  if (typeof value === 'string' && value !== '') found[name] = value
+  return found
+}
+
+/** Shortens plain text. Returns `undefined` for an HTML page and for text without words, such as `{}`. */
+function toPlainText(body: unknown): string | undefined {
+  if (typeof body !== 'string' || !WORDS.test(body) || body.trimStart().startsWith('<')) return undefined
+  if (body.trim() === 'null') return undefined
+  return body.length > MAX_TEXT ? `${body.slice(0, MAX_TEXT)}…` : body
+}
+
+const MAX_TEXT = 500
+
+const WORDS = /[\p{L}\p{N}]/u
+
+function listCodes({ code, type, status, error_type, details, innererror, metadata }: JsonObject): string[] {
+  const fine = isObject(details) ? [details.error_code] : listDetails(details).map(({ reason }) => reason)
+  const azure = isObject(innererror) ? innererror.code : undefined
+  const routed = isObject(metadata) ? [metadata.limit_source, metadata.reason] : []
+  const moderated = isObject(metadata) && isFlagged(metadata) ? FLAGGED : undefined
+  return [code, type, status, error_type, ...fine, azure, ...routed, moderated].filter(isText)
+}
+
+const readParam = ({ param }: JsonObject) => (isText(param) ? { param } : undefined)
+
+/** Whether OpenRouter's moderation flagged the request. Its errors have no code. */
+const isFlagged = ({ reasons, flagged_input }: JsonObject) =>
+  isText(flagged_input) || (Array.isArray(reasons) && reasons.length > 0)
+
+const FLAGGED = 'flagged_input'
+
+const listQuotas = ({ details }: JsonObject) =>
+  listDetails(details)
+    .flatMap(({ violations }) => (Array.isArray(violations) ? violations : []))
+    .map((violation: unknown) => (isObject(violation) ? violation.quotaId : undefined))
+    .filter(isText)
+
+const listDetails = (details: unknown): JsonObject[] => (Array.isArray(details) ? details.filter(isObject) : [])
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Removes quotes from the message. An open quote extends to the end. */
+const removeQuotes = (message: string) =>
+  message.slice(0, MAX_READ).replace(/"[^"]*(?:"|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g, '""')
+
+const MAX_READ = 500
+
+/** A reason that clients wouldn't recognize in an error. */
+interface HiddenReason {
+  message: string
+  isOverflow: boolean
+}
+
+/**
+ * Finds the reason that a provider's error object hides from clients of a format: one that it quotes, or a prompt that is too long, in words that
+ * they wouldn't recognize. Returns `undefined` if they can read it unchanged.
+ */
+export function findHiddenReason(
+  error: unknown,
+  saysOverflow: (error: JsonObject) => boolean,
+): HiddenReason | undefined {
+  const read = readBody({ error })
+  const isOverflow = isContextOverflow(read)
+  const message = read.message ?? ''
+  const isReadable = isObject(error) && message === error.message && !(isOverflow && !saysOverflow(error))
+  return isReadable || !(isOverflow || read.isSecondHand) ? undefined : { message, isOverflow }
+}
+
+/** Gets the `error` of an envelope `{ error: { message } }`, which all client formats share. Returns `undefined` for any other body. */
+export function getErrorObject(body: unknown): JsonObject | undefined {
+  const error = isObject(body) ? body.error : undefined
+  return isObject(error) && typeof error.message === 'string' ? error : undefined
+}

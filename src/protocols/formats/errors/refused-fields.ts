@@ -1,0 +1,38 @@
+import { readProviderError } from './read-error.ts'
+
+/** Finds the fields that an error rejects because the provider does not know them. Ignores fields whose values it rejects. */
+export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
+  const { message: whole = '', param } = readProviderError(body)
+  const message = whole.slice(0, MAX_READ)
+  if (ABOUT_VALUE.test(message)) return []
+  return fields.filter((field) => {
+    const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path
+    const isNamed = (param === field || param === last) && UNKNOWN.test(message)
+    return isNamed || [field, last].some((name) => isCalledUnknown(message, name) || isCalledExtra(message, name))
+  })
+}
+
+const MAX_READ = 2_000
+
+const ABOUT_VALUE = /\b(?:unsupported|invalid|illegal) values?\b/i
+
+const UNKNOWN =
+  /\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:supported|permitted|allowed|recogni[sz]ed))\b/i
+
+/** Whether a sentence calls the field unknown: `unknown field "top_k"`, `top_k is not supported`. Expected fields follow a comma. */
+function isCalledUnknown(message: string, field: string): boolean {
+  const name = `(?<![\\w.-])(?:body\\.)?${escapeRegExp(field)}(?![\\w-])`
+  return (
+    new RegExp(`\\b(?:unknown|unrecogni[sz]ed|unexpected|unsupported)\\b[^.,;]{0,60}?${name}`, 'i').test(message) ||
+    new RegExp(
+      `${name}[^.,;]{0,40}?\\b(?:not (?:supported|permitted|allowed|recogni[sz]ed)|unknown|unexpected|unsupported)\\b`,
+      'i',
+    ).test(message)
+  )
+}
+
+/** Matches Pydantic's list of errors, as older servers print it. */
+const isCalledExtra = (message: string, field: string): boolean =>
+  new RegExp(`'loc': \\('body', '${escapeRegExp(field)}'\\), 'msg': 'Extra inputs are not permitted`).test(message)
+
+const escapeRegExp = (field: string) => field.replace(/[^\w]/g, '\\$&')

@@ -1,0 +1,236 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+
+/** The parts of a provider's error response that may contain a wait. */
+interface WaitSource {
+  header(name: string): string | undefined
+  /** The body: parsed JSON, or text. */
+  body: unknown
+  /** Epoch ms. */
+  now: number
+  /** The message, without quotes of the request. */
+  text?: string
+  /** Whether it is a rate limit. Only then are its message and its rate-limit headers read, because providers always send those headers. */
+  isRateLimit: boolean
+}
+
+/** Longer waits are capped at one hour. */
+const MAX_MS = 60 * 60 * 1_000
+
+/**
+ * Reads the wait that an error requests, in ms, at most an hour: `retry-after-ms`, `retry-after` as seconds, a duration, or a date, Google's
+ * `RetryInfo`, a field of the error, a reset header, headers that OpenRouter forwards in its error, and its message. Returns 0, which means "now",
+ * only if there is no longer wait.
+ */
+export function readWaitMs({ header, body, now, text = '', isRateLimit }: WaitSource): number | undefined {
+  const error = getError(body)
+  const inner = getInnerHeader(error)
+  const waits = [
+    readRetryAfter(header, now),
+    readRetryDelay(error),
+    readErrorFields(error, now),
+    readErrorFields(getEnvelope(body), now),
+  ]
+  if (isRateLimit) waits.push(readReset(header, now))
+  waits.push(readRetryAfter(inner, now))
+  if (isRateLimit) waits.push(readReset(inner, now), parseWait(text))
+  const wait = waits.find((wait) => wait) ?? (waits.includes(0) ? 0 : undefined)
+  return wait === undefined ? undefined : Math.min(wait, MAX_MS)
+}
+
+function readRetryAfter(header: WaitSource['header'], now: number): number | undefined {
+  const ms = readLongest(header('retry-after-ms'), parseNumber)
+  if (ms) return ms
+  return readLongest(header('retry-after'), (text) => parseWaitValue(text, now) ?? parseDateWait(text, now)) ?? ms
+}
+
+/** Reads the longest wait in a header. A proxy may have joined several headers. */
+function readLongest(header: string | undefined, read: (text: string) => number | undefined): number | undefined {
+  const found = header?.match(JOINED)?.map((text) => read(text.trim())) ?? []
+  const waits = found.filter((wait) => wait !== undefined)
+  return waits.length > 0 ? Math.max(...waits) : undefined
+}
+
+/** The comma after the day of the week belongs to the date. */
+const JOINED = /\s*(?:[A-Z][a-z]+, )?[^,]+/g
+
+function parseDateWait(text: string, now: number): number | undefined {
+  const date = parseHttpDate(text, now)
+  return date === undefined ? undefined : Math.max(0, date - now)
+}
+
+const parseNumber = (text: string | undefined) =>
+  text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
+
+/** Reads `retry_after` and similar fields: seconds, or a duration. */
+function readErrorFields(error: JsonObject, now: number): number | undefined {
+  for (const { retry_after_ms, retry_after, retry_after_seconds, retryAfter } of [error, getMetadata(error)]) {
+    const ms = parseNumber(toText(retry_after_ms))
+    if (ms !== undefined) return ms
+    const wait = [retry_after, retry_after_seconds, retryAfter].map((value) => parseWaitValue(toText(value), now))
+    const found = wait.find((ms) => ms !== undefined)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const toText = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
+
+const getMetadata = ({ metadata }: JsonObject): JsonObject => (isObject(metadata) ? metadata : {})
+
+/** Google's endpoint for OpenAI clients sends errors in an array. */
+function getEnvelope(body: unknown): JsonObject {
+  const envelope: unknown = Array.isArray(body) ? body[0] : body
+  return isObject(envelope) ? envelope : {}
+}
+
+function getError(body: unknown): JsonObject {
+  const { error } = getEnvelope(body)
+  return isObject(error) ? error : {}
+}
+
+/** Reads `details[].retryDelay` (google.rpc.RetryInfo), as Google writes it or as its libraries store it. */
+function readRetryDelay({ details }: JsonObject): number | undefined {
+  for (const detail of Array.isArray(details) ? details : []) {
+    if (!isObject(detail)) continue
+    const { retryDelay: delay } = detail
+    if (typeof delay === 'string') return parseDuration(delay)
+    if (isObject(delay)) return toMs(delay)
+  }
+  return undefined
+}
+
+function toMs({ seconds = 0, nanos = 0 }: JsonObject): number | undefined {
+  const ms = Number(seconds) * 1_000 + Number(nanos) / 1e6
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined
+}
+
+/** Reads `metadata.headers`: the headers of the provider that a router called. */
+function getInnerHeader(error: JsonObject): WaitSource['header'] {
+  const { headers } = getMetadata(error)
+  const byName = new Map(
+    Object.entries(isObject(headers) ? headers : {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  )
+  return (name) => byName.get(name)
+}
+
+/** Reads the ms from `now` (epoch ms) until the exhausted limit resets, from the headers of vendors and IETF drafts. */
+function readReset(header: WaitSource['header'], now: number): number | undefined {
+  const separate: Limit[] = NAMES.map((names) => ({ remaining: header(names.remaining), reset: header(names.reset) }))
+  const waits = [...separate, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
+    const wait = parseWaitValue(reset, now)
+    return wait === undefined ? [] : [{ wait, left: remaining === undefined ? undefined : Number(remaining) }]
+  })
+  const spent = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
+  if (spent.length > 0) return Math.max(...spent)
+  const unknown = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
+  if (unknown.length > 0) return Math.min(...unknown) // the exhausted limit is unknown
+  return waits.length === 1 ? waits[0]?.wait : undefined
+}
+
+interface Limit {
+  reset: string | undefined
+  remaining: string | undefined
+}
+
+const NAMES = [
+  'x-ratelimit-%-requests',
+  'x-ratelimit-%-tokens',
+  'x-ratelimit-%-requests-minute',
+  'x-ratelimit-%-requests-day',
+  'x-ratelimit-%-tokens-minute',
+  'x-ratelimit-%-tokens-day',
+  'x-ratelimit-%',
+  'x-ratelimit-%-after',
+  'ratelimit-%',
+  'anthropic-ratelimit-requests-%',
+  'anthropic-ratelimit-tokens-%',
+  'anthropic-ratelimit-input-tokens-%',
+  'anthropic-ratelimit-output-tokens-%',
+  'anthropic-ratelimit-unified-%',
+].map((name) => ({ remaining: name.replace('%', 'remaining'), reset: name.replace('%', 'reset') }))
+
+/** Parses `"default";r=0;t=50, "daily";r=9;t=3600`, or an earlier draft: `limit=100, remaining=0, reset=50`. */
+function parseJoinedLimits(text: string | undefined): Limit[] {
+  if (text === undefined) return []
+  const limits = /\breset=/.test(text) ? [text] : text.split(',')
+  return limits.map((limit) => ({
+    reset: /\b(?:t|reset)=(\d+)/.exec(limit)?.[1],
+    remaining: /\b(?:r|remaining)=(\d+)/.exec(limit)?.[1],
+  }))
+}
+
+/** Parses a duration ("6m0s", "1.5s", "20ms"), seconds, epoch seconds, epoch ms, or an RFC 3339 date. Returns the ms from `now` (epoch ms). */
+function parseWaitValue(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    const number = Number(text)
+    return number < EPOCH_SECONDS ? number * 1000 : Math.max(0, (number < EPOCH_MS ? number * 1000 : number) - now)
+  }
+  const date = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(date) ? parseDuration(text) : Math.max(0, date - now)
+}
+
+const EPOCH_SECONDS = 1e9
+const EPOCH_MS = 1e12
+
+/** Parses the wait that a sentence requests, in ms: "try again in 1m30.5s", "Please retry after 59 seconds", "wait 5 minutes before retrying". */
+export function parseWait(text: string): number | undefined {
+  const wait = WAIT.exec(text.slice(0, MAX_CHARACTERS))?.[1]
+  if (wait === undefined) return undefined
+  let ms = 0
+  for (const [, amount, unit = 's'] of wait.matchAll(PART)) ms += Number(amount) * (UNITS[unit.toLowerCase()] ?? 0)
+  return ms
+}
+
+/** In characters. Vendors name the wait at the beginning. */
+const MAX_CHARACTERS = 2_000
+
+const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
+const WAIT = new RegExp(
+  String.raw`\b(?:(?:try again|retry(?: your requests?)?) (?:in|after)|resets? in|wait(?: for)?) (${DURATION}(?:,? ?(?:and )?${DURATION}){0,3})`,
+  'i',
+)
+const PART = /(?<![\d.])(\d+(?:\.\d+)?)\s?(milli|ms|[smhd])/gi
+
+const UNITS: Readonly<Record<string, number>> = {
+  milli: 1,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** Parses a duration such as "34.4s", "6m0s", or "20ms". Returns ms, or `undefined` for any other text. */
+function parseDuration(text: string): number | undefined {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined
+  let ms = 0
+  for (const [, amount, unit = ''] of text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|[dhms])/g))
+    ms += Number(amount) * (UNITS[unit] ?? 0)
+  return ms
+}
+
+/** Parses an HTTP date in any of its three forms (RFC 9110, 5.6.7). Returns epoch ms, or `undefined` for any other text. */
+function parseHttpDate(text: string, now: number): number | undefined {
+  if (/^[A-Z][a-z]{2}, \d/.test(text)) return parseDate(text)
+  const short = /^[A-Z][a-z]+, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d:\d\d:\d\d) GMT$/.exec(text)
+  if (short) {
+    const [, day, month, year, time] = short
+    return parseDate(`${day} ${month} ${toFullYear(Number(year), now)} ${time} GMT`)
+  }
+  const old = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/.exec(text) // C's asctime
+  if (!old) return undefined
+  const [, month, day, time, year] = old
+  return parseDate(`${day} ${month} ${year} ${time} GMT`)
+}
+
+function parseDate(text: string): number | undefined {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** Completes a two-digit year. One that would be more than 50 years ahead is in the last century (RFC 9110). */
+function toFullYear(year: number, now: number): number {
+  const guess = 2000 + year
+  return guess > new Date(now).getUTCFullYear() + 50 ? guess - 100 : guess
+}

@@ -1,0 +1,25 @@
+/**
+ * Estimates the tokens of a request, for targets that cannot count them; at least 1. Takes the parts of a canonical request, or a request body in any
+ * format: text counts by its length, media as a fixed number, and tools by their JSON, including field names.
+ */
+export const estimateTokens = (request: object): number =>
+  Math.max(1, Math.ceil(countCharacters(request) / CHARACTERS_PER_TOKEN))
+
+function countCharacters(value: unknown): number {
+  if (typeof value === 'string') return isMedia(value) ? MEDIA : value.length
+  if (typeof value !== 'object' || value === null) return 0
+  if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id')) return MEDIA
+  return Object.entries(value).reduce((sum, [name, inner]) => {
+    if (name !== 'tools' && name !== 'output') return sum + countCharacters(inner)
+    return sum + (inner === undefined ? 0 : JSON.stringify(inner).length) // output: the canonical output schema
+  }, 0)
+}
+
+/** Whether the text is a data URL, or long base64. */
+const isMedia = (text: string) => text.startsWith('data:') || (text.length > 2_000 && /^[\w+/=-]+$/.test(text))
+
+/** The average in English prose. Code and other languages have fewer. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** The characters that an image, audio, or a file counts as: 1,600 tokens, the most that large vendors charge for an image of any size. */
+const MEDIA = 1_600 * CHARACTERS_PER_TOKEN

@@ -1,0 +1,370 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { withMember } from '../../lib/json-scan.ts'
+import { getEntry } from '../../lib/maps.ts'
+import type { FormFile } from '../../lib/multipart.ts'
+import type { SseEvent, StreamFraming } from '../../lib/sse.ts'
+import type { Traits } from '../../traits.ts'
+import type { AuthStyle, ClientFormat, ProviderFormat, WireFormat } from '../../types.ts'
+import type { TokenUsage } from './canonical/canonical-answer.ts'
+import type { EmbeddedError } from './canonical/canonical-errors.ts'
+import type { CompactionMode } from './canonical/canonical-request.ts'
+import { type Operation, type OperationName, operations } from './model-operations.ts'
+import type { ClientTranslator, Translator, UpstreamTranslator } from './translator.ts'
+
+export type { TokenUsage } from './canonical/canonical-answer.ts'
+export type { EmbeddedError } from './canonical/canonical-errors.ts'
+
+/** The parts of an error that every format can express. `code`: the gateway's or the provider's code. */
+export interface ErrorFacts {
+  status: number
+  code: string
+  message: string
+  /** The field of the request that caused the error, if known. */
+  param?: string | undefined
+  /** The model that the request names in its headers. */
+  model?: string | undefined
+  /** Seconds until a retry may succeed, if known. */
+  retryAfter?: string | undefined
+}
+
+/** The position in a stream, for formats whose error events refer to earlier events. */
+export interface StreamPosition {
+  /** The sequence number of the last event. */
+  sequence?: number | undefined
+  /** The response that the stream belongs to. */
+  response?: JsonObject | undefined
+  /** The provider's own error event, if it has been sent to the client. */
+  passedError?: SseEvent | undefined
+}
+
+/** The progress of a stream. Its commit, its end, and its accounting depend on it. */
+interface StreamProgress {
+  /** Whether content of the answer has arrived. */
+  started: boolean
+  /** Set if the stream started with its end, without content. */
+  isSilent?: boolean
+  /** Whether a finish reason has arrived, so that the stream may end normally. */
+  ended: boolean
+  /** Whether the format's last event has arrived, so that a connection error no longer matters. */
+  closed: boolean
+  error: EmbeddedError | undefined
+  usage: TokenUsage | undefined
+  /** Set if `usage` is preliminary, from the beginning of the stream, and the end will report more. */
+  hasBegunUsage?: boolean
+  place?: StreamPosition
+}
+
+/** Follows a stream by its events. The caller may skip events between the first and the last ones. */
+export interface StreamState extends Readonly<StreamProgress> {
+  /** The items of the whole response, if clients can refer to them by ID. Known at the end. */
+  readonly items?: unknown
+  observe(event: SseEvent): void
+}
+
+/** Creates the progress of a stream before its first event. */
+export const newStreamProgress = (): StreamProgress => ({
+  started: false,
+  ended: false,
+  closed: false,
+  error: undefined,
+  usage: undefined,
+})
+
+/** Everything that the pipeline knows about a provider's format. */
+export interface UpstreamFormat {
+  readonly name: ProviderFormat
+  /** The header for credentials, unless the provider's definition names another. */
+  readonly auth: AuthStyle
+  /** Headers for requests, unless the client sets them. */
+  readonly defaultHeaders: Readonly<Record<string, string>>
+  /** Divides its streams into events. Default: server-sent events. */
+  readonly framing?: StreamFraming
+  /** Set if its providers send streams as a JSON array, unless events are requested. */
+  readonly streamsArrays?: true
+  /** Reads its providers' answers, by operation. Providers do not have the missing operations. */
+  readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
+  readonly errors: ErrorReader
+  /** Loads the translation to and from the canonical form. */
+  loadTranslator(): Promise<UpstreamTranslator>
+}
+
+/** Reads providers' answers to one operation. */
+export interface AnswerReader {
+  /** Whether the body is an answer. An empty one with a finish reason is. */
+  isAnswer(answer: JsonObject): boolean
+  /** Describes the missing part of an object that is not an answer. Default: anything at all. */
+  needs?(answer: JsonObject): string | undefined
+  /** The field name to read an array as, where answers may be arrays. */
+  readonly arraysAs?: string
+  /** The field name to read a string as, if its content type is not JSON, where answers may be plain text. */
+  readonly textAs?: string
+  /** The field name to read the bytes of an image or audio as, in base64, beside their `type`, where answers may be binary. */
+  readonly bytesAs?: string
+  /** Whether this content type means a binary answer. If present, all answers are binary, and any other content type is an error. */
+  isBinary?(contentType: string): boolean
+  /** Reads an answer faster than parsing it. Returns `undefined` if it must be parsed. */
+  skim?(text: string): JsonObject | undefined
+  /**
+   * Whether the answer is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or refusal. A
+   * truncated or filtered answer is not empty, because its finish reason explains it. Absent: an answer is never empty.
+   */
+  isEmpty?(answer: JsonObject): boolean
+  /** Gets the error in a whole answer, if there is one. */
+  getError(answer: unknown): EmbeddedError | undefined
+  /** Gets the usage of a whole answer (parsed JSON). A few vendors report it in headers. */
+  getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
+  /** Follows a stream: when it has started, so that no other target is tried (`started`), its end, and its usage. */
+  watchStream(): StreamState
+  /** Whether these bytes are a whole event of an answer. Some others pass too. */
+  isOwnEvent(event: Uint8Array): boolean
+  /** Whether to assemble the answer from events if a provider streams without a request for it. */
+  readonly gathersEvents: boolean
+  /** The fields with the content of an answer, including tool calls. Absent if there is no content. */
+  readonly contentFields?: ContentFields
+}
+
+/** Names of fields with content, in whole answers and in stream events, where each event has new content. */
+export interface ContentFields {
+  readonly whole: readonly string[]
+  readonly streamed: readonly string[]
+  /** Finds the whole items in an event that repeats the content of earlier deltas, unless a server sends no deltas. */
+  findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
+}
+
+/** `all`: whether these are all items of the answer, including those of earlier events. */
+interface RepeatedItems {
+  items: unknown
+  all: boolean
+}
+
+/** Uses the same fields for whole answers and stream events. */
+export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
+
+/** Gets the reader for a provider format's answers to an operation. Throws if the format has no such operation. */
+export function getAnswerReader({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
+  const reader = getEntry<AnswerReader>(answers, operation.name)
+  if (!reader) throw new TypeError(`The format ${name} has no responses for ${operation.name}.`)
+  return reader
+}
+
+/** Creates a reader for answers to a request to count tokens: any JSON object with a number of tokens. */
+export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): AnswerReader => ({
+  ...answers,
+  isAnswer: (answer) =>
+    Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
+  needs: () => 'a number of tokens',
+  isEmpty: () => false,
+  gathersEvents: false,
+})
+
+/** Creates a reader for answers that are never streamed. */
+export const createWholeAnswerReader = (
+  reader: Pick<
+    AnswerReader,
+    'isAnswer' | 'needs' | 'arraysAs' | 'textAs' | 'bytesAs' | 'skim' | 'getError' | 'getUsage' | 'contentFields'
+  >,
+): AnswerReader => ({
+  ...reader,
+  watchStream: () => ({ ...newStreamProgress(), observe() {} }),
+  isOwnEvent: () => false,
+  gathersEvents: false,
+})
+
+export interface ErrorReader {
+  /** Reads the message and the code of an error body, if the body has them. */
+  read(body: unknown): { message?: string; code?: string }
+  /** Writes the error body for an error object that a provider sent in a 200 or in a stream, as it would have sent it with this status. */
+  writeBody(error: JsonObject, status: number): JsonObject
+  /** Whether an error body means that the provider does not count tokens for this model or this client at all. */
+  cannotCount?(body: unknown): boolean
+}
+
+/** Writes errors for a format's clients. */
+export interface ErrorFormat {
+  /** Returns the body of an error response, as a JSON value. */
+  body(error: ErrorFacts): object
+  /** Returns whole server-sent events that end a stream with an error. `position`: where the stream broke off. */
+  event(error: ErrorFacts, position?: StreamPosition): string
+  /** Whether the format's clients can read this error body of a provider unchanged. */
+  isReadable(body: unknown): boolean
+  /** Whether the format's clients treat this event of a provider's stream as an error. */
+  isErrorEvent(event: SseEvent): boolean
+  /** Whether the format's clients recognize from this error object that the prompt was too long and must be shortened. */
+  saysOverflow(error: JsonObject): boolean
+}
+
+/** The errors of a format for both clients and providers. */
+export interface FormatErrors extends ErrorReader, ErrorFormat {}
+
+/** Requests the usage of a stream, in formats whose providers only report it on request. */
+export interface UsageRequest {
+  /** Whether the client's request neither requests the usage nor opts out, so that the gateway may request it. */
+  isOpen(request: JsonObject): boolean
+  /** Adds the request for usage to the text. All other characters stay. `body`: the parsed text. */
+  ask(text: string, body: JsonObject): string
+  /** Whether the event only reports the usage. Clients only expect it if they requested it. */
+  isAnswer(event: SseEvent): boolean
+}
+
+/** Detects that a request comes from one of the format's clients if its endpoint does not show it. */
+interface ClientDetection {
+  /** Paths that only these clients request, existing or not. */
+  readonly paths?: RegExp
+  /** Headers, of which these clients send at least one, for paths that several formats share. */
+  readonly headers: readonly string[]
+}
+
+/** Everything that the gateway knows about a client's format. */
+export interface Format {
+  readonly name: ClientFormat
+  readonly endpoints: readonly Endpoint[]
+  readonly clientDetection: ClientDetection
+  readonly errors: FormatErrors
+  /** The header in which clients look for the provider's request ID. */
+  readonly requestIdHeader: string
+  /** Keeps a silent stream open. Clients ignore it. */
+  readonly keepAlive: string
+  /** Creates a filter that removes the events at which clients would throw from a passed-through stream. Absent if there are none. */
+  createKeeper?(): (events: Uint8Array) => Uint8Array
+  /** Set if its answers describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
+  readonly describesAttempts?: true
+  /** The fields with the content of its answers. Formats with providers have them in `answers`. */
+  readonly contentFields?: ContentFields
+  loadTranslator(): Promise<ClientTranslator>
+}
+
+/** A format for both clients and providers. */
+export interface SharedFormat extends Format, UpstreamFormat {
+  readonly name: WireFormat
+  readonly errors: FormatErrors
+  loadTranslator(): Promise<Translator>
+}
+
+/** Gets the fields with the content of answers to clients; `undefined` if there is no content. */
+export const getClientContentFields = (
+  format: Format | SharedFormat,
+  operation: Operation,
+): ContentFields | undefined =>
+  'answers' in format ? getAnswerReader(format, operation).contentFields : format.contentFields
+
+/** An endpoint for model requests: its path, its format, and the operation that it serves. */
+export interface Endpoint {
+  /** Relative to the base path. Contains `{model}` if the format has the model's name in the path. */
+  path: string
+  /** The format of its requests, answers, and errors. */
+  format: ClientFormat
+  operation: Operation
+  /** The body fields that may name the model; the first one present counts. Default: `model`. */
+  modelNames?: readonly string[]
+  /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
+  service?: string
+  /** The texts of its OpenAPI description, if they differ from those of its format. */
+  words?: { summary: string; vendor: string; reference: string }
+  /** How `pipeline/read.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
+  reads: 'json' | 'form' | 'sound'
+  /** The size limit for its body. Default: `maxBodyBytes`. */
+  bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
+  /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to them, and the body may be a third larger. */
+  getBase64Size?(body: JsonObject, files: readonly FormFile[]): number
+  /** When to stream the answer: if the body's `stream` is true, always, or never. */
+  streams: 'requested' | 'always' | 'never'
+  /** The body field that requests a stream, and its value then. Default: `stream`, which is `true`. */
+  streamBy?: { member: string; value: string }
+  /** The content types of its whole answers. Default: JSON. */
+  answerTypes?: readonly string[]
+  /** The headers that name the model and request a stream with "true", if they replace body fields. */
+  headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
+  /** The version of its API, if the path or the header has it. */
+  version?: string
+  /** The path below a provider's base URL, with its query. */
+  upstreamPath(model: string): string
+  /** Other fields of an error body that contain its message, for clients that look for it there. */
+  messageFields?: readonly string[]
+  /** Fields that refer to answers stored by a provider. They are rejected, because the gateway does not store answers and uses several providers. */
+  stateful?: readonly string[]
+  /** The field that providers reject in a request without a stream. */
+  streamMember?: string
+  /** Replaces the model in the body and keeps all other characters. Only for requests that name their model in several places. */
+  replaceModel?(text: string, model: string): string
+  /** Gets the IDs with which a request refers to items of earlier answers. Only if requests can do that. */
+  getReferences?(request: { body: JsonObject }): readonly string[]
+  /** Gets when to compact the conversation. Only if requests can ask for a compaction. */
+  getCompactionMode?(request: JsonObject): CompactionMode | undefined
+  /** Requests the usage of streams. Only if providers do not always report it. */
+  usageRequest?: UsageRequest
+  /** Reads and sets the output limit of a request. Absent if there is no output. */
+  outputLimit?: OutputLimit
+  /** The maximum usage of its requests. Absent: one answer to the content of the body. */
+  bound?: RequestBound
+}
+
+/** The maximum usage of a request, read from its body. Each field has a default. */
+export interface RequestBound {
+  /** How many answers the request asks for, each with up to `outputLimit` tokens. Default: one. */
+  answers?(body: JsonObject): number
+  /** Set if answers have no output tokens, such as vectors and numbers. */
+  readonly hasNoOutput?: true
+  /** Set if it is billed by tokens or by units, whichever the model has a price for. Default: by both. */
+  readonly isEither?: true
+  /** The maximum input tokens. `estimate`: the estimate for the body, which is the default. */
+  inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
+  /** The maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
+  outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
+  /** The maximum units other than tokens that it is billed for. Default: none. `files`: the files of a form. */
+  units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
+}
+
+/** The bound for requests that cost nothing. */
+export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
+
+/** Reads the number of answers that a request asks for, which some servers also accept as a string; at least 1. */
+export function readAnswerCount(value: unknown): number {
+  const count = typeof value === 'string' ? Number(value) : value
+  return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
+}
+
+/** The output limit in the requests of an endpoint. */
+export interface OutputLimit {
+  /** Gets the limit in tokens; `undefined` if there is none, or it is not a positive number. */
+  get(body: JsonObject): number | undefined
+  /** Sets the limit in the text and keeps all other characters. `field`: the name that the provider reads, if its format has several. */
+  set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
+  /** The clients' name for the limit. */
+  readonly name: string
+}
+
+/**
+ * Creates an output limit in a body field. `names`: all names that it may have; a request without one gets the first. If a request has several, the
+ * highest counts, because it is unknown which one the provider reads.
+ */
+export const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
+  get: (body) => getHighestLimit(names.map((name) => body[name])),
+  set({ text, body }, tokens, field) {
+    const present = names.filter((name) => (body[name] ?? null) !== null)
+    const written = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
+    return written.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
+  },
+  name: names[0],
+})
+
+/** Gets the highest limit. Returns `undefined` if there is none, or one of them limits nothing: some servers read -1 so. */
+export function getHighestLimit(limits: readonly unknown[]): number | undefined {
+  const present = limits.filter((limit) => (limit ?? null) !== null)
+  const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
+  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // filtered
+}
+
+/** Creates an endpoint whose path does not depend on the model: below `/v1` for clients, below the base URL for providers. */
+export const fixedEndpoint = (
+  format: WireFormat,
+  path: string,
+  { operation = operations.generate, streams = 'requested', ...more }: Partial<Omit<Endpoint, 'path' | 'format'>> = {},
+): Endpoint => ({
+  path: `/v1${path}`,
+  format,
+  operation,
+  reads: 'json',
+  streams,
+  upstreamPath: () => path,
+  ...more,
+})

@@ -1,0 +1,52 @@
+import { once } from '../../lib/promises.ts'
+import type { AuthStyle, ClientFormat, ProviderFormat, WireFormat } from '../../types.ts'
+import { aiSdk } from './ai-sdk/ai-sdk-format.ts'
+import { anthropicMessages } from './anthropic-messages/anthropic-format.ts'
+import type { Format, SharedFormat, UpstreamFormat } from './format.ts'
+import { gemini } from './gemini/gemini-format.ts'
+import { openaiChat } from './openai-chat/chat-format.ts'
+import { openaiResponses } from './openai-responses/responses-format.ts'
+
+/** The formats for both clients and providers: a folder and a line for each. */
+const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
+  'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
+  'anthropic-messages': anthropicMessages,
+  gemini,
+}
+
+/** The formats for clients: those above, and those without providers. */
+const clientFormats: Readonly<Record<ClientFormat, Format>> = { ...sharedFormats, 'ai-sdk': aiSdk }
+
+interface DeferredFormat {
+  auth: AuthStyle
+  load(): Promise<UpstreamFormat>
+}
+
+/** The formats for providers only. The first request that needs one loads it. */
+const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, DeferredFormat>> = {
+  'bedrock-converse': {
+    auth: 'bearer',
+    load: once(async () => (await import('./bedrock-converse/converse-format.ts')).bedrockConverse),
+  },
+}
+
+/** All formats for clients. */
+export const formats: readonly Format[] = Object.values(clientFormats)
+
+/** Gets the client format with this name. */
+export const getFormat = (name: ClientFormat): Format => clientFormats[name]
+
+/** Gets the format with this name if it is for both clients and providers. */
+export const getSharedFormat = (name: ClientFormat): SharedFormat | undefined =>
+  isShared(name) ? sharedFormats[name] : undefined
+
+const isShared = (name: ClientFormat | ProviderFormat): name is WireFormat => name in sharedFormats
+
+/** Loads the provider format with this name. */
+export const loadUpstreamFormat = async (name: ProviderFormat): Promise<UpstreamFormat> =>
+  isShared(name) ? sharedFormats[name] : providerFormats[name].load()
+
+/** Gets the default header for credentials in a format. */
+export const getDefaultAuth = (name: ProviderFormat): AuthStyle =>
+  isShared(name) ? sharedFormats[name].auth : providerFormats[name].auth

@@ -1,0 +1,86 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { JsonObject } from '../../../../lib/json.ts'
+import { type Answer, type Choice, type Finish, warnOfLostEnd } from '../../canonical/canonical-answer.ts'
+import { parseArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { WriteContext } from '../../translator.ts'
+import { writeGrounding } from '../gemini-citations.ts'
+import { wireFinish, wireLogprobs, wireUsage } from '../gemini-fields.ts'
+import { writeMedia } from '../gemini-media.ts'
+import { wireSignature } from '../gemini-reasoning.ts'
+import type { WireAnswer, WireCandidate, WirePart } from '../gemini-wire.ts'
+
+/** Writes a whole answer for a client. */
+export function writeAnswer({ choices, usage }: Answer, context: WriteContext): WireAnswer {
+  return omitUndefined<WireAnswer>({
+    candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
+    usageMetadata: usage && wireUsage(usage),
+    modelVersion: context.model,
+    responseId: context.newId(),
+  })
+}
+
+function writeChoice({ content, finish }: Choice, index: number, context: WriteContext): WireCandidate {
+  const parts: WirePart[] = []
+  const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
+  const texts = content.flatMap((part) => {
+    const at = parts.length
+    parts.push(...writePart(part, context))
+    return part.type === 'text' ? [{ text: part.text, citations: part.citations ?? [], partIndex: at }] : []
+  })
+  const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
+  const hasRefused = content.some(({ type }) => type === 'refusal')
+  return omitUndefined<WireCandidate>({
+    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // clients would see no turn without content
+    ...writeFinish(finish, hasRefused, context),
+    index,
+    groundingMetadata: writeGrounding(texts, queries),
+    logprobsResult: tokens.length > 0 ? wireLogprobs(tokens) : undefined,
+  })
+}
+
+/** Writes the finish. A refusal is a finish reason, because the format has no part for it. */
+export function writeFinish(finish: Finish, hasRefused: boolean, { request, responseWarnings }: WriteContext) {
+  const { explanation, ...end } = finish
+  warnOfLostEnd(end, request, responseWarnings)
+  const finishReason = wireFinish(hasRefused && end.reason === 'stop' ? 'content-filter' : end.reason)
+  return { finishReason, finishMessage: explanation }
+}
+
+/** Writes a part of an answer. State of any vendor is sealed and sent on the part itself. */
+export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
+  const signature = 'state' in part && part.state ? { thoughtSignature: wireSignature(part.state) } : {}
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return [{ text: part.text, ...signature }]
+    case 'reasoning': {
+      const text = hidesReasoning(request.options.reasoning) ? '' : part.text
+      return text !== '' || part.state ? [{ text, thought: true, ...signature }] : []
+    }
+    case 'tool-call': {
+      const args = part.isFreeForm ? { input: part.arguments } : parseArguments(part.arguments)
+      return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
+    }
+    case 'server-tool':
+      if (part.results.length > 0) responseWarnings.noteDropped('web_search_results') // its queries are in the sources
+      return []
+    case 'compaction': // only Responses clients request a compaction
+      return []
+    case 'image':
+    case 'audio': {
+      const media = writeMedia(part)
+      if (!media) responseWarnings.noteDropped(part.type)
+      return media ? [{ ...media, ...signature }] : []
+    }
+    default:
+      return assertNever(part)
+  }
+}
+
+/** Whether the client wants no reasoning. It still gets the signatures. */
+export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
+
+/** Writes a count of tokens for a client. */
+export const writeCount = (tokens: number): JsonObject => ({ totalTokens: tokens })

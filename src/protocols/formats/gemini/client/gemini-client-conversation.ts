@@ -1,0 +1,243 @@
+import { isObject } from '../../../../lib/json.ts'
+import { type Fields, readElementFields } from '../../canonical/canonical-fields.ts'
+import type {
+  AssistantPart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultContent,
+  UserPart,
+} from '../../canonical/canonical-parts.ts'
+import type { SystemTurn, ToolResult, Turn } from '../../canonical/canonical-turns.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { createCallAssembler, parseResponse, type WholeCall } from '../gemini-function-calls.ts'
+import { parseMedia, readDetail } from '../gemini-media.ts'
+import { parseSignature } from '../gemini-reasoning.ts'
+
+/** Parses `contents`. The results among a user's parts become a tool turn, and the other parts a user turn after it. */
+export function parseContents(body: Fields, warnings: Warnings): Turn[] {
+  const value = body.any('contents')
+  const contents = isObject(value) ? [value] : (body.list('contents') ?? [])
+  const turns: Turn[] = []
+  const calls = createCallRegistry()
+  const assembler = createCallAssembler(() => warnings.noteDropped('functionCall'))
+
+  contents.forEach((entry, index) => {
+    const content = readElementFields(entry, `contents[${index}]`, warnings)
+    const parts = readParts(content, warnings)
+    const role = content.string('role') || 'user'
+    if (role === 'model') addModel(parts)
+    else if (role === 'user' || role === 'function') addUser(parts, content.at)
+    else warnings.refuse(content.path('role'), 'must be "user" or "model".')
+    content.drop()
+  })
+  addToAssistant(assembler.flush().map((call) => callPart(call, undefined)))
+  return turns
+
+  function addUser(parts: readonly Fields[], at: string) {
+    addToAssistant(assembler.flush().map((call) => callPart(call, undefined)))
+    const results: ToolResult[] = []
+    const content: UserPart[] = []
+    for (const part of parts) {
+      const result = parseResult(part, calls, warnings)
+      if (result) results.push(result)
+      else content.push(...parseUserPart(part, warnings))
+      part.drop()
+    }
+    addResults(results)
+    if (content.length === 0 && results.length > 0) return
+    const turn: Turn = { role: 'user', content }
+    warnings.setPath(turn, at)
+    turns.push(turn)
+  }
+
+  function addModel(parts: readonly Fields[]) {
+    for (const part of parts) {
+      const call = part.fields('functionCall')
+      const isCall = call !== undefined
+      call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
+      call?.drop()
+      const whole = isCall ? assembler.take(part.value) : assembler.flush()
+      addToAssistant(whole.map((call) => callPart(call, isCall ? part : undefined)))
+      if (isCall) part.ignore('thought', 'thoughtSignature')
+      else {
+        const result = parseResult(part, calls, warnings) // a function that ran on Google's side
+        if (result) addResults([result])
+        else addToAssistant(parseModelPart(part, warnings))
+      }
+      part.drop()
+    }
+  }
+
+  function callPart({ id, name, arguments: args, signature }: WholeCall, at: Fields | undefined): ToolCallPart {
+    const part: ToolCallPart = { type: 'tool-call', id: calls.call(id, name), name, arguments: args }
+    const state = parseSignature(signature)
+    if (state) part.state = state
+    if (at) warnings.setPath(part, at.at)
+    return part
+  }
+
+  function addToAssistant(parts: readonly AssistantPart[]) {
+    if (parts.length === 0) return
+    const last = turns.at(-1)
+    const content = last?.role === 'assistant' ? last.content : []
+    if (last?.role !== 'assistant') turns.push({ role: 'assistant', content })
+    for (const part of parts) joinText(content, part)
+  }
+
+  function addResults(results: readonly ToolResult[]) {
+    if (results.length === 0) return
+    const last = turns.at(-1)
+    if (last?.role === 'tool') last.results.push(...results)
+    else turns.push({ role: 'tool', results: [...results] })
+  }
+}
+
+/** Parses `systemInstruction`; each of its parts is a block. */
+export function parseSystem(body: Fields, warnings: Warnings): SystemTurn[] {
+  const value = body.any('systemInstruction')
+  if (typeof value === 'string') return value === '' ? [] : [toSystemTurn([{ type: 'text', text: value }])]
+  const content = body.fields('systemInstruction')
+  if (!content) return []
+  const texts = readParts(content, warnings).map((part): TextPart => {
+    const text = part.string('text') ?? warnings.refuse(part.at, 'system instructions must be text.')
+    part.drop()
+    return { type: 'text', text }
+  })
+  return texts.length > 0 ? [toSystemTurn(texts)] : []
+}
+
+const toSystemTurn = (content: TextPart[]): SystemTurn => ({ role: 'system', as: 'instructions', content })
+
+function readParts(content: Fields, warnings: Warnings): Fields[] {
+  const value = content.any('parts')
+  const parts = isObject(value) ? [value] : (content.list('parts') ?? [])
+  return parts.map((entry, index) => readElementFields(entry, `${content.path('parts')}[${index}]`, warnings))
+}
+
+/** Adds a part, and joins the small texts of a streamed answer. A signature is on the last of the texts that it signs. */
+function joinText(content: AssistantPart[], part: AssistantPart) {
+  const last = content.at(-1)
+  if (!last || !isTextual(last) || !isTextual(part) || last.type !== part.type || last.state) content.push(part)
+  else content.splice(-1, 1, { ...last, ...part, text: last.text + part.text })
+}
+
+const isTextual = (part: AssistantPart): part is TextPart | ReasoningPart =>
+  part.type === 'text' || part.type === 'reasoning'
+
+/** Parses a user part that is not a result. An empty text gives no part. */
+function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
+  const text = part.string('text')
+  part.ignore('thought', 'thoughtSignature')
+  if (text !== undefined) return text === '' ? [] : [{ type: 'text', text }]
+  const media = parseMedia(part, warnings) ?? refusePart(part, warnings)
+  const detail = readDetail(part)
+  if (media.type === 'image' && detail) media.detail = detail
+  else if (part.any('mediaResolution') !== undefined) warnings.noteDropped(part.path('mediaResolution'))
+  warnings.setPath(media, part.at, MEDIA_NAMES)
+  return [media]
+}
+
+const MEDIA_NAMES = {
+  detail: 'mediaResolution',
+  name: 'inlineData.displayName',
+  clip: 'videoMetadata',
+}
+
+function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
+  const text = part.string('text')
+  const isReasoning = part.boolean('thought') === true
+  const state = parseSignature(part.string('thoughtSignature'))
+  if (isReasoning && (text || state))
+    return [omitUndefined<ReasoningPart>({ type: 'reasoning', text: text ?? '', isSummary: true, state })]
+  if (text !== undefined) return text || state ? [omitUndefined<TextPart>({ type: 'text', text, state })] : []
+  const serverParts = parseServerPart(part)
+  if (serverParts?.length === 0) warnings.noteDropped(part.at)
+  if (serverParts) return serverParts
+  const media = parseMedia(part, warnings)
+  if (!media)
+    return state || isReasoning
+      ? [omitUndefined<TextPart>({ type: 'text', text: '', state })]
+      : refusePart(part, warnings)
+  if (media.type !== 'image' && media.type !== 'audio')
+    return warnings.refuse(part.at, 'model messages cannot contain files.')
+  warnings.setPath(media, part.at)
+  return [media.type === 'image' && state ? { ...media, state } : media]
+}
+
+/** Converts a call or result of a tool on Google's side to its text. Without text, there is no part. */
+function parseServerPart(part: Fields): AssistantPart[] | undefined {
+  const code = part.fields('executableCode')?.string('code')
+  const output = part.fields('codeExecutionResult')?.string('output')
+  const text = code ?? output
+  if (text !== undefined)
+    return [{ type: 'text', text: `\`\`\`${code === undefined ? '' : 'python'}\n${text}\n\`\`\`\n` }]
+  return (part.any('toolCall') ?? part.any('toolResponse') ?? part.any('codeExecutionResult')) ? [] : undefined
+}
+
+/** Parses a function's result. Returns `undefined` for any other part. */
+function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): ToolResult | undefined {
+  const response = part.fields('functionResponse')
+  if (!response) return undefined
+  const { id, name } = calls.result(response.string('id'), response.string('name'))
+  const { text, isError } = parseResponse(response.object('response') ?? {})
+  const content: ToolResultContent[] = text === '' ? [] : [{ type: 'text', text }]
+  const list = response.list('parts') ?? []
+  list.forEach((entry, index) => {
+    const inner = readElementFields(entry, `${response.path('parts')}[${index}]`, warnings)
+    const media = parseMedia(inner, warnings) ?? refusePart(inner, warnings)
+    warnings.setPath(media, inner.at)
+    content.push(media)
+  })
+  response.drop()
+  part.ignore('thoughtSignature')
+  const result = omitUndefined<ToolResult>({ callId: id, name, content, isError: isError || undefined })
+  warnings.setPath(result, part.at)
+  return result
+}
+
+function refusePart({ at, value }: Fields, warnings: Warnings): never {
+  const [kind = 'empty'] = Object.keys(value)
+  return warnings.refuse(at, `parts of type "${kind}" are not supported.`)
+}
+
+/** Gives IDs to calls and results, which may have none in this format. */
+interface CallRegistry {
+  /** Returns the ID of a call: its own, or one by its position in the conversation. */
+  call(id: string | undefined, name: string): string
+  /** Returns the ID and name of the call that a result belongs to: by its ID, otherwise the first call of that name without a result. */
+  result(id: string | undefined, name: string | undefined): { id: string; name: string | undefined }
+}
+
+function createCallRegistry(): CallRegistry {
+  const names = new Map<string, string>()
+  const open: string[] = []
+  let count = 0
+
+  function freshId(): string {
+    let id = `call_${count++}`
+    while (names.has(id)) id = `call_${count++}`
+    return id
+  }
+
+  function answer(id: string, name: string | undefined) {
+    const at = open.indexOf(id)
+    if (at !== -1) open.splice(at, 1)
+    return { id, name: name ?? names.get(id) }
+  }
+
+  return {
+    call(callId, name) {
+      const id = callId || freshId()
+      names.set(id, name)
+      open.push(id)
+      return id
+    },
+    result(callId, name) {
+      if (callId && names.has(callId)) return answer(callId, name)
+      const first = open.find((id) => name === undefined || names.get(id) === name)
+      return first === undefined ? { id: callId || freshId(), name } : answer(first, name)
+    },
+  }
+}

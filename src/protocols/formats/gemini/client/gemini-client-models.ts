@@ -1,0 +1,33 @@
+import type { Kind, ModelEntry } from '../../../../types.ts'
+import type { ModelListFormat } from '../../model-list.ts'
+import { cutPage, readPageSize } from '../../model-list.ts'
+
+/** The prefix of Google's model names. */
+export const NAME_PREFIX = 'models/'
+
+/** Google's list of models, in pages by `pageSize` and `pageToken`; without `pageSize`, it has all models. The last page has no token. */
+export const geminiModels: ModelListFormat = {
+  list(entries, { kinds, query }) {
+    const token = query.get('pageToken')
+    const { page, hasMore } = cutPage(entries, {
+      size: query.get('pageSize') === '0' ? undefined : readPageSize(query, 'pageSize'), // 0 leaves the size to the server
+      after: token ? { name: 'pageToken', id: token } : undefined,
+    })
+    return {
+      models: page.map((entry) => writeModel(entry, kinds)),
+      ...(hasMore && { nextPageToken: page.at(-1)?.id }),
+    }
+  },
+  one: writeModel,
+}
+
+/** Writes a model for a client. Google's clients look for `generateContent` among its methods. */
+function writeModel({ id }: ModelEntry, kinds: readonly Kind[]): object {
+  return {
+    name: NAME_PREFIX + id,
+    displayName: id,
+    ...(kinds.includes('llm') && {
+      supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+    }),
+  }
+}

@@ -1,0 +1,38 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { isExactNumber } from '../../canonical/exact-json.ts'
+
+/**
+ * Converts all fields of a request to camelCase, because Google accepts them in snake_case too. The client's own data stays unchanged: arguments,
+ * results, schemas, labels. Collects the client's spellings in `spelling`.
+ */
+export function toCamelCase(object: JsonObject, spelling = new Map<string, string>()): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => {
+      const field = toCamelName(name)
+      if (field !== name) spelling.set(field, name)
+      return [field, OPAQUE.has(field) ? value : convertNested(value, spelling)]
+    }),
+  )
+}
+
+function convertNested(value: unknown, spelling: Map<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => convertNested(item, spelling))
+  return isObject(value) && !isExactNumber(value) ? toCamelCase(value, spelling) : value
+}
+
+/** Returns the name of a field as Google writes it. A leading underscore is part of it. */
+export const toCamelName = (name: string): string =>
+  name.includes('_') ? name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name
+
+const OPAQUE: ReadonlySet<string> = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'schema',
+  'responseSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'labels',
+  'partMetadata',
+])

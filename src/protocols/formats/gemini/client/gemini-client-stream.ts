@@ -1,0 +1,190 @@
+import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
+import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import { omitTurns } from '../../canonical/canonical-request.ts'
+import type { OpaqueState } from '../../canonical/canonical-state.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { type CitingText, writeGrounding } from '../gemini-citations.ts'
+import { writeError } from '../gemini-errors.ts'
+import { wireLogprobs, wireUsage } from '../gemini-fields.ts'
+import { wireSignature } from '../gemini-reasoning.ts'
+import { KEEP_ALIVE } from '../gemini-stream-state.ts'
+import type { WireCandidate, WirePart } from '../gemini-wire.ts'
+import { hidesReasoning, writeFinish, writePart } from './gemini-client-answer.ts'
+
+interface BufferedPart {
+  candidate: CandidateState
+  part: AssistantPart
+  /** The text of a call, which is written once it is complete, or of a text, for its citations. */
+  buffer: TextBuffer
+  citations: Citation[]
+  state: OpaqueState | undefined
+}
+
+/** A call, which is written once it is complete and all calls before it are written. */
+interface BufferedCall extends BufferedPart {
+  part: ToolCallPart
+  isWhole: boolean
+  next: BufferedCall | undefined
+}
+
+interface CandidateState {
+  index: number
+  /** The first call that is not written yet, and the last one that has started. */
+  firstCall: BufferedCall | undefined
+  lastCall: BufferedCall | undefined
+  parts: number
+  texts: CitingText[]
+  queries: string[]
+  hasRefused: boolean
+}
+
+/** Writes chunks that are each an answer with some more parts: text as it comes, whole calls, and at the end finish reasons, sources, and usage. */
+export function createWriter(wholeContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...wholeContext, request: omitTurns(wholeContext.request) }
+  const { request, model } = context
+  const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
+  const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`
+  const isHidden = hidesReasoning(request.options.reasoning)
+  const candidates: CandidateState[] = []
+  const open = new Map<number, BufferedPart | BufferedCall>()
+
+  function writePartChunk({ index }: CandidateState, part: WirePart, logprobs?: TokenLogprob[]) {
+    const tokens = logprobs ? `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}` : ''
+    const content = `{"role":"model","parts":[${JSON.stringify(part)}]}`
+    write(frame.chunk(`{"candidates":[{"content":${content},"index":${index}${tokens}}],${tail}`))
+  }
+
+  function getCandidate(index: number): CandidateState {
+    const known = candidates[index] ?? newCandidate(index)
+    candidates[index] = known
+    return known
+  }
+
+  function start({ key, candidate: index, part }: PartStartEvent) {
+    const candidate = getCandidate(index)
+    const state = 'state' in part ? part.state : undefined
+    const buffer = createTextBuffer(part.type === 'text' ? MAX_CITED_CHARACTERS : undefined)
+    const begun = { candidate, buffer, citations: [], state }
+    if (part.type === 'tool-call') {
+      const call = { ...begun, part, isWhole: false, next: undefined }
+      if (candidate.lastCall) candidate.lastCall.next = call
+      candidate.lastCall = call
+      candidate.firstCall ??= call
+      open.set(key, call)
+      return
+    }
+    open.set(key, { ...begun, part })
+    if (part.type === 'server-tool') candidate.queries.push(part.query)
+    if (part.type === 'refusal') candidate.hasRefused = true
+    if (part.type === 'image' || part.type === 'audio' || part.type === 'server-tool')
+      for (const whole of writePart(part, context)) writePartChunk(candidate, whole)
+  }
+
+  function add({ candidate, part, buffer }: BufferedPart, text: string, logprobs: TokenLogprob[] | undefined) {
+    if (part.type === 'reasoning') {
+      if (!isHidden && text !== '') writePartChunk(candidate, { text, thought: true })
+      return
+    }
+    buffer.add(text)
+    if (part.type !== 'tool-call') writePartChunk(candidate, { text }, logprobs)
+  }
+
+  function close(key: number, closed: BufferedPart | BufferedCall) {
+    const { candidate, part, buffer, citations, state } = closed
+    open.delete(key)
+    if ('isWhole' in closed) writeCalls(closed)
+    else if (state && (part.type === 'text' || part.type === 'reasoning')) {
+      const signature = { text: '', thoughtSignature: wireSignature(state) }
+      writePartChunk(candidate, part.type === 'text' ? signature : { ...signature, thought: true })
+    }
+    if (part.type === 'text' && citations.length > 0)
+      candidate.texts.push({ text: buffer.text ?? '', citations, partIndex: candidate.parts })
+    candidate.parts++
+  }
+
+  function writeCalls(closed: BufferedCall) {
+    const { candidate } = closed
+    closed.isWhole = true
+    for (; candidate.firstCall?.isWhole; candidate.firstCall = candidate.firstCall.next) {
+      const { part, buffer, state } = candidate.firstCall
+      for (const call of writePart({ ...part, arguments: buffer.text ?? '', ...(state && { state }) }, context))
+        writePartChunk(candidate, call)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const ended = finishes.map((finish, index): WireCandidate => {
+      const { texts, queries, hasRefused } = getCandidate(index)
+      const { finishReason, finishMessage } = writeFinish(finish, hasRefused, context)
+      const groundingMetadata = writeGrounding(texts, queries)
+      return {
+        content: { role: 'model', parts: [{ text: '' }] },
+        finishReason,
+        ...(finishMessage !== undefined && { finishMessage }),
+        index,
+        ...(groundingMetadata && { groundingMetadata }),
+      }
+    })
+    const tokens = usage ? `"usageMetadata":${JSON.stringify(wireUsage(usage))},` : ''
+    write(frame.chunk(`{"candidates":${JSON.stringify(ended)},${tokens}${tail}`) + frame.end())
+  }
+
+  function push(event: StreamEvent) {
+    if (event.type === 'start') return
+    if (event.type === 'part-start') return start(event)
+    if (event.type === 'end') return end(event)
+    if (event.type === 'error') return write(frame.chunk(JSON.stringify(writeError(event.error).body)) + frame.end())
+    const part = open.get(event.key)
+    if (!part) return
+    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
+    else if (event.type === 'part-citation') part.citations.push(event.citation)
+    else if (event.type === 'part-end') close(event.key, part)
+    else part.state = event.state
+  }
+
+  return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
+}
+
+/** The longest text to keep for its citations. Sources of a longer one have no position. */
+const MAX_CITED_CHARACTERS = 64 * 1024
+
+const newCandidate = (index: number): CandidateState => ({
+  index,
+  firstCall: undefined,
+  lastCall: undefined,
+  parts: 0,
+  texts: [],
+  queries: [],
+  hasRefused: false,
+})
+
+interface Frame {
+  contentType: string
+  chunk(json: string): string
+  end(): string
+  keepAlive(): string
+}
+
+/** Frames chunks as server-sent events, for clients that request `alt=sse`. */
+const sseFrame: Frame = {
+  contentType: 'text/event-stream',
+  chunk: (json) => `data: ${json}\n\n`,
+  end: () => '',
+  keepAlive: () => KEEP_ALIVE,
+}
+
+/** Frames chunks as one growing JSON array, for clients that do not request `alt=sse`. */
+function createArrayFrame(): Frame {
+  let isOpen = false
+  return {
+    contentType: 'application/json',
+    chunk(json) {
+      const before = isOpen ? ',\r\n' : '['
+      isOpen = true
+      return before + json
+    },
+    end: () => (isOpen ? ']' : '[]'),
+    keepAlive: () => '\n',
+  }
+}

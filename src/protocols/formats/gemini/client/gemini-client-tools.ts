@@ -1,0 +1,98 @@
+import { type Fields, readEntries } from '../../canonical/canonical-fields.ts'
+import {
+  dropVendorTools,
+  type FunctionTool,
+  labelTool,
+  type OfferedTool,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from '../../canonical/canonical-tools.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { toJsonSchema } from './gemini-client-schema.ts'
+
+/** Parses `tools`. Each entry may contain functions and Google's own tools, of which only the web search can be translated. */
+export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
+  const offered = readEntries(body, 'tools', warnings).flatMap((tool) => {
+    const functions = readEntries(tool, 'functionDeclarations', warnings).map((declaration) => {
+      labelTool(declaration, warnings)
+      return parseFunction(declaration, warnings)
+    })
+    return [...functions, ...parseOwn(tool, warnings)]
+  })
+  return dropVendorTools(offered, choice, warnings)
+}
+
+/** Parses Google's own tools in one entry. A single one has the path of the entry. */
+function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
+  const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
+  return names.flatMap((name): OfferedTool[] => {
+    if (name === 'functionDeclarations') return []
+    const path = names.length === 1 ? entry.at : entry.path(name)
+    const at = entry.path(name)
+    warnings.label(at, `tool "${name}"`)
+    warnings.label(path, `tool "${name}"`)
+    const tool: OfferedTool = SEARCHES.has(name)
+      ? parseSearch(entry.fields(name))
+      : { type: 'vendor', refusal: 'this tool only works with Google.' }
+    warnings.setPath(tool, path, { kind: `/${at}`, blockedDomains: `/${at}.excludeDomains` })
+    return [tool]
+  })
+}
+
+const SEARCHES: ReadonlySet<string> = new Set(['googleSearch', 'googleSearchRetrieval'])
+
+function parseFunction(declaration: Fields, warnings: Warnings): FunctionTool {
+  const parameters = declaration.object('parameters')
+  const response = declaration.object('response')
+  const tool = omitUndefined<FunctionTool>({
+    type: 'function',
+    name: declaration.string('name') ?? warnings.refuse(declaration.path('name'), 'is required.'),
+    description: declaration.string('description'),
+    schema: declaration.object('parametersJsonSchema') ?? (parameters && toJsonSchema(parameters)),
+    outputSchema: declaration.object('responseJsonSchema') ?? (response && toJsonSchema(response)),
+  })
+  declaration.drop()
+  warnings.setPath(tool, declaration.at, {
+    schema: parameters ? 'parameters' : 'parametersJsonSchema',
+    outputSchema: response ? 'response' : 'responseJsonSchema',
+  })
+  return tool
+}
+
+function parseSearch(search: Fields | undefined): WebSearchTool {
+  const blockedDomains = search?.strings('excludeDomains')
+  search?.drop()
+  return omitUndefined<WebSearchTool>({ type: 'web-search', blockedDomains })
+}
+
+/** Parses `toolConfig`: whether a function must be called, and which. */
+export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const config = body.fields('toolConfig')
+  const calling = config?.fields('functionCallingConfig')
+  config?.ignore('includeServerSideToolInvocations')
+  config?.drop()
+  if (!calling) return undefined
+  const names = calling.strings('allowedFunctionNames') ?? []
+  const mode = calling.string('mode')?.toUpperCase()
+  calling.ignore('streamFunctionCallArguments') // calls are always written whole
+  calling.drop()
+  switch (mode) {
+    case undefined:
+    case 'MODE_UNSPECIFIED':
+      return undefined
+    case 'NONE':
+      return { type: 'none' }
+    case 'AUTO':
+    case 'VALIDATED':
+      return names.length > 0 ? { type: 'allowed', mode: 'auto', names } : { type: 'auto' }
+    case 'ANY': {
+      const [name, ...others] = names
+      if (name === undefined) return { type: 'required' }
+      return others.length === 0 ? { type: 'tool', name } : { type: 'allowed', mode: 'required', names }
+    }
+    default:
+      return warnings.refuse(calling.path('mode'), 'must be AUTO, ANY, NONE, or VALIDATED.')
+  }
+}

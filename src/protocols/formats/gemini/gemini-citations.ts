@@ -1,0 +1,194 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { Citation } from '../canonical/canonical-parts.ts'
+import { omitUndefined, readString } from '../canonical/canonical-values.ts'
+import type { WireChunk, WireGrounding, WireSource, WireSupport } from './gemini-wire.ts'
+
+/** A text of an answer that sources may support. */
+export interface CitedText {
+  key: number
+  text: string
+  /** The index of the candidate's part in which it starts. */
+  partIndex: number
+}
+
+type Found = { key: number; citation: Citation }
+
+/** Parses the sources of a candidate, as citations of the texts that they support. */
+export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): Found[] {
+  const last = texts.at(-1)
+  if (!last) return []
+  const offsets = new Map<CitedText, Offsets>()
+  const { groundingMetadata: grounding, citationMetadata: quoted } = candidate
+  const found = isObject(grounding) ? parseSupports(grounding, { texts, last, offsets }) : []
+  for (const entry of getQuotedSources(quoted)) {
+    if (!isObject(entry) || typeof entry.uri !== 'string') continue
+    found.push({ key: last.key, citation: { ...parseSource(entry), ...findSpan(last, entry, offsets) } })
+  }
+  return found
+}
+
+/** Whether a candidate names any source. Often it only names search queries. */
+export function namesSources({ groundingMetadata: grounding, citationMetadata: quoted }: JsonObject): boolean {
+  const lists = [isObject(grounding) && grounding.groundingChunks, getQuotedSources(quoted)]
+  return lists.some((list) => Array.isArray(list) && list.length > 0)
+}
+
+/** Gets the sources of quotations: the same list under two names, one in the Gemini API and one in Vertex. */
+function getQuotedSources(quoted: unknown): unknown[] {
+  const list = isObject(quoted) ? (quoted.citationSources ?? quoted.citations) : undefined
+  return Array.isArray(list) ? list : []
+}
+
+interface Texts {
+  texts: readonly CitedText[]
+  last: CitedText
+  offsets: Map<CitedText, Offsets>
+}
+
+function parseSupports(grounding: JsonObject, { texts, last, offsets }: Texts): Found[] {
+  const chunks: unknown[] = Array.isArray(grounding.groundingChunks) ? grounding.groundingChunks : []
+  const sources = chunks.map((chunk) => (isObject(chunk) ? parseSource(mergeSources(chunk)) : {}))
+  const supports: unknown[] = Array.isArray(grounding.groundingSupports) ? grounding.groundingSupports : []
+  const cite = (source: Citation | undefined, key: number, span: TextSpan | undefined): Found[] =>
+    source && Object.keys(source).length > 0 ? [{ key, citation: { ...source, ...span } }] : []
+  if (supports.length === 0) return sources.flatMap((source) => cite(source, last.key, undefined))
+  return supports.flatMap((support) => {
+    if (!isObject(support)) return []
+    const indices: unknown[] = Array.isArray(support.groundingChunkIndices) ? support.groundingChunkIndices : []
+    const segment = isObject(support.segment) ? support.segment : {}
+    const { key, span } = locate(segment, { texts, last, offsets })
+    return indices.flatMap((index) => cite(typeof index === 'number' ? sources[index] : undefined, key, span))
+  })
+}
+
+/** Merges the fields of a web page, a retrieved document, a place on the map, or an image. */
+const mergeSources = ({ web, retrievedContext, maps, image }: JsonObject): JsonObject =>
+  Object.assign({}, ...[image, maps, retrievedContext, web].filter(isObject))
+
+const parseSource = ({ uri, title, text }: JsonObject): Citation =>
+  omitUndefined<Citation>({ url: readString(uri), title: readString(title), quote: readString(text) })
+
+interface TextSpan {
+  start: number
+  end: number
+}
+
+/** Finds the position of a segment by its quote, if it has one, because its part index may be missing and parts of a stream are joined. */
+function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: TextSpan | undefined } {
+  const { text: quote, partIndex = 0 } = segment
+  const own = texts.find((text) => text.partIndex === partIndex)
+  const likely = own ? [own, ...texts.filter((text) => text !== own)] : texts
+  if (typeof quote !== 'string' || quote === '') {
+    const holder = own ?? last
+    return { key: holder.key, span: findSpan(holder, segment, offsets) }
+  }
+  for (const holder of likely) {
+    const span = findSpan(holder, segment, offsets)
+    if (span && holder.text.slice(span.start, span.end) === quote) return { key: holder.key, span }
+  }
+  for (const holder of likely) {
+    const start = holder.text.indexOf(quote)
+    if (start !== -1) return { key: holder.key, span: { start, end: start + quote.length } }
+  }
+  return { key: (own ?? last).key, span: undefined }
+}
+
+/** Finds the span of a source in a text. A missing start counts as 0; without an end there is no span. */
+function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
+  if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
+  const offsets = known.get(holder) ?? createOffsets(holder.text)
+  known.set(holder, offsets)
+  return { start: offsets.toUnit(startIndex), end: offsets.toUnit(endIndex) }
+}
+
+/** A text part of an answer, and its position among the parts. */
+export interface CitingText {
+  text: string
+  citations: readonly Citation[]
+  partIndex: number
+}
+
+/** Writes the sources of an answer for a client. Returns `undefined` if there are none. */
+export function writeGrounding(texts: readonly CitingText[], queries: readonly string[]): WireGrounding | undefined {
+  const chunks = new Map<string, WireChunk>()
+  const supports: WireSupport[] = []
+  for (const { text, citations, partIndex } of texts) {
+    if (citations.length === 0) continue
+    const offsets = createOffsets(text)
+    for (const citation of citations) {
+      const chunk = writeSource(citation)
+      const id = JSON.stringify(chunk)
+      chunks.set(id, chunk)
+      const index = [...chunks.keys()].indexOf(id)
+      supports.push({ ...writeSegment(citation, { text, offsets, partIndex }), groundingChunkIndices: [index] })
+    }
+  }
+  if (chunks.size === 0 && queries.length === 0) return undefined
+  return omitUndefined<WireGrounding>({
+    groundingChunks: chunks.size > 0 ? [...chunks.values()] : undefined,
+    groundingSupports: supports.length > 0 ? supports : undefined,
+    webSearchQueries: queries.length > 0 ? [...queries] : undefined,
+  })
+}
+
+/** Writes a source. One with a URL becomes a web page, where clients look for it; only retrieved text can have a quote. */
+function writeSource({ url, title, quote }: Citation): WireChunk {
+  const retrieved = omitUndefined<WireSource>({ uri: url, title, text: quote })
+  if (url === undefined) return { retrievedContext: retrieved }
+  const web = omitUndefined<WireSource>({ uri: url, title })
+  return quote ? { web, retrievedContext: retrieved } : { web }
+}
+
+function writeSegment(
+  { start, end }: Citation,
+  { text, offsets, partIndex }: { text: string; offsets: Offsets; partIndex: number },
+): Pick<WireSupport, 'segment'> {
+  const at = partIndex > 0 ? { partIndex } : {}
+  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: at } : {}
+  return {
+    segment: {
+      ...at,
+      startIndex: offsets.toByte(start),
+      endIndex: offsets.toByte(end),
+      text: text.slice(start, end),
+    },
+  }
+}
+
+/** Converts offsets in a text: the canonical form counts UTF-16 units, Google counts UTF-8 bytes. */
+interface Offsets {
+  toByte(unit: number): number
+  /** Returns the unit at a byte offset. Within a character, returns the beginning of the character. */
+  toUnit(bytes: number): number
+}
+
+/** Computes the offsets of a text once for all of its citations. */
+function createOffsets(text: string): Offsets {
+  const starts = new Uint32Array(text.length + 1) // the number of bytes before each unit
+  let bytes = 0
+  for (let unit = 0; unit < text.length; unit++) {
+    starts[unit] = bytes
+    const code = text.charCodeAt(unit)
+    if (isHigh(code) && isLow(text.charCodeAt(unit + 1))) {
+      starts[++unit] = bytes
+      bytes += 4
+    } else bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : 3
+  }
+  starts[text.length] = bytes
+  return {
+    toByte: (unit) => starts[Math.max(0, Math.min(unit, text.length))] ?? bytes,
+    toUnit(offset) {
+      let low = 0
+      let high = text.length
+      while (low < high) {
+        const middle = (low + high + 1) >> 1
+        if ((starts[middle] ?? bytes) <= offset) low = middle
+        else high = middle - 1
+      }
+      return isLow(text.charCodeAt(low)) ? low - 1 : low
+    },
+  }
+}
+
+const isHigh = (code: number) => code >= 0xd800 && code < 0xdc00
+const isLow = (code: number) => code >= 0xdc00 && code < 0xe000

@@ -1,0 +1,144 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { type CanonicalError, type ErrorKind, getClientStatus } from '../canonical/canonical-errors.ts'
+import { isKeyErrorCode, toKeyErrorCode } from '../errors/key-errors.ts'
+import { parseEmbeddedError, parseProviderError } from '../errors/parse-error.ts'
+import { getErrorObject, readMessage } from '../errors/read-error.ts'
+import type { ErrorFacts, FormatErrors } from '../format.ts'
+import type { ErrorAnswer } from '../translator.ts'
+
+export const geminiErrors: FormatErrors = {
+  body,
+  event: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
+  isReadable,
+  isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
+  saysOverflow: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
+  /** Reads an error. Its code is the name of the status, because Google's own code is the status number. */
+  read(body) {
+    const envelope: unknown = Array.isArray(body) ? body[0] : body
+    const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
+    return { ...readMessage(body), ...(typeof error?.status === 'string' && { code: error.status }) }
+  },
+  writeBody: (error) => ({ error }),
+}
+
+/** Writes Google's error envelope: the numeric status, its name, and details for programs. */
+function body({ status, code, message, retryAfter }: ErrorFacts): object {
+  const name = nameByStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+  const text = code === 'CONTEXT_OVERFLOW' ? writeOverflowMessage(message) : message
+  const error = { code: status, message: text, status: name }
+  if (!isKeyErrorCode(code)) return { error }
+  const details: JsonObject[] = [errorInfo(code.toLowerCase())]
+  if (retryAfter !== undefined) details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${retryAfter}s` })
+  return { error: { ...error, details } }
+}
+
+/** Whether the body is a Google error, which may be in an array. */
+function isReadable(body: unknown): boolean {
+  const envelope: unknown = Array.isArray(body) ? body[0] : body
+  return typeof getErrorObject(envelope)?.code === 'number'
+}
+
+/** Adds the words by which clients recognize an overflow. */
+const writeOverflowMessage = (message: string): string =>
+  KNOWN_OVERFLOW.test(message)
+    ? message
+    : `The input token count exceeds the maximum number of tokens allowed. ${message}`
+
+const KNOWN_OVERFLOW = /input token count/i
+
+const nameByStatus: Record<number, string> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+  529: 'UNAVAILABLE',
+}
+
+/** Parses a provider's error response: Google's envelope, bare or in an array, or a proxy's error. */
+export function parseError(answer: ErrorAnswer): CanonicalError {
+  const parsed = parseProviderError(answer)
+  const envelope: unknown = Array.isArray(answer.body) ? answer.body[0] : answer.body
+  const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
+  return error ? refine(parsed, error) : parsed
+}
+
+/** Parses the error in a chunk. */
+export function streamError(error: unknown): CanonicalError {
+  const { status, source } = parseEmbeddedError(error)
+  return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
+}
+
+/** Adds details that only Google reports: the name of the status, and the field that caused the error. */
+function refine(parsed: CanonicalError, error: JsonObject): CanonicalError {
+  const details: JsonObject[] = Array.isArray(error.details) ? error.details.filter(isObject) : []
+  const code = isText(error.status) ? error.status : parsed.code
+  const field = readField(details)
+  const refined: CanonicalError = { ...parsed }
+  if (code !== undefined) refined.code = code
+  if (field !== undefined) refined.param = field
+  return refined
+}
+
+function readField(details: readonly JsonObject[]): string | undefined {
+  const violations = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
+  return violations.map((violation: unknown) => (isObject(violation) ? violation.field : undefined)).find(isText)
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Writes an error for Google clients. Its details contain the time to wait and the field that caused the error. */
+export function writeError(error: CanonicalError): {
+  status: number
+  headers: Record<string, string>
+  body: JsonObject
+} {
+  const { kind, message, param, retryAfterMs } = error
+  const reason = toKeyErrorCode(error.code)
+  const [usual, name] = reason !== undefined && kind === 'billing' ? BUDGET : responseByKind[kind]
+  const code = kind === 'server' ? getClientStatus(error, usual) : usual
+  const headers: Record<string, string> = {}
+  const details: JsonObject[] = reason === undefined ? [] : [errorInfo(reason)]
+  if (retryAfterMs !== undefined) {
+    const seconds = Math.ceil(retryAfterMs / 1000)
+    headers['retry-after'] = String(seconds)
+    details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${seconds}s` })
+  }
+  if (kind === 'billing') headers['x-should-retry'] = 'false'
+  if (param !== undefined) details.push({ '@type': `${RPC}.BadRequest`, fieldViolations: [{ field: param }] })
+  const body = {
+    code,
+    message: kind === 'context-overflow' ? writeOverflowMessage(message) : message,
+    status: code === 502 ? 'UNAVAILABLE' : name,
+  }
+  return { status: code, headers, body: { error: details.length > 0 ? { ...body, details } : body } }
+}
+
+const RPC = 'type.googleapis.com/google.rpc'
+const errorInfo = (reason: string): JsonObject => ({ '@type': `${RPC}.ErrorInfo`, reason, domain: 'signalbox' })
+
+/** The error for a key whose remaining budget is too small. */
+const BUDGET = [402, 'FAILED_PRECONDITION'] as const
+
+const responseByKind: Readonly<Record<ErrorKind, readonly [status: number, name: string]>> = {
+  'bad-request': [400, 'INVALID_ARGUMENT'],
+  authentication: [401, 'UNAUTHENTICATED'],
+  billing: [429, 'RESOURCE_EXHAUSTED'],
+  permission: [403, 'PERMISSION_DENIED'],
+  'not-found': [404, 'NOT_FOUND'],
+  timeout: [504, 'DEADLINE_EXCEEDED'],
+  conflict: [409, 'ABORTED'],
+  'too-large': [413, 'INVALID_ARGUMENT'],
+  'context-overflow': [400, 'INVALID_ARGUMENT'],
+  unprocessable: [400, 'INVALID_ARGUMENT'],
+  'rate-limit': [429, 'RESOURCE_EXHAUSTED'],
+  cancelled: [499, 'CANCELLED'],
+  server: [500, 'INTERNAL'],
+  overloaded: [503, 'UNAVAILABLE'],
+}

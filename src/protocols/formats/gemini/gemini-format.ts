@@ -1,0 +1,137 @@
+import { createFinder } from '../../../lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { replaceSpans, scanTopLevel, withMember } from '../../../lib/json-scan.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
+import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import {
+  type AnswerReader,
+  type Endpoint,
+  FREE,
+  getHighestLimit,
+  type OutputLimit,
+  type RequestBound,
+  readAnswerCount,
+  type SharedFormat,
+  toContentFields,
+  toCountReader,
+} from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../model-operations.ts'
+import { geminiErrors } from './gemini-errors.ts'
+import { createGeminiStreamState, KEEP_ALIVE, readError, readUsage, toModelPath } from './gemini-stream-state.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ candidates, promptFeedback }) =>
+    (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
+  isEmpty: ({ candidates }) =>
+    Array.isArray(candidates) &&
+    candidates.length > 0 &&
+    hasOnlyItems(candidates, ({ finishReason, content }) => isNormalEnd(finishReason, 'STOP') && isEmptyValue(content)),
+  getError: (answer) => toChunks(answer).map(readError).find(Boolean),
+  getUsage: (answer) =>
+    toChunks(answer).reduce<ReturnType<typeof readUsage>>(
+      (last, chunk) => updateUsage(last, readUsage(chunk)),
+      undefined,
+    ),
+  watchStream: createGeminiStreamState,
+  isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
+  gathersEvents: true,
+  contentFields: toContentFields('text', 'functionCall', 'executableCode'),
+}
+
+/** The output limit in the generation options. Google accepts both spellings of each name. */
+const outputLimit: OutputLimit = {
+  get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => INNER.map((name) => config[name]))),
+  set({ text, body }, tokens) {
+    const outers = OUTER.filter((name) => isObject(body[name]))
+    return (outers.length > 0 ? outers : OUTER.slice(0, 1)).reduce((written, outer) => {
+      const present = INNER.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
+      const inners = present.length > 0 ? present : INNER.slice(0, 1)
+      return withMember(written, outer, (config) =>
+        inners.reduce(
+          (json, inner) => withMember(json, inner, () => String(tokens)),
+          config?.startsWith('{') ? config : '{}',
+        ),
+      )
+    }, text)
+  },
+  name: 'generationConfig.maxOutputTokens',
+}
+
+const bound: RequestBound = {
+  answers: (body) =>
+    Math.max(
+      ...listConfigs(body).flatMap(({ candidateCount, candidate_count: count }) => [
+        readAnswerCount(candidateCount),
+        readAnswerCount(count),
+      ]),
+    ),
+}
+
+const OUTER = ['generationConfig', 'generation_config']
+const INNER = ['maxOutputTokens', 'max_output_tokens']
+
+const listConfigs = (body: JsonObject): JsonObject[] => OUTER.map((name) => getConfig(body, name))
+
+function getConfig(body: JsonObject, name: string): JsonObject {
+  const config = body[name]
+  return isObject(config) ? config : {}
+}
+
+/** Gemini generateContent. An answer may be an array, which is a stream that was not requested as events. */
+export const gemini: SharedFormat = {
+  name: 'gemini',
+  auth: 'x-goog-api-key',
+  defaultHeaders: {},
+  endpoints: [...createEndpoints('v1beta'), ...createEndpoints('v1')], // Google's clients call both versions
+  clientDetection: {
+    paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/,
+    headers: ['x-goog-api-key', 'x-goog-api-client'],
+  },
+  requestIdHeader: 'x-request-id',
+  errors: geminiErrors,
+  keepAlive: KEEP_ALIVE,
+  streamsArrays: true,
+  answers: { generate: answers, 'count-tokens': toCountReader(answers) },
+  loadTranslator: async () => (await loadTranslators()).geminiTranslator,
+}
+
+/** Creates the endpoints for a model, whose name is in the path, in one version of the API. */
+function createEndpoints(version: string): Endpoint[] {
+  const createEndpoint = (
+    method: string,
+    more: Pick<Endpoint, 'operation' | 'streams' | 'replaceModel' | 'outputLimit' | 'bound'>,
+  ): Endpoint => ({
+    path: `/${version}/models/{model}:${method}`,
+    format: 'gemini',
+    reads: 'json',
+    upstreamPath: (model) => `${toModelPath(model)}:${method}${more.streams === 'always' ? '?alt=sse' : ''}`,
+    ...more,
+  })
+  return [
+    createEndpoint('generateContent', { operation: operations.generate, streams: 'never', outputLimit, bound }),
+    createEndpoint('streamGenerateContent', { operation: operations.generate, streams: 'always', outputLimit, bound }),
+    createEndpoint('countTokens', {
+      operation: operations.countTokens,
+      streams: 'never',
+      replaceModel: replaceCountModel,
+      bound: FREE,
+    }),
+  ]
+}
+
+const toChunks = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : [answer])
+
+/** Replaces the model inside the request of a `countTokens` body, which names one too. All other characters stay. */
+function replaceCountModel(text: string, model: string): string {
+  const { spans } = scanTopLevel(text, ['generateContentRequest', 'generate_content_request'])
+  let body = ''
+  let at = 0
+  for (const { start, end } of spans) {
+    const within = text.slice(start, end)
+    const named = replaceSpans(within, scanTopLevel(within, ['model']).spans, JSON.stringify(`models/${model}`))
+    body += text.slice(at, start) + named
+    at = end
+  }
+  return body + text.slice(at)
+}

@@ -1,0 +1,158 @@
+import { isObject, isTooDeep, type JsonObject } from '../../../lib/json.ts'
+import { stringifyArguments } from '../canonical/canonical-arguments.ts'
+import { readString } from '../canonical/canonical-values.ts'
+import { isExactNumber, parseOpaque } from '../canonical/exact-json.ts'
+
+/** A complete function call. */
+export interface WholeCall {
+  id: string | undefined
+  name: string
+  arguments: string
+  signature: string | undefined
+}
+
+/** Assembles calls that come in several parts. Most come in one. */
+interface CallAssembler {
+  /** Adds a part and returns the calls that it completes. */
+  take(part: JsonObject): WholeCall[]
+  /** Ends the open call, if there is one, and returns it. The end of a call is not marked if another part, or none, follows. */
+  flush(): WholeCall[]
+}
+
+/** Creates an assembler. Calls `onNameless` for a call without a name. */
+export function createCallAssembler(onNameless: () => void): CallAssembler {
+  let open: (Omit<WholeCall, 'arguments'> & { args: PartialArgs }) | undefined
+
+  function flush(): WholeCall[] {
+    if (!open) return []
+    const { args, ...call } = open
+    open = undefined
+    return [{ ...call, arguments: args.text() }]
+  }
+
+  function take({ functionCall, thoughtSignature }: JsonObject): WholeCall[] {
+    if (!isObject(functionCall)) return []
+    const { name, args, partialArgs, willContinue } = functionCall
+    const before = name ? flush() : []
+    const whole = { id: readString(functionCall.id), signature: readString(thoughtSignature) }
+    if (typeof name === 'string' && name !== '') {
+      if (willContinue !== true && partialArgs === undefined)
+        return [...before, { ...whole, name, arguments: stringifyArguments(args) }]
+      open = { ...whole, name, args: createPartialArgs() }
+    } else if (!open) {
+      if (Object.keys(functionCall).length > 0) onNameless()
+      return before
+    }
+    open?.args.add(partialArgs)
+    if (open) open.signature ??= whole.signature
+    return willContinue === true ? before : [...before, ...flush()]
+  }
+
+  return { take, flush }
+}
+
+/** Assembles the arguments of a call from pieces that name their path. */
+interface PartialArgs {
+  add(pieces: unknown): void
+  /** Returns the arguments so far, as JSON. */
+  text(): string
+}
+
+/** Assembles arguments that Vertex streams: `{ jsonPath: '$.a.b[0]', stringValue: '…', willContinue: true }`. Only strings may come in pieces. */
+function createPartialArgs(): PartialArgs {
+  const root = createObject()
+  let continued: string | undefined // the path of the incomplete string
+
+  function put(piece: JsonObject) {
+    const { jsonPath } = piece
+    const value = readValue(piece)
+    if (typeof jsonPath !== 'string' || value === undefined) return
+    const path = parsePath(jsonPath)
+    const last = path.pop()
+    if (last === undefined) return
+    const holder = path.reduce<Container>(
+      (container, segment, at) => getChild(container, segment, path[at + 1] ?? last),
+      root,
+    )
+    const name = toKey(holder, last)
+    const before = continued === jsonPath ? holder[name] : undefined
+    holder[name] = typeof before === 'string' && typeof value === 'string' ? before + value : value
+    continued = piece.willContinue === true ? jsonPath : undefined
+  }
+
+  return {
+    add(pieces) {
+      if (Array.isArray(pieces)) for (const piece of pieces) if (isObject(piece)) put(piece)
+    },
+    text: () => JSON.stringify(root),
+  }
+}
+
+/** An object, or an array whose indices count as names. */
+type Container = { [name: string]: unknown }
+type Segment = string | number
+
+function readValue(piece: JsonObject): unknown {
+  const { stringValue, numberValue, boolValue } = piece
+  if (typeof stringValue === 'string') return stringValue
+  if (typeof numberValue === 'number' || isExactNumber(numberValue)) return numberValue
+  if (typeof boolValue === 'boolean') return boolValue
+  return 'nullValue' in piece ? null : undefined
+}
+
+/** Parses a path such as `$.a['b c'][0]`, in the RFC 9535 forms that name one location. */
+function parsePath(path: string): Segment[] {
+  return [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/g)].map(
+    ([, name, index, single, double]) =>
+      index === undefined ? (name ?? (single ?? double ?? '').replace(/\\(.)/g, '$1')) : Number(index),
+  )
+}
+
+function getChild(container: Container, segment: Segment, next: Segment): Container {
+  const name = toKey(container, segment)
+  const child = container[name]
+  if (isContainer(child)) return child
+  const made = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, by its indices
+  container[name] = made
+  return made
+}
+
+/** Returns the key for a segment. An index beyond the end of an array means its end, so no path creates an array with millions of holes. */
+function toKey(container: Container, segment: Segment): string {
+  return String(Array.isArray(container) && typeof segment === 'number' ? Math.min(segment, container.length) : segment)
+}
+
+const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
+
+/** Creates an object without a prototype, so that every name can be a key. */
+const createObject = (): Container => Object.create(null)
+
+/*
+ * A function's result is an object in this format and a string in others. An object with only `output`, `error` (Google's names), or `result` stands
+ * for its content; any other object is the result itself.
+ */
+
+/** Parses a result into its text, and whether it is an error. */
+export function parseResponse(response: JsonObject): { text: string; isError: boolean } {
+  const name = getWrapper(response)
+  if (name !== undefined) return { text: toText(response[name]), isError: name === 'error' }
+  return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
+}
+
+/** Writes a result as an object: the parsed text if it is a JSON object. Calls `refuse` if that is nested deeper than a request may be. */
+export function writeResponse(text: string, isError: boolean, refuse: () => never): JsonObject {
+  if (isError) return { error: text }
+  if (text === '') return {}
+  const mayBeJson = /^\s*[[{]/.test(text)
+  if (mayBeJson && isTooDeep(text)) refuse()
+  const value = mayBeJson ? parseOpaque(text) : undefined
+  if (isObject(value) && getWrapper(value) === undefined && Object.keys(value).length > 0) return value
+  return { output: value ?? text }
+}
+
+function getWrapper(response: JsonObject): 'output' | 'result' | 'error' | undefined {
+  const [name, ...others] = Object.keys(response)
+  return others.length === 0 && (name === 'output' || name === 'result' || name === 'error') ? name : undefined
+}
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,143 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import { encodeUtf8, toBase64 } from '../../../lib/bytes.ts'
+import { getEntry } from '../../../lib/maps.ts'
+import type { Fields } from '../canonical/canonical-fields.ts'
+import { createBase64Source, guessMediaType, isGoogleFileUrl, type MediaSource } from '../canonical/canonical-media.ts'
+import type { AudioPart, FilePart, ImagePart, VideoPart } from '../canonical/canonical-parts.ts'
+import type { Turn } from '../canonical/canonical-turns.ts'
+import { omitUndefined } from '../canonical/canonical-values.ts'
+import type { Warnings } from '../canonical/canonical-warnings.ts'
+import { decodeBase64Text } from './gemini-fields.ts'
+import type { WireBlob, WireFileData, WirePart, WireResolution } from './gemini-wire.ts'
+
+type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
+
+/** Parses `inlineData` or `fileData` of a client's part. Returns `undefined` if it has neither. */
+export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
+  const blob = part.fields('inlineData')
+  const file = part.fields('fileData')
+  const holder = blob ?? file
+  if (!holder) return undefined
+  const source = blob ? readInlineSource(blob) : readFileSource(holder)
+  const name = holder.string('displayName')
+  const media = toMediaPart(source, name)
+  if (name !== undefined && media.type !== 'file') warnings.noteDropped(holder.path('displayName'))
+  holder.drop()
+  if (media.type === 'video') Object.assign(media, readClip(part))
+  return media
+}
+
+/** Makes an image, audio, a video, or otherwise a file, by media type. */
+export function toMediaPart(source: MediaSource, name?: string): MediaPart {
+  const mediaType = source.type === 'url' ? (source.mediaType ?? guessMediaType(source.url)) : source.mediaType
+  const [kind] = (mediaType ?? '').split('/')
+  if (kind === 'image' || kind === 'audio' || kind === 'video') return { type: kind, source }
+  return omitUndefined<FilePart>({ type: 'file', source, name })
+}
+
+function readInlineSource(blob: Fields): MediaSource {
+  const mediaType = blob.string('mimeType')?.trim().toLowerCase() || 'application/octet-stream'
+  const data = blob.string('data') ?? ''
+  const text = mediaType.startsWith('text/') ? decodeBase64Text(data) : undefined
+  return text === undefined ? createBase64Source(mediaType, data) : { type: 'text', mediaType, text }
+}
+
+/** Reads a file URI. Files at Google become file IDs, because no other provider can read them; others stay URLs. */
+function readFileSource(file: Fields): MediaSource {
+  const uri = file.string('fileUri') ?? ''
+  const mediaType = file.string('mimeType')
+  return isGoogleFileUrl(uri) || !/^https?:/i.test(uri)
+    ? omitUndefined<MediaSource & { type: 'file-id' }>({ type: 'file-id', id: uri, format: 'gemini', mediaType })
+    : omitUndefined<MediaSource & { type: 'url' }>({ type: 'url', url: uri, mediaType })
+}
+
+function readClip(part: Fields): Omit<VideoPart, 'type' | 'source'> {
+  const metadata = part.fields('videoMetadata')
+  return metadata
+    ? omitUndefined({
+        fps: metadata.number('fps'),
+        startOffset: metadata.string('startOffset'),
+        endOffset: metadata.string('endOffset'),
+      })
+    : {}
+}
+
+/** Writes an image, audio, a video, or a file. Returns `undefined` for a file at another vendor. */
+export function writeMedia(part: MediaPart): WirePart | undefined {
+  const media = writeSource(part.source, part.type)
+  if (!media || part.type !== 'video') return media
+  const { fps, startOffset, endOffset } = part
+  const videoMetadata = omitUndefined({ fps, startOffset, endOffset })
+  return Object.keys(videoMetadata).length > 0 ? { ...media, videoMetadata } : media
+}
+
+/** Writes a source: `inlineData` for bytes and text, `fileData` for URLs and files at Google. */
+export function writeSource(
+  source: MediaSource,
+  kind: MediaPart['type'],
+): { inlineData: WireBlob } | { fileData: WireFileData } | undefined {
+  switch (source.type) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+    case 'text':
+      return { inlineData: { mimeType: source.mediaType, data: toBase64(encodeUtf8(source.text)) } }
+    case 'url':
+      return {
+        fileData: { mimeType: source.mediaType ?? guessMediaType(source.url) ?? usualTypes[kind], fileUri: source.url },
+      }
+    case 'file-id':
+      if (source.format !== 'gemini') return undefined
+      return {
+        fileData: { mimeType: source.mediaType ?? guessMediaType(source.id) ?? usualTypes[kind], fileUri: source.id },
+      }
+    default:
+      return assertNever(source)
+  }
+}
+
+/** The media types for media of unknown type, because the field is required. */
+const usualTypes: Readonly<Record<MediaPart['type'], string>> = {
+  image: 'image/jpeg',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+  file: 'application/pdf',
+}
+
+type Detail = NonNullable<ImagePart['detail']>
+
+/** Converts a media resolution, of all media or of one part, to the detail of images. */
+export function toDetail(resolution: string | undefined): Detail | undefined {
+  return resolution === undefined ? undefined : getEntry(details, resolution)
+}
+
+/** Reads the detail of a part, which has its resolution in an object. */
+export const readDetail = (part: Fields): Detail | undefined =>
+  toDetail(part.fields('mediaResolution')?.string('level'))
+
+/** Gets the resolution for all media if the images agree on one: not every model accepts it on a part. */
+export function getResolution(turns: readonly Turn[], warnings: Warnings): WireResolution | undefined {
+  const found = new Set<Detail>()
+  for (const turn of turns) {
+    if (turn.role !== 'user') continue
+    for (const part of turn.content)
+      if (part.type === 'image' && part.detail && part.detail !== 'auto') found.add(part.detail)
+  }
+  const [detail, ...others] = found
+  if (detail === undefined) return undefined
+  if (others.length === 0) return resolutions[detail]
+  warnings.noteDropped('detail')
+  return undefined
+}
+
+const details: Readonly<Record<string, Detail>> = {
+  MEDIA_RESOLUTION_LOW: 'low',
+  MEDIA_RESOLUTION_HIGH: 'high',
+  MEDIA_RESOLUTION_ULTRA_HIGH: 'original',
+}
+
+const resolutions: Readonly<Record<Detail, WireResolution | undefined>> = {
+  auto: undefined,
+  low: 'MEDIA_RESOLUTION_LOW',
+  high: 'MEDIA_RESOLUTION_HIGH',
+  original: 'MEDIA_RESOLUTION_HIGH',
+}

@@ -1,0 +1,76 @@
+import { encodeUtf8, toBase64 } from '../../../lib/bytes.ts'
+import { getEntry } from '../../../lib/maps.ts'
+import type { Effort, ReasoningTraits } from '../../../traits.ts'
+import type { Fields } from '../canonical/canonical-fields.ts'
+import type { ReasoningOptions } from '../canonical/canonical-request.ts'
+import { type OpaqueState, readSealed, sealState } from '../canonical/canonical-state.ts'
+import { omitUndefined } from '../canonical/canonical-values.ts'
+import { decodeBase64Text } from './gemini-fields.ts'
+import type { WireLevel, WireThinking } from './gemini-wire.ts'
+
+/** Parses `thinkingConfig` of a client: a token budget, where 0 is off and -1 lets the model choose, or one of four levels. */
+export function parseThinking(config: Fields): ReasoningOptions | undefined {
+  const budget = config.number('thinkingBudget')
+  const level = config.string('thinkingLevel')?.toUpperCase()
+  const shown = config.boolean('includeThoughts')
+  const effort = level === undefined ? undefined : getEntry(efforts, level)
+  const reasoning = omitUndefined<ReasoningOptions>({
+    effort: budget === 0 ? 'none' : effort,
+    budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,
+    show: shown === undefined ? undefined : shown ? 'summary' : 'none',
+  })
+  config.drop()
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined
+}
+
+const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' }
+
+/** Writes `thinkingConfig` for a provider: a level or a budget, because both together are rejected. */
+export function writeThinking(
+  { effort, budget, show }: ReasoningOptions,
+  { by }: ReasoningTraits,
+): WireThinking | undefined {
+  if (by === 'none') return undefined
+  const config = omitUndefined<WireThinking>({
+    includeThoughts: show === undefined ? undefined : show !== 'none',
+    thinkingLevel: by === 'level' && effort ? levels[effort] : undefined,
+    thinkingBudget: by === 'level' ? undefined : toBudget(effort, budget),
+  })
+  return Object.keys(config).length > 0 ? config : undefined
+}
+
+function toBudget(effort: Effort | undefined, budget: ReasoningOptions['budget']): number | undefined {
+  if (effort === 'none') return 0
+  return budget === 'auto' ? -1 : budget
+}
+
+const levels: Readonly<Record<Effort, WireLevel>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}
+
+/*
+ * `thoughtSignature` may be on any part. It is a bytes field: clients decode and re-encode it, some of them in the other base64 alphabet, so sealed
+ * state is base64 of its text.
+ */
+
+/** Parses a signature from a client: state that the gateway sealed, or a Google signature from an unknown account. */
+export function parseSignature(signature: string | undefined): OpaqueState | undefined {
+  if (!signature || PLACEHOLDERS.has(signature)) return undefined
+  const sealed = decodeBase64Text(signature) // Google's own signatures are not UTF-8
+  const state = sealed === undefined ? undefined : readSealed(sealed)
+  return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
+}
+
+/** Writes state of any vendor as a signature for a client. */
+export const wireSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
+
+/** Google's documented placeholder for a call by another model, which has no signature. Newer models reject the call without it. */
+export const NO_SIGNATURE = 'skip_thought_signature_validator'
+
+const PLACEHOLDERS: ReadonlySet<string> = new Set([NO_SIGNATURE, toBase64(encodeUtf8(NO_SIGNATURE))])

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { pathSegment } from '../../../lib/urls.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import { readTokenCount } from '../canonical/canonical-values.ts'
+import { pickStreamError } from '../canonical/late-reason.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { readCost } from '../canonical/reported-cost.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
+import { readServedTier } from '../canonical/tiers.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { type EmbeddedError, newStreamProgress, type StreamState } from '../format.ts'
+
+/** Blank lines, which the format's clients ignore. A comment does not work, because Google's Python client takes it for a chunk. */
+export const KEEP_ALIVE = '\n\n'
+
+/** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that cannot be part of a path. */
+export function toModelPath(model: string): string {
+  const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
+  return `/${collection}/${pathSegment(name)}`
+}
+
+/**
+ * Parses Google's `usageMetadata`. The prompt includes cached tokens, but not those that Google's own tools added; the candidates do not include
+ * reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
+ */
+export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const total = readTokenCount(usage.totalTokenCount)
+  const inputTokens = readTokenCount(usage.promptTokenCount) + readTokenCount(usage.toolUsePromptTokenCount)
+  const reasoningTokens = readTokenCount(usage.thoughtsTokenCount)
+  const outputTokens = readTokenCount(usage.candidatesTokenCount) + reasoningTokens
+  if (total + inputTokens + outputTokens === 0) return undefined
+  return {
+    inputTokens,
+    // Some proxies only report a total.
+    outputTokens: outputTokens || Math.max(0, total - inputTokens),
+    cacheReadTokens: readTokenCount(usage.cachedContentTokenCount),
+    reasoningTokens,
+    ...readMediaTokens(usage.promptTokensDetails, usage.candidatesTokensDetails),
+    ...readServedTier({ usageMetadata: usage }),
+    ...readCost(usage),
+  }
+}
+
+export const readUsage = (chunk: unknown) => (isObject(chunk) ? readGeminiUsage(chunk.usageMetadata) : undefined)
+
+export function readError(chunk: unknown) {
+  if (!isObject(chunk)) return undefined
+  if (!Array.isArray(chunk.candidates)) return readEmbeddedError(chunk.error)
+  const candidates: JsonObject[] = chunk.candidates.filter(isObject)
+  return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
+}
+
+/** Follows a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content does not start the answer. */
+export function createGeminiStreamState(): StreamState {
+  const state = { ...newStreamProgress(), observe }
+
+  function observe({ data }: SseEvent) {
+    const value = tryParseJson(data)
+    for (const chunk of Array.isArray(value) ? value : [value]) if (isObject(chunk)) observeChunk(chunk)
+  }
+
+  function observeChunk({ candidates, error, promptFeedback, usageMetadata }: JsonObject) {
+    state.error = pickStreamError(state.error, readEmbeddedError(error))
+    state.usage = updateUsage(state.usage, readGeminiUsage(usageMetadata))
+    if (error) return
+    if (isObject(promptFeedback) && promptFeedback.blockReason) state.started = state.ended = true
+    if (!Array.isArray(candidates)) return
+    for (const candidate of candidates) {
+      if (!isObject(candidate)) continue
+      if (hasContent(candidate)) state.started = true
+      if (candidate.finishReason) end(candidate)
+    }
+  }
+
+  function end(candidate: JsonObject) {
+    const error = toMalformedError(candidate, state.started)
+    state.ended = true
+    if (error) state.error ??= error
+    else state.started ||= candidate.finishReason !== 'STOP'
+  }
+
+  return state
+}
+
+/** Whether the candidate has content. An empty text without a signature is none. */
+function hasContent({ content }: JsonObject): boolean {
+  const parts: unknown[] = isObject(content) && Array.isArray(content.parts) ? content.parts : []
+  return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
+}
+
+/** Returns the error for a candidate's finish reason, because another attempt may succeed. */
+function toMalformedError({ finishReason, finishMessage }: JsonObject, isStarted: boolean): EmbeddedError | undefined {
+  if (!(isStarted ? BROKEN : BROKEN_IF_EMPTY).test(scalarText(finishReason))) return undefined
+  return {
+    class: 'content',
+    status: 502,
+    message: scalarText(finishMessage ?? `The model's response is malformed: ${scalarText(finishReason)}.`),
+  }
+}
+
+const BROKEN = /^(?:MALFORMED_|UNEXPECTED_TOOL|TOO_MANY_TOOL|MISSING_THOUGHT)/
+
+const BROKEN_IF_EMPTY = new RegExp(`${BROKEN.source}|^(?:OTHER|5|NO_IMAGE)$`)

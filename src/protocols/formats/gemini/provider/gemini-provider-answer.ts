@@ -1,0 +1,51 @@
+import { gatewayError } from '../../../../errors.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { createPartCollector } from '../../canonical/answer-events.ts'
+import { type Answer, type Finish, settleFinish, type TokenUsage } from '../../canonical/canonical-answer.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import { omitUndefined, readString, readTokenCount } from '../../canonical/canonical-values.ts'
+import { updateUsage } from '../../canonical/reported-usage.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseServedTier } from '../gemini-fields.ts'
+import { createAnswerReader } from './gemini-provider-stream.ts'
+
+/** Parses a provider's whole answer as a stream of one chunk, so that both give the same result. */
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  const parts = createPartCollector()
+  const finishes: (Finish | undefined)[] = []
+  let usage: TokenUsage | undefined
+
+  function take(event: ReaderEvent) {
+    if (event.type === 'finish') finishes[event.candidate] ??= event.finish
+    else if (event.type === 'usage') usage = updateUsage(usage, event.usage)
+    else if (event.type === 'error') {
+      const { message, status, code } = event.error
+      throw gatewayError('UPSTREAM_FAILED', { message, status, ...(code !== undefined && { data: { code } }) })
+    } else if ('key' in event) parts.take(event)
+  }
+
+  const reader = createAnswerReader(context, take)
+  reader.observe(body)
+  reader.end()
+  const contents = parts.contents()
+  const hasCandidates = Array.isArray(body.candidates) && body.candidates.length > 0
+  const length = Math.max(contents.length, finishes.length, hasCandidates ? 1 : 0)
+  if (length === 0)
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without candidates.' })
+  return omitUndefined<Answer>({
+    id: readString(body.responseId),
+    model: readString(body.modelVersion),
+    choices: Array.from({ length }, (_, index) => {
+      const content = contents[index] ?? []
+      const hasCalls = content.some(({ type }) => type === 'tool-call')
+      return { content, finish: settleFinish(finishes[index], hasCalls) }
+    }),
+    usage,
+    serviceTier: parseServedTier(body.usageMetadata),
+  })
+}
+
+/** Parses the count in an answer to `countTokens`. Returns `undefined` if there is none. */
+export function parseCount(answer: unknown): number | undefined {
+  return isObject(answer) && typeof answer.totalTokens === 'number' ? readTokenCount(answer.totalTokens) : undefined
+}

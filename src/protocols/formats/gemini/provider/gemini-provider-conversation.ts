@@ -1,0 +1,141 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { MAX_DEPTH } from '../../../../lib/json.ts'
+import { parseRequestArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, UserPart } from '../../canonical/canonical-parts.ts'
+import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import type { TargetContext } from '../../translator.ts'
+import { writeResponse } from '../gemini-function-calls.ts'
+import { writeMedia, writeSource } from '../gemini-media.ts'
+import { NO_SIGNATURE } from '../gemini-reasoning.ts'
+import type { WireContent, WireFunctionResponse, WirePart } from '../gemini-wire.ts'
+
+/** Writes `contents`, in which user and model alternate. Tool results belong to the user. */
+export function writeContents(turns: readonly Turn[], target: TargetContext): WireContent[] {
+  const contents: WireContent[] = []
+
+  function add(role: WireContent['role'], parts: readonly WirePart[]) {
+    const last = contents.at(-1)
+    if (parts.length === 0) return
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts: [...parts] })
+  }
+
+  for (const turn of turns) dropLabels(turn, target.warnings, {})
+  for (const turn of turns.slice(countInstructions(turns))) {
+    if (turn.role === 'assistant') add('model', writeModel(turn.content, target))
+    else if (turn.role === 'tool')
+      add(
+        'user',
+        turn.results.map((result) => writeResult(result, target)),
+      )
+    else
+      add(
+        'user',
+        turn.content.flatMap((part) => writeUserPart(part, target)),
+      )
+  }
+  if (contents[0]?.role === 'user') return contents
+  target.warnings.noteChanged('turns', 'added')
+  return [{ role: 'user', parts: [{ text: CONTINUE_TEXT }] }, ...contents] // a conversation must start with the user
+}
+
+/** Writes `systemInstruction`: the instructions before the first turn, with each text as a part. */
+export function writeSystem(turns: readonly Turn[]): { parts: WirePart[] } | undefined {
+  const run = turns.slice(0, countInstructions(turns))
+  const parts = run.flatMap((turn) => (turn.role === 'system' ? turn.content.map(({ text }) => ({ text })) : []))
+  return parts.length > 0 ? { parts } : undefined
+}
+
+function countInstructions(turns: readonly Turn[]): number {
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  return first === -1 ? turns.length : first
+}
+
+function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] {
+  if (part.type === 'text') return [{ text: part.text }]
+  if (part.type === 'search-result')
+    return part.content.map(({ text }) => ({ text: `${part.title}\n${part.source}\n\n${text}` }))
+  const media =
+    writeMedia(part) ?? warnings.refuse(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
+  dropFileName(part, warnings)
+  return [media]
+}
+
+/** Writes a model turn. Newer models reject the first call of a step without a signature, and image models an unsigned image or first part. */
+function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
+  const firstCall = content.find(({ type }) => type === 'tool-call')
+  const first = content.find(({ type }) => type !== 'reasoning')
+  const isSigned = (part: AssistantPart) =>
+    part === firstCall || (target.traits.signsAnswers && (part === first || part.type === 'image'))
+  return content.flatMap((part) => {
+    const [written, ...others] = writeModelPart(part, target)
+    if (!written) return []
+    const state = 'state' in part ? part.state : undefined
+    const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? NO_SIGNATURE : undefined
+    return signature === undefined ? [written, ...others] : [{ ...written, thoughtSignature: signature }, ...others]
+  })
+}
+
+function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext): WirePart[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return [{ text: part.text }]
+    case 'reasoning':
+      return [{ text: part.text, thought: true }]
+    case 'tool-call':
+      return [
+        {
+          functionCall: {
+            ...(traits.callIds && { id: part.id }),
+            name: part.name,
+            args: parseRequestArguments(part, warnings),
+          },
+        },
+      ]
+    case 'server-tool':
+      return [] // `prepareRequest` has converted it to text
+    case 'compaction': // `prepareRequest` has rejected it
+      return []
+    case 'image':
+    case 'audio': {
+      const media = writeMedia(part)
+      if (!media) warnings.noteDropped(warnings.getPath(part, 'turns'))
+      return media ? [media] : []
+    }
+    default:
+      return assertNever(part)
+  }
+}
+
+function writeResult(result: ToolResult, target: TargetContext): WirePart {
+  const { callId, name, content, isError } = result
+  const { warnings } = target
+  const refuse = () =>
+    warnings.refuse(
+      warnings.getPath(result, 'turns'),
+      `the JSON of the result is nested deeper than ${MAX_DEPTH} levels.`,
+    )
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const response: WireFunctionResponse = {
+    ...(target.traits.callIds && { id: callId }),
+    name: name ?? callId,
+    response: writeResponse(text, isError === true, refuse),
+  }
+  const parts = content.flatMap((part) => writeResultPart(part, target))
+  if (parts.length > 0) response.parts = parts
+  return { functionResponse: response }
+}
+
+function writeResultPart(part: ToolResult['content'][number], { warnings }: TargetContext) {
+  if (part.type === 'text' || part.type === 'search-result') return []
+  const media = writeSource(part.source, part.type)
+  dropFileName(part, warnings)
+  return media ? [media] : warnings.refuse(warnings.getPath(part, 'turns'), 'the file is not stored at Google.')
+}
+
+/** Warns about a dropped file name: only Vertex has a field for it, not the Gemini API. */
+function dropFileName(part: UserPart, warnings: Warnings) {
+  if (part.type === 'file' && part.name !== undefined) warnings.noteDropped(warnings.getPath(part, 'turns', 'name'))
+}

@@ -1,0 +1,247 @@
+import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
+import { resolveReference } from '../../canonical/canonical-schema.ts'
+
+/** Called for each dropped keyword with its path in the schema: `properties.a.uniqueItems`. */
+type OnLoss = (path: string) => void
+
+/**
+ * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the whole request. Drops conditions that it cannot
+ * express, so all values of the original schema are still allowed.
+ */
+export function toOpenApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject {
+  const resolver = createResolver(schema)
+  const write = (inner: unknown, path: string): JsonObject => writeSchema(inner, { path, resolver, onLoss, write })
+  return write(schema, '')
+}
+
+interface SchemaPlace {
+  path: string
+  resolver: Resolver
+  onLoss: OnLoss
+  write(schema: unknown, path: string): JsonObject
+}
+
+function writeSchema(original: unknown, place: SchemaPlace): JsonObject {
+  const lose = (keyword: string) => place.onLoss(join(place.path, keyword))
+  if (!isObject(original)) return {} // `true`: anything
+  const resolved = place.resolver.enter(original, lose)
+  if (!resolved) {
+    lose('$ref')
+    return { type: 'OBJECT' }
+  }
+  const { schema } = resolved
+  const written = {
+    ...copyCommonKeywords(schema),
+    ...writeType(schema, place, lose),
+    ...writeEnum(schema, lose),
+    ...writeLimits(schema, lose),
+    ...writeMembers(schema, place, lose),
+  }
+  for (const keyword in schema) if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) lose(keyword)
+  place.resolver.leave(resolved)
+  return written
+}
+
+function copyCommonKeywords(schema: JsonObject): JsonObject {
+  const written: JsonObject = {}
+  for (const keyword of COMMON_KEYWORDS) if (schema[keyword] !== undefined) written[keyword] = schema[keyword]
+  const [example] = Array.isArray(schema.examples) ? schema.examples : []
+  return example === undefined ? written : { ...written, example }
+}
+
+/** Writes the type, whether the value may be null, and alternatives. */
+function writeType(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+  const declared = [schema.type].flat().filter((type) => typeof type === 'string')
+  const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
+  const listed = schema.anyOf ?? schema.oneOf
+  const alternatives: unknown[] = Array.isArray(listed) ? listed : []
+  const others = alternatives.filter((other) => !(isObject(other) && other.type === 'null'))
+  const hasNull = Array.isArray(schema.enum) && schema.enum.includes(null)
+  const isNullable =
+    schema.nullable === true || declared.length > types.length || others.length < alternatives.length || hasNull
+  const nullable = isNullable ? { nullable: true } : {}
+  const [only] = others
+  if (others.length === 1) return { ...write(only, path), ...nullable }
+  if (others.length > 1) {
+    if (schema.anyOf && schema.oneOf) lose('oneOf')
+    return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
+  }
+  const [type = guessType(schema)] = types
+  if (types.length < 2) return type === undefined ? nullable : { type, ...nullable }
+  return { anyOf: types.map((each) => ({ type: each })), ...nullable }
+}
+
+function guessType(schema: JsonObject): string | undefined {
+  if (isObject(schema.properties)) return 'OBJECT'
+  return schema.items === undefined ? undefined : 'ARRAY'
+}
+
+/** Writes the properties of an object and the elements of an array. */
+function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
+  const written: JsonObject = {}
+  const { properties, required, items, prefixItems } = schema
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (isObject(properties) && names.length > 0) {
+    written.properties = Object.fromEntries(
+      names.map((name) => [name, write(properties[name], join(path, `properties.${name}`))]),
+    )
+    const known = Array.isArray(required) ? required.filter((name) => names.includes(name)) : []
+    if (known.length > 0) written.required = known
+  }
+  const tuple: unknown = Array.isArray(items) ? items : prefixItems
+  if (Array.isArray(tuple)) {
+    lose('prefixItems') // any item may be at any index
+    written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
+  } else if (items !== undefined) written.items = write(items, join(path, 'items'))
+  else if ([schema.type].flat().includes('array')) written.items = {}
+  return written
+}
+
+const join = (path: string, keyword: string) => (path === '' ? keyword : `${path}.${keyword}`)
+
+const COMMON_KEYWORDS = ['title', 'description', 'default', 'pattern'] as const
+
+const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
+  ...COMMON_KEYWORDS,
+  ...[
+    'type',
+    'nullable',
+    'anyOf',
+    'oneOf',
+    'enum',
+    'const',
+    'properties',
+    'required',
+    'items',
+    'prefixItems',
+    'examples',
+  ],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'format'],
+  ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
+])
+
+/** Whether the keyword does not restrict values, or has its default value. */
+const isHarmless = (keyword: string, value: unknown) =>
+  NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
+
+const NOTES: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', '$defs', 'definitions', '$ref', 'strict'])
+
+type Lose = (keyword: string) => void
+
+/** Writes `enum` and `const`. Google's `enum` only supports strings, so numbers become strings. */
+function writeEnum(schema: JsonObject, lose: Lose): JsonObject {
+  const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
+  const values = listed.filter((value) => value !== null)
+  if (values.length === 0) return {}
+  if (!values.every((value) => typeof value === 'string')) {
+    lose(schema.enum === undefined ? 'const' : 'enum')
+    if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) return {}
+  }
+  return { type: 'STRING', format: 'enum', enum: values.map(String) }
+}
+
+/** Writes formats and the limits of numbers, strings, and arrays. */
+function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
+  if (schema.enum !== undefined || schema.const !== undefined) return {}
+  const written: JsonObject = {}
+  for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') written[keyword] = schema[keyword]
+  const isInteger = [schema.type].flat().includes('integer')
+  const least = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
+  const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
+  if (least) written.minimum = Math.max(least.value, Number(scalarText(written.minimum ?? least.value)))
+  if (most) written.maximum = Math.min(most.value, Number(scalarText(written.maximum ?? most.value)))
+  if (least && !isInteger) lose('exclusiveMinimum')
+  if (most && !isInteger) lose('exclusiveMaximum')
+  if (typeof schema.format === 'string') {
+    if (FORMATS.has(schema.format)) written.format = schema.format
+    else lose('format')
+  }
+  return written
+}
+
+/** Converts an exclusive limit to an inclusive one: the next integer, or the limit itself. */
+function readExclusiveLimit(
+  schema: JsonObject,
+  keyword: string,
+  { limit, step, isInteger }: { limit: string; step: number; isInteger: boolean },
+): { value: number } | undefined {
+  const value = schema[keyword] === true ? schema[limit] : schema[keyword] // `true`: as in older OpenAPI
+  return typeof value === 'number' ? { value: isInteger ? value + step : value } : undefined
+}
+
+const LIMITS = [
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const
+
+const FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
+
+/** A schema without references and `allOf`, and the references that were followed. */
+interface Resolved {
+  schema: JsonObject
+  refs: readonly string[]
+}
+
+/** Replaces references and `allOf`, which Google's older `Schema` does not have, with their content. */
+interface Resolver {
+  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `lose` if two conditions contradict each other. */
+  enter(schema: JsonObject, lose: (keyword: string) => void): Resolved | undefined
+  /** Call it once the schema is written, so that its references may be followed again. */
+  leave(resolved: Resolved): void
+}
+
+function createResolver(root: JsonObject): Resolver {
+  const entered = new Set<string>()
+  let size = 0
+
+  return {
+    enter(original, lose) {
+      const refs: string[] = []
+      let schema = mergeAllOf(original, lose)
+      if (++size > MAX_SIZE) return undefined
+      while (typeof schema.$ref === 'string') {
+        const { $ref, ...beside } = schema
+        const target = entered.has($ref) ? undefined : resolveReference(root, $ref)
+        if (!target) {
+          for (const ref of refs) entered.delete(ref)
+          return undefined
+        }
+        entered.add($ref)
+        refs.push($ref)
+        schema = mergeAllOf({ ...target, ...beside }, lose)
+      }
+      return { schema, refs }
+    },
+    leave({ refs }) {
+      for (const ref of refs) entered.delete(ref)
+    },
+  }
+}
+
+/** Joins the conditions of `allOf` in one schema. If two have different values for a keyword, the first counts. */
+function mergeAllOf(schema: JsonObject, lose: (keyword: string) => void): JsonObject {
+  const { allOf, ...joined } = schema
+  if (!Array.isArray(allOf)) return schema
+  for (const part of allOf) {
+    if (!isObject(part)) continue
+    for (const keyword in part) {
+      const before = joined[keyword]
+      const more = part[keyword]
+      if (before === undefined) joined[keyword] = more
+      else if (isObject(before) && isObject(more)) joined[keyword] = { ...more, ...before }
+      else if (keyword === 'required' && Array.isArray(before) && Array.isArray(more))
+        joined.required = [...new Set([...before, ...more])]
+      else if (before !== more) lose('allOf')
+    }
+  }
+  return joined
+}
+
+/** The maximum number of nodes in a schema. Definitions that use each other twice would double it with every level. */
+const MAX_SIZE = 5_000

@@ -1,0 +1,94 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import {
+  type FunctionTool,
+  isHosted,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from '../../canonical/canonical-tools.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { TargetContext } from '../../translator.ts'
+import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from '../gemini-wire.ts'
+import { toOpenApiSchema } from './gemini-provider-schema.ts'
+
+/** Writes `tools`. Google requires all functions in one entry. */
+export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
+  const functions = tools.flatMap((tool) => (isFunction(tool) ? [writeFunction(tool, target)] : []))
+  const search = tools.find((tool) => tool.type === 'web-search')
+  const written: WireTool[] = [
+    ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
+    ...(search ? [writeSearch(search, target)] : []),
+    ...tools.flatMap((tool) => (isHosted(tool) && tool.own ? [tool.own.value as WireTool] : [])),
+  ]
+  return written.length > 0 ? written : undefined
+}
+
+/** Whether it is a function that the client runs. */
+const isFunction = (tool: Tool): tool is FunctionTool => tool.type === 'function' && !tool.isHosted
+
+function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
+  const { name, description, outputSchema } = tool
+  const schema = tool.schema && Object.keys(tool.schema).length > 0 ? tool.schema : undefined
+  if (target.traits.schema === 'json-schema')
+    return omitUndefined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
+  const { warnings } = target
+  const at = warnings.getPath(tool, `tools.${name}`)
+  const parameters = schema && toOpenApiSchema(schema, (path) => warnings.noteDropped(`${at}.${path}`))
+  const response = outputSchema && toOpenApiSchema(outputSchema, (path) => warnings.noteDropped(`${at}.output.${path}`))
+  // Google rejects an object without properties, but not a function without parameters.
+  return omitUndefined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
+}
+
+function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
+  const at = (field: string) => warnings.getPath(tool, 'tools', field)
+  if (tool.allowedDomains) warnings.refuse(at('allowedDomains'), 'the target cannot limit a search to certain domains.')
+  if (tool.contextSize) warnings.noteDropped(at('contextSize'))
+  if (tool.location) warnings.noteDropped(at('location'))
+  if (tool.maxUses !== undefined) warnings.noteDropped(at('maxUses'))
+  const { blockedDomains } = tool
+  return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
+}
+
+/** Writes `toolConfig`. With a search beside functions, the Gemini API must be allowed to report searches, and rejects the mode `AUTO`. */
+export function writeToolConfig(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  target: TargetContext,
+): WireToolConfig | undefined {
+  const calling = writeToolChoice(choice, tools, target)
+  const isMixed = tools.some(isFunction) && !tools.every(isFunction) && target.traits.reportsSearches
+  if (!isMixed) return calling && { functionCallingConfig: calling }
+  return omitUndefined<WireToolConfig>({
+    functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,
+    includeServerSideToolInvocations: true,
+  })
+}
+
+/** Writes `functionCallingConfig`, which Google rejects without functions, and in which it only accepts names in restrictive modes. */
+function writeToolChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  { warnings }: TargetContext,
+): WireCallingConfig | undefined {
+  if (!choice) return undefined
+  const hasFunctions = tools.some(isFunction)
+  const isOwn = choice.type === 'tool' && tools.some((tool) => isHosted(tool) && tool.name === choice.name)
+  if (!hasFunctions || isOwn) {
+    if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
+    return hasFunctions ? { mode: 'AUTO' } : undefined
+  }
+  switch (choice.type) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed':
+      return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+    default:
+      return assertNever(choice)
+  }
+}

@@ -1,0 +1,55 @@
+import { gatewayError } from '../../errors.ts'
+import type { Kind, ModelEntry } from '../../types.ts'
+
+/** Writes lists of models for a format's clients. */
+export interface ModelListFormat {
+  /** Returns the body of a list, or of the page that the query names. Throws `INVALID_REQUEST` on invalid paging parameters. */
+  list(entries: readonly ModelEntry[], request: { kinds: readonly Kind[]; query: URLSearchParams }): object
+  /** Returns the body for one model. `kinds`: the kinds of models that were searched. */
+  one(entry: ModelEntry, kinds: readonly Kind[]): object
+  /** Returns the body of a list of several kinds, in a version of the format's API. Only if the format has such lists. */
+  byKind?(lists: readonly { kind: Kind; entries: readonly ModelEntry[] }[], version: string): object
+}
+
+/** The id that a page starts after or ends before, and the query parameter that named it. */
+interface Cursor {
+  name: string
+  id: string
+}
+
+/**
+ * Returns at most `size` entries after `after`, or the last ones before `before`, and whether more follow in that direction. The list is created for
+ * each page, so a cursor whose model is gone is an `INVALID_REQUEST`, not the end of the list.
+ */
+export function cutPage(
+  entries: readonly ModelEntry[],
+  { size, after, before }: { size: number | undefined; after?: Cursor | undefined; before?: Cursor | undefined },
+): { page: readonly ModelEntry[]; hasMore: boolean } {
+  const start = after ? findCursor(entries, after) + 1 : 0
+  const end = before ? findCursor(entries, before) : entries.length
+  const window = entries.slice(start, end)
+  if (size === undefined || window.length <= size) return { page: window, hasMore: false }
+  return { page: before && !after ? window.slice(-size) : window.slice(0, size), hasMore: true }
+}
+
+/** Reads the page size in the query: an integer from 1; `undefined` if there is none. */
+export function readPageSize(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw gatewayError('INVALID_REQUEST', { message: `${name} must be a whole number of 1 or more.` })
+}
+
+function findCursor(entries: readonly ModelEntry[], { name, id }: Cursor): number {
+  const index = entries.findIndex((entry) => entry.id === id)
+  if (index >= 0) return index
+  throw gatewayError('INVALID_REQUEST', {
+    message: `${name}: the list contains no model "${id}". Start again from the first page.`,
+  })
+}
+
+/** OpenAI's list and model: the unchanged entries (src/rules.md, Model lists of OpenAI clients). The list has no pages. */
+export const openaiModels: ModelListFormat = {
+  list: (entries) => ({ object: 'list', data: entries }),
+  one: (entry) => entry,
+}

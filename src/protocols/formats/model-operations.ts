@@ -1,0 +1,101 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Kind, ProviderFormat } from '../../types.ts'
+import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/error-kinds.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import type { ErrorReader, Format } from './format.ts'
+
+/** The names of the operations of formats. src/protocols/kinds has those of other kinds. */
+export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
+
+/**
+ * An operation that clients request, in any format. The table below lists the operations of formats. Each endpoint of a format names its operation,
+ * `UpstreamFormat.answers` reads providers' answers to it, and `codec/translating-codec.ts` translates it for providers of other formats.
+ */
+export interface Operation {
+  readonly name: string
+  /** The kind of models that serve it. */
+  readonly kind: Kind
+  /** Other kinds of models that also serve it. */
+  readonly alsoServes?: readonly Kind[]
+  /** Chat models that also serve it. */
+  isServedBy?(target: { format: ProviderFormat; model: string }): boolean
+  /** Whether such a failure ends the request, so that no other target is tried. */
+  endsAt(failure: EndingFailure): boolean
+  /** Set if vendors differ so much that another target is tried after any rejection except one of the content. */
+  readonly othersMayTake?: true
+  /** Set if it is billed once a provider has started, so that another target is only tried after failures that cost nothing. */
+  readonly isPaidOnAcceptance?: true
+  /** Limits that replace the gateway's defaults. Those in the options or in a rule take precedence. */
+  readonly limits?: OperationLimits
+  /** Handles providers without an endpoint for it. Absent: their error is treated like any other. */
+  readonly missing?: MissingEndpoint
+}
+
+/** The parts of a failure that decide whether to try another target. */
+interface EndingFailure {
+  class: FailureClass
+  status?: number
+  /** Set if another target may accept what this one rejected. */
+  othersMayTake?: true
+}
+
+/** In bytes and ms, as in the gateway's option `limits`. */
+type OperationLimits = Readonly<
+  Partial<Record<'maxBodyBytes' | 'maxResponseBytes' | 'headersTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs', number>>
+>
+
+/** Ends the request on a failure that only the client can fix, whatever the target. */
+export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.othersMayTake
+
+/** Recognizes and handles providers without an endpoint for an operation. */
+interface MissingEndpoint {
+  matches(error: { status: number; body: unknown; reader: ErrorReader }): boolean
+  /** The failure class of such an attempt. */
+  readonly class: FailureClass
+  /** The missing ability, for error messages, such as "count tokens". */
+  readonly what: string
+  /** Set if the gateway translates requests to this target from then on, and retries this one. */
+  readonly isTranslated?: true
+  /** The gateway's own answer if no target has the endpoint. `warning` describes it in the headers. */
+  ownAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
+}
+
+const generate = {
+  name: 'generate',
+  kind: 'llm',
+  alsoServes: ['imageToText'], // a chat with an image
+  endsAt: endsAtClient,
+} as const satisfies Operation
+
+/** All operations. */
+export const operations = {
+  generate,
+  /** Counts the tokens of a request. */
+  countTokens: {
+    ...generate,
+    name: 'count-tokens',
+    missing: {
+      matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
+      class: 'client',
+      what: 'count tokens',
+      async ownAnswer(body, format) {
+        const { counter } = await format.loadTranslator()
+        const tokens = estimateTokens(body)
+        return { answer: counter?.writeCount(tokens) ?? { input_tokens: tokens }, warning: 'estimated:input_tokens' }
+      },
+    },
+  },
+  /** Compacts a conversation. */
+  compact: {
+    ...generate,
+    name: 'compact',
+    missing: {
+      matches: ({ status, body }) => lacksCompaction(status, body),
+      class: 'format',
+      what: 'compact conversations',
+      isTranslated: true,
+    },
+  },
+  /** Completes text as in `/v1/completions`, which is only passed through. */
+  complete: { ...generate, name: 'complete' },
+} as const satisfies Record<string, Operation & { name: OperationName }>

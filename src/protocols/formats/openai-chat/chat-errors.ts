@@ -1,0 +1,15 @@
+import { tryParseJson } from '../../../lib/json.ts'
+import { getErrorObject, readMessage } from '../errors/read-error.ts'
+import type { FormatErrors } from '../format.ts'
+import { writeOpenAIErrorBody } from '../openai-errors.ts'
+
+/** Reads and writes the errors of Chat Completions. */
+export const chatErrors: FormatErrors = {
+  body: writeOpenAIErrorBody,
+  event: (error) => `data: ${JSON.stringify(writeOpenAIErrorBody(error))}\n\n`,
+  isReadable: (body) => getErrorObject(body) !== undefined,
+  isErrorEvent: ({ data }) => getErrorObject(tryParseJson(data)) !== undefined,
+  saysOverflow: ({ code }) => code === 'context_length_exceeded',
+  read: readMessage,
+  writeBody: (error) => ({ error }),
+}

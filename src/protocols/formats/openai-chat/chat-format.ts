@@ -1,0 +1,113 @@
+import { createFinder } from '../../../lib/bytes.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { asFirstMember, withMember } from '../../../lib/json-scan.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import {
+  type AnswerReader,
+  createOutputLimit,
+  fixedEndpoint,
+  readAnswerCount,
+  type SharedFormat,
+  toContentFields,
+  type UsageRequest,
+} from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../model-operations.ts'
+import { chatErrors } from './chat-errors.ts'
+import {
+  createChatStreamState,
+  findChoiceError,
+  getChunkError,
+  KEEP_ALIVE,
+  parseChatUsage,
+} from './chat-stream-state.ts'
+
+/** Most chunks have no usage or null, so they don't need to be parsed. */
+const HAS_USAGE = /"usage"\s*:\s*\{/
+
+const USAGE_OPTION = '"stream_options":{"include_usage":true}'
+
+/** `stream_options.include_usage` requests the usage, and a chunk without choices reports it. */
+const chatUsageRequest: UsageRequest = {
+  // The provider rejects a value of another type.
+  isOpen: ({ stream_options: options = null }) =>
+    options === null || (isObject(options) && (options.include_usage ?? false) === false),
+  ask: (text, body) =>
+    body.stream_options === undefined
+      ? asFirstMember(text, USAGE_OPTION)
+      : withMember(text, 'stream_options', (options) =>
+          withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
+        ),
+  isAnswer({ data }) {
+    if (!HAS_USAGE.test(data)) return false
+    const chunk = tryParseJson(data)
+    if (!isObject(chunk) || !isObject(chunk.usage) || chunk.error) return false
+    const { choices = null } = chunk
+    return choices === null || (Array.isArray(choices) && choices.length === 0)
+  },
+}
+
+const answers: AnswerReader = {
+  isAnswer: hasChoices,
+  isEmpty: ({ choices }) =>
+    hasOnlyItems(
+      choices,
+      (choice) => isNormalEnd(choice.finish_reason, 'stop') && !('text' in choice) && isEmptyValue(choice.message),
+    ),
+  getError: (answer) => {
+    if (!isObject(answer)) return undefined
+    return readEmbeddedError(hasChoices(answer) ? findChoiceError(answer.choices) : getChunkError(answer))
+  },
+  getUsage: (answer) => (isObject(answer) ? parseChatUsage(answer.usage) : undefined),
+  watchStream: createChatStreamState,
+  isOwnEvent: createFinder(['"choices"', '[DONE]']),
+  gathersEvents: true,
+  contentFields: toContentFields(
+    ...['content', 'refusal', 'transcript', 'tool_calls', 'function_call'],
+    ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks'],
+  ),
+}
+
+/** The field that providers reject in a request without a stream, and how to request the usage of a stream. */
+const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
+
+/** Returns the number of responses generated. Some servers generate `best_of` and send the best `n`, even for chats. */
+const countAnswers = ({ n, best_of: best }: JsonObject) => Math.max(readAnswerCount(n), readAnswerCount(best))
+
+/** OpenAI Chat Completions. */
+export const openaiChat: SharedFormat = {
+  name: 'openai-chat',
+  auth: 'bearer',
+  defaultHeaders: {},
+  endpoints: [
+    fixedEndpoint('openai-chat', '/chat/completions', {
+      ...streaming,
+      outputLimit: createOutputLimit('max_completion_tokens', 'max_tokens'),
+      bound: { answers: countAnswers },
+    }),
+    fixedEndpoint('openai-chat', '/completions', {
+      ...streaming,
+      operation: operations.complete,
+      outputLimit: createOutputLimit('max_tokens'),
+      bound: { answers: (body) => countAnswers(body) * countPrompts(body.prompt) },
+    }),
+  ],
+  clientDetection: { headers: [] },
+  requestIdHeader: 'x-request-id',
+  errors: chatErrors,
+  keepAlive: KEEP_ALIVE,
+  answers: {
+    generate: answers,
+    complete: { ...answers, gathersEvents: false, contentFields: toContentFields('text') },
+  },
+  loadTranslator: async () => (await loadTranslators()).chatTranslator,
+}
+
+/** Counts the prompts of a completion, which can be a list of strings or of token lists. */
+const countPrompts = (prompt: unknown) =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+
+function hasChoices({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.length > 0
+}

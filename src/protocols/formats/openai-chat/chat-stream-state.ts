@@ -1,0 +1,150 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
+import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { addCharges, readCost } from '../canonical/reported-cost.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
+import { readEmbeddedError, readUnnamedError } from '../errors/embedded-errors.ts'
+import { newStreamProgress, type StreamState } from '../format.ts'
+
+/** An SSE comment, which clients ignore. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
+/** Parses `usage`; `undefined` if it has no counts for the response. Prompt tokens include cached ones, for which vendors have four fields. */
+export function parseChatUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cost = readCost(usage)
+  const isCounted =
+    hasTokenCount(usage.completion_tokens) || readTokenCount(usage.total_tokens) > readTokenCount(usage.prompt_tokens)
+  if (cost.costUsd === undefined && !isCounted) return undefined
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
+  const inputTokens = readTokenCount(usage.prompt_tokens)
+  const reasoningTokens = readTokenCount(completion.reasoning_tokens)
+  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count whole blocks, although the last one isn't full
+  return {
+    inputTokens,
+    outputTokens: countOutputTokens(usage, inputTokens, reasoningTokens),
+    cacheReadTokens,
+    // Some vendors count tokens read from the cache as written too, but no token is both.
+    cacheWriteTokens: Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
+    reasoningTokens,
+    ...readMediaTokens(prompt, completion),
+    ...cost,
+  }
+}
+
+/** xAI doesn't count reasoning as completion tokens; some compatible APIs don't count a response that is only reasoning. */
+function countOutputTokens(
+  { completion_tokens, total_tokens }: JsonObject,
+  inputTokens: number,
+  reasoningTokens: number,
+): number {
+  const outputTokens = readTokenCount(completion_tokens)
+  const rest = readTokenCount(total_tokens) - inputTokens
+  return outputTokens === 0 || outputTokens + reasoningTokens === rest ? Math.max(outputTokens, rest) : outputTokens
+}
+
+/**
+ * Creates a function that reads the usage of a stream, chunk by chunk. For a chunk that reports tokens, it returns everything known so far: the tier
+ * and the cost may arrive in earlier chunks.
+ */
+export function createUsageReader(): (chunk: JsonObject) => TokenUsage | undefined {
+  let metadata: Partial<TokenUsage> = {}
+  return (chunk) => {
+    const usage = addCharges(parseChunkUsage(chunk), chunk)
+    if (!usage && (chunk.service_tier || hasMetadata(chunk))) metadata = { ...metadata, ...addCharges(NO_USAGE, chunk) }
+    return usage && { ...metadata, ...usage }
+  }
+}
+
+const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 }
+
+const hasMetadata = ({ choices }: JsonObject): boolean => {
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(choice) && isObject(choice.delta) && 'provider_metadata' in choice.delta
+}
+
+/** Parses the usage of a chunk. Groq and Moonshot put it into their own fields. */
+function parseChunkUsage({ usage, x_groq, choices }: JsonObject): TokenUsage | undefined {
+  if (usage) return parseChatUsage(usage)
+  if (isObject(x_groq) && x_groq.usage) return parseChatUsage(x_groq.usage)
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(choice) && choice.usage ? parseChatUsage(choice.usage) : undefined
+}
+
+/** Parses the JSON of an event. Google wraps errors in arrays, even in its OpenAI-compatible API. */
+export function parseChunk(data: string): unknown {
+  const value = tryParseJson(data)
+  const first: unknown = Array.isArray(value) ? value[0] : undefined
+  return isObject(first) && first.error ? first : value
+}
+
+/** Returns the error in a chunk or a response; some inference servers send it without an envelope. */
+export const getChunkError = (chunk: JsonObject): unknown =>
+  chunk.error || 'choices' in chunk ? chunk.error : chunk.object === 'error' ? chunk : readUnnamedError(chunk)?.error
+
+/** Returns the error of a choice. OpenRouter and Z.ai report an upstream failure as a finish reason. */
+export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): unknown =>
+  error || (reason === 'error' || reason === 'network_error' ? FAILED_CHOICE : undefined)
+
+const FAILED_CHOICE = 'The provider reported that the response ended in an error.'
+
+/** Returns the error in an event named `error`; providers of this format don't name other events. */
+export const getNamedError = (chunk: unknown, data: string): unknown =>
+  (isObject(chunk) ? (chunk.error ?? chunk) : data) || NO_REASON
+
+/**
+ * Follows a stream of chunks with `choices[].delta`, which ends with a finish reason or `[DONE]`. A chunk that only names the role doesn't start the
+ * response, nor does the end of an empty turn; a legacy completion may be empty.
+ */
+export function createChatStreamState(): StreamState {
+  const state = { ...newStreamProgress(), observe }
+  const readUsage = createUsageReader()
+
+  function observe({ event, data }: SseEvent) {
+    if (data === '[DONE]') {
+      state.ended = state.closed = true
+      return
+    }
+    const chunk = parseChunk(data)
+    if (event === 'error') state.error = pickStreamError(state.error, readEmbeddedError(getNamedError(chunk, data)))
+    if (!isObject(chunk)) return // has no content
+    const error = getChunkError(chunk) ?? findChoiceError(chunk.choices)
+    if (error) state.error = pickStreamError(state.error, readEmbeddedError(error))
+    state.usage = updateUsage(state.usage, readUsage(chunk))
+    if (error || !Array.isArray(chunk.choices)) return
+    for (const choice of chunk.choices) {
+      if (!isObject(choice)) continue
+      const { delta, text, finish_reason: finish } = choice
+      if (finish) state.ended = true
+      if (hasContent(delta) || text) {
+        state.started = true
+        state.isSilent = false
+      } else if (finish && !state.started && !(delta && finish === 'stop')) state.started = state.isSilent = true
+    }
+  }
+
+  return state
+}
+
+export function findChoiceError(choices: unknown): unknown {
+  if (!Array.isArray(choices)) return undefined
+  for (const choice of choices) {
+    const failure = isObject(choice) && getChoiceError(choice)
+    if (failure) return failure
+  }
+  return undefined
+}
+
+function hasContent(delta: unknown): boolean {
+  if (!isObject(delta)) return false
+  for (const name in delta) {
+    const value = delta[name]
+    if (name !== 'role' && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)) return true
+  }
+  return false
+}

@@ -1,0 +1,60 @@
+import type { OptionName } from '../../../traits.ts'
+import { baseTraits } from '../canonical/base-traits.ts'
+import { parseProviderError } from '../errors/parse-error.ts'
+import { writeError } from '../openai-errors.ts'
+import type { Translator } from '../translator.ts'
+import { optionNames } from './chat-fields.ts'
+import { writeAnswer } from './client/chat-client-answer.ts'
+import { parseRequest } from './client/chat-client-request.ts'
+import { createWriter } from './client/chat-client-stream.ts'
+import { parseAnswer } from './provider/chat-provider-answer.ts'
+import { writeRequest } from './provider/chat-provider-request.ts'
+import { createReader } from './provider/chat-provider-stream.ts'
+
+/** Translates OpenAI Chat Completions to and from the canonical format. */
+export const chatTranslator: Translator = {
+  /** OpenAI's own traits; other vendors only declare differences. */
+  traits: {
+    ...baseTraits,
+    lacks: ['topK'],
+    inputs: ['image', 'image-url', 'file', 'audio'],
+    freeFormTools: true,
+    strictOutput: true,
+    webSearch: true,
+    jsonNeedsWord: true,
+    cacheMarks: 'prompt_cache_breakpoint',
+    unmarkable: ['assistant'],
+    reasoning: { ...baseTraits.reasoning, replay: 'never' },
+  },
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
+  fieldNames: {
+    ...optionNames,
+    toolChoice: 'tool_choice',
+    output: 'response_format',
+    show: 'reasoning',
+    turns: 'messages',
+    cache: 'cache_control',
+  },
+  optionPlaces: {
+    maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    topK: ['top_k'],
+    stop: ['stop'],
+    seed: ['seed', 'random_seed'],
+    presencePenalty: ['presence_penalty'],
+    frequencyPenalty: ['frequency_penalty'],
+    reasoning: [
+      ...['reasoning_effort', 'reasoning.effort', 'reasoning.enabled', 'reasoning.max_tokens', 'thinking'],
+      ...['thinking_budget', 'enable_thinking', 'chat_template_kwargs.enable_thinking'],
+    ],
+  },
+  parseRequest,
+  writeRequest,
+  parseAnswer,
+  writeAnswer,
+  createReader,
+  createWriter,
+  parseError: parseProviderError,
+  writeError,
+}

@@ -1,0 +1,125 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import { type Answer, type Choice, type Finish, warnOfLostEnd, warnOfPause } from '../../canonical/canonical-answer.ts'
+import { toDataUrl } from '../../canonical/canonical-media.ts'
+import type { AssistantPart, AudioPart, Citation, ImagePart, TokenLogprob } from '../../canonical/canonical-parts.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
+import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { wireTokens } from '../../openai-fields.ts'
+import type { WriteContext } from '../../translator.ts'
+import { joinTexts, wireFinishReasons, writeCall, writeUsage } from '../chat-fields.ts'
+import type { WireAnnotation, WireAnswer, WireAnswerMessage, WireFinish, WireImage, WireLogprob } from '../chat-wire.ts'
+import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
+
+/** Writes a whole response for a client. */
+export function writeAnswer({ choices, usage }: Answer, context: WriteContext): JsonObject {
+  return omitUndefined<WireAnswer>({
+    id: `chatcmpl-${context.newId()}`,
+    object: 'chat.completion',
+    created: context.now,
+    model: context.model,
+    choices: choices.map((choice, index) => writeChoice(choice, index, context)),
+    usage: usage && writeUsage(usage),
+  })
+}
+
+function writeChoice({ content, finish }: Choice, index: number, context: WriteContext): WireAnswer['choices'][number] {
+  const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
+  const isLegacy = context.request.client?.functions === true
+  const reason = writeFinish(finish, context)
+  return {
+    index,
+    message: writeMessage(moveStateToReasoning(content), isLegacy, context.responseWarnings),
+    finish_reason: reason,
+    logprobs: tokens.length > 0 ? { content: writeLogprobs(tokens), refusal: null } : null,
+  }
+}
+
+/** Writes the finish reason of a choice, and warns if the format can't express how the response ended. */
+export function writeFinish(finish: Finish, { request, responseWarnings }: WriteContext): WireFinish {
+  warnOfLostEnd(finish, request, responseWarnings)
+  warnOfPause(finish, responseWarnings)
+  const reason = wireFinishReasons[finish.reason]
+  return request.client?.functions === true && reason === 'tool_calls' ? 'function_call' : reason
+}
+
+function writeMessage(
+  content: readonly AssistantPart[],
+  isLegacy: boolean,
+  responseWarnings: ResponseWarnings,
+): WireAnswerMessage {
+  const calls = content.filter((part) => part.type === 'tool-call')
+  const audio = content.find((part) => part.type === 'audio')
+  const images = content.flatMap((part) => (part.type === 'image' ? writeImage(part, responseWarnings) : []))
+  const annotations = writeAnnotations(content, responseWarnings)
+  const indexPart = createPartIndexer()
+  const details = content.flatMap((part) => {
+    const index = indexPart(part)
+    return (part.type === 'reasoning' && writeDetail(part, index)) || []
+  })
+  const [first] = calls
+  if (isLegacy && calls.length > 1) responseWarnings.noteDropped('tool_calls')
+  if (content.some(hasSearchResults)) responseWarnings.noteDropped('web_search_results')
+  return omitUndefined<WireAnswerMessage>({
+    role: 'assistant',
+    content: joinTexts(content, 'text') || null,
+    refusal: joinTexts(content, 'refusal') || null,
+    reasoning_content: content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('') || undefined,
+    reasoning_details: details.length > 0 ? details : undefined,
+    annotations, // OpenAI always sends them
+    audio: audio && writeAudio(audio, responseWarnings),
+    images: images.length > 0 ? images : undefined,
+    tool_calls: first && !isLegacy ? calls.map(writeCall) : undefined,
+    function_call: first && isLegacy ? { name: first.name, arguments: first.arguments } : undefined,
+  })
+}
+
+function writeAnnotations(content: readonly AssistantPart[], responseWarnings: ResponseWarnings): WireAnnotation[] {
+  let offset = 0
+  return content.flatMap((part) => {
+    if (part.type !== 'text') return []
+    const { length } = part.text
+    const place = { offset, length }
+    const annotations = (part.citations ?? []).flatMap((citation) => writeAnnotation(citation, place, responseWarnings))
+    offset += length
+    return annotations
+  })
+}
+
+/** Returns whether the part contains search results, which the format has no field for. */
+export const hasSearchResults = (part: AssistantPart): boolean => part.type === 'server-tool' && part.results.length > 0
+
+/** Writes an image in OpenRouter's extension of the format. */
+export function writeImage({ source }: ImagePart, responseWarnings: ResponseWarnings): WireImage[] {
+  if (source.type === 'base64') return [{ type: 'image_url', image_url: { url: toDataUrl(source) } }]
+  if (source.type === 'url') return [{ type: 'image_url', image_url: { url: source.url } }]
+  responseWarnings.noteDropped('image')
+  return []
+}
+
+/** Writes a citation; `offset` and `length` are those of the cited part within the whole content. */
+export function writeAnnotation(
+  citation: Citation,
+  { offset, length }: { offset: number; length: number },
+  responseWarnings: ResponseWarnings,
+): WireAnnotation[] {
+  const { url, title = '', start = 0, end = length } = citation
+  if (url === undefined) {
+    responseWarnings.noteDropped('citations') // a document has no URL
+    return []
+  }
+  return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
+}
+
+/** Writes audio that the model generated. */
+export function writeAudio(
+  { source, id = '', transcript = '', expiresAt = 0 }: AudioPart,
+  responseWarnings: ResponseWarnings,
+): WireAnswerMessage['audio'] {
+  if (source.type === 'base64') return { id, data: source.data, expires_at: expiresAt, transcript }
+  responseWarnings.noteDropped('audio')
+  return undefined
+}
+
+/** Writes tokens with their probabilities; unknown bytes become `null`. */
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => wireTokens(tokens, null)

@@ -1,0 +1,173 @@
+import { isObject } from '../../../../lib/json.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import { type Fields, readElementFields, requireString } from '../../canonical/canonical-fields.ts'
+import type { AssistantPart, AudioPart, ImagePart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
+import { parseContent, parseTexts } from '../../openai-fields.ts'
+import { getContentText, getToolType, hasValues, readGoogleSignature } from '../chat-fields.ts'
+import { contentForm, parseImage, parseMark } from './chat-client-content.ts'
+import { insertReasoning, PLAIN_TEXT, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
+
+/** Parses `messages`. Each message becomes a turn, except that consecutive tool messages become one. */
+export function parseTurns(messages: readonly unknown[], warnings: Warnings): Turn[] {
+  const turns: Turn[] = []
+  const calls: LegacyCalls = { last: undefined, count: 0 }
+  messages.forEach((entry, index) => {
+    const message = readElementFields(entry, `messages[${index}]`, warnings)
+    const turn = parseTurn(message, calls, warnings)
+    message.drop()
+    warnings.setPath(turn, message.at)
+    const last = turns.at(-1)
+    if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+    else turns.push(turn)
+  })
+  return turns
+}
+
+function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Turn {
+  const role = message.string('role')
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return {
+        role: 'system',
+        as: role,
+        content: parseTexts(message, 'content', warnings, contentForm),
+        ...readName(message),
+      }
+    case 'user':
+      return { role: 'user', content: parseContent(message, 'content', warnings, contentForm), ...readName(message) }
+    case 'assistant':
+      return { role: 'assistant', content: parseAssistant(message, calls, warnings), ...readName(message) }
+    case 'tool':
+    case 'function':
+      return { role: 'tool', results: [parseResult(message, role, calls, warnings)] }
+    default:
+      return warnings.refuse(message.path('role'), 'must be system, developer, user, assistant, or tool.')
+  }
+}
+
+function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCalls, warnings: Warnings): ToolResult {
+  const callId = role === 'tool' ? message.string('tool_call_id') : calls.last
+  if (callId === undefined)
+    warnings.refuse(message.path('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
+  const result: ToolResult = {
+    callId,
+    content: parseContent(message, 'content', warnings, contentForm),
+    ...readName(message),
+  }
+  warnings.setPath(result, message.at)
+  return result
+}
+
+function readName(message: Fields): { name?: string } {
+  const name = message.string('name')
+  return name === undefined ? {} : { name }
+}
+
+/** The calls so far. A legacy `function_call` has no ID; the next function result belongs to it. */
+interface LegacyCalls {
+  /** The ID of the last legacy call. */
+  last: string | undefined
+  count: number
+}
+
+function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings): AssistantPart[] {
+  const parts = parseContentParts(message, warnings)
+  const refusal = message.string('refusal')
+  if (refusal) parts.push({ type: 'refusal', text: refusal })
+  const images = message.list('images') ?? [] // OpenRouter
+  images.forEach((entry, index) => {
+    parts.push(parseGeneratedImage(readElementFields(entry, `${message.path('images')}[${index}]`, warnings), warnings))
+  })
+  const audioId = message.fields('audio')?.string('id')
+  if (audioId !== undefined) {
+    const audio: AudioPart = {
+      type: 'audio',
+      id: audioId,
+      source: { type: 'file-id', id: audioId, format: 'openai-chat' },
+    }
+    warnings.setPath(audio, message.path('audio'))
+    parts.push(audio)
+  }
+  const list = message.list('tool_calls') ?? []
+  list.forEach((entry, index) => {
+    parts.push(
+      parseCall(readElementFields(entry, `${message.path('tool_calls')}[${index}]`, warnings), calls, warnings),
+    )
+  })
+  const legacy = message.fields('function_call')
+  if (legacy && hasValues(legacy.value)) {
+    const id = `call_${calls.count++}`
+    calls.last = id
+    parts.push({
+      ...{ type: 'tool-call', id, name: legacy.string('name') ?? '' },
+      arguments: legacy.string('arguments') ?? '',
+    })
+  }
+  message.ignore('annotations', 'prefix')
+  return returnStateToParts(insertReasoning(parseReasoning(message), parts))
+}
+
+function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[] {
+  const content = message.any('content')
+  if (content === undefined || content === '') return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  const path = message.path('content')
+  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string, an array of parts, or null.')
+  return content.flatMap((entry: unknown, index): AssistantPart[] => {
+    const part = readElementFields(entry, `${path}[${index}]`, warnings)
+    const type = part.string('type')
+    if (type === 'thinking') {
+      const text = getContentText(part.any('thinking'))
+      part.ignore('closed')
+      return text === '' ? [] : [{ type: 'reasoning', text, state: PLAIN_TEXT }]
+    }
+    if (type === 'image_url') return [parseGeneratedImage(part, warnings)]
+    if (type !== 'text' && type !== 'refusal')
+      return warnings.refuse(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
+    const text = part.string(type) ?? ''
+    const cache = parseMark(part, warnings)
+    part.drop()
+    if (text === '') return []
+    return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]
+  })
+}
+
+function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
+  const { detail, ...image } = parseImage(fields, undefined)
+  if (detail) warnings.noteDropped(fields.path('image_url.detail')) // only applies to input images
+  fields.ignore('type', 'index')
+  fields.drop()
+  warnings.setPath(image, fields.at)
+  return image
+}
+
+function parseCall(call: Fields, calls: LegacyCalls, warnings: Warnings): ToolCallPart {
+  const id = call.string('id') || `call_${calls.count}`
+  calls.count++
+  const kind = getToolType(call.value)
+  const callee = call.fields(kind) ?? warnings.refuse(call.path('function'), 'is required.')
+  const name = requireString(callee, 'name', warnings)
+  call.ignore('type', 'index', 'extra_content')
+  ignoreUnusedField(call, kind)
+  const part: ToolCallPart =
+    kind === 'custom'
+      ? { type: 'tool-call', id, name, arguments: callee.string('input') ?? '', isFreeForm: true }
+      : { type: 'tool-call', id, name, arguments: stringifyArguments(callee.any('arguments') ?? '') }
+  const signature = readGoogleSignature(call.any('extra_content'))
+  if (signature !== undefined) part.state = { origin: UNKNOWN_ORIGIN, kind: 'thought-signature', data: signature }
+  callee.drop()
+  call.drop()
+  warnings.setPath(part, call.at)
+  return part
+}
+
+/** Ignores the field of the other tool type if it is empty; otherwise `drop` warns about it. */
+export function ignoreUnusedField({ value, ignore }: Fields, type: 'function' | 'custom'): void {
+  const name = type === 'function' ? 'custom' : 'function'
+  const field = value[name]
+  if (!isObject(field) || !hasValues(field)) ignore(name)
+}

@@ -1,0 +1,86 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { Fields } from '../../canonical/canonical-fields.ts'
+import type { AssistantPart, ReasoningPart } from '../../canonical/canonical-parts.ts'
+import { type OpaqueState, type Origin, readSealed, sealState } from '../../canonical/canonical-state.ts'
+import { parseDetail } from '../chat-fields.ts'
+import type { WireDetail } from '../chat-wire.ts'
+
+/*
+ * OpenAI's own format has no field for reasoning. Vendors put its text into `reasoning_content` or `reasoning`; OpenRouter has
+ * `reasoning_details`, which clients send back unchanged. The gateway uses these details to pass the opaque state of other formats through clients.
+ */
+
+const FORMAT = 'signalbox-v1'
+
+/** The origin of state that the gateway hasn't sealed. */
+export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
+
+/** The state of reasoning that is only text. */
+export const PLAIN_TEXT: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
+
+/** Writes reasoning for a client; `index` is its index among the parts of the turn. Returns undefined if it has no state. */
+export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
+  if (!state) return undefined
+  const sealed = sealState(state)
+  const id = state.id === undefined ? {} : { id: state.id }
+  if (text === '') return { type: 'reasoning.encrypted', data: sealed, ...id, index, format: FORMAT }
+  if (isSummary) return { type: 'reasoning.summary', summary: text, signature: sealed, ...id, index, format: FORMAT }
+  return { type: 'reasoning.text', text, signature: sealed, ...id, index, format: FORMAT }
+}
+
+/**
+ * Creates a function that returns the index each part of a turn will have when a client sends the turn back, so that reasoning returns to its place
+ * between the calls. All text counts as one part, at the index of its first piece.
+ */
+export function createPartIndexer(): (part: AssistantPart) => number {
+  let next = 0
+  let textIndex: number | undefined
+  return (part) => {
+    if (part.type === 'server-tool') return next // clients don't get these parts
+    if (part.type !== 'text') return next++
+    textIndex ??= next++
+    return textIndex
+  }
+}
+
+interface IndexedReasoning {
+  part: ReasoningPart
+  /** The index among the parts of the turn, if known. */
+  index: number | undefined
+}
+
+/** Parses the reasoning in a message that a client sends back. */
+export function parseReasoning(message: Fields): IndexedReasoning[] {
+  const details = (message.list('reasoning_details') ?? []).filter(isObject)
+  const text = message.string('reasoning_content') ?? message.string('reasoning')
+  message.ignore('reasoning')
+  if (details.length === 0 && text) return [{ part: { type: 'reasoning', text, state: PLAIN_TEXT }, index: undefined }]
+  return details.map((detail) => {
+    const { signature, data, index } = detail
+    const state = [signature, data]
+      .map((field) => (typeof field === 'string' ? readSealed(field) : undefined))
+      .find(Boolean)
+    if (!state) return { part: parseDetail(detail, UNKNOWN_ORIGIN), index: undefined }
+    return { part: toReasoningPart(detail, state), index: typeof index === 'number' ? index : undefined }
+  })
+}
+
+/** Inserts reasoning among the other parts of a turn: at its index if known, otherwise at the beginning. */
+export function insertReasoning(
+  reasoning: readonly IndexedReasoning[],
+  others: readonly AssistantPart[],
+): AssistantPart[] {
+  const parts: AssistantPart[] = reasoning.flatMap(({ part, index }) => (index === undefined ? [part] : []))
+  const rest = [...others]
+  for (const { part, index } of reasoning) {
+    if (index === undefined) continue
+    while (parts.length < index && rest.length > 0) parts.push(...rest.splice(0, 1))
+    parts.push(part)
+  }
+  return [...parts, ...rest]
+}
+
+function toReasoningPart({ text, summary }: JsonObject, state: OpaqueState): ReasoningPart {
+  if (typeof summary === 'string') return { type: 'reasoning', text: summary, isSummary: true, state }
+  return { type: 'reasoning', text: typeof text === 'string' ? text : '', state }
+}

@@ -1,0 +1,192 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { quoted } from '../../../../lib/json.ts'
+import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
+import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../../canonical/canonical-parts.ts'
+import { omitTurns } from '../../canonical/canonical-request.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { writeError } from '../../openai-errors.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { writeUsage } from '../chat-fields.ts'
+import { KEEP_ALIVE } from '../chat-stream-state.ts'
+import type { WireAnnotation, WireDelta, WireDetail } from '../chat-wire.ts'
+import {
+  hasSearchResults,
+  writeAnnotation,
+  writeAudio,
+  writeFinish,
+  writeImage,
+  writeLogprobs,
+} from './chat-client-answer.ts'
+import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
+
+interface OpenPart {
+  candidate: Candidate
+  type: AssistantPart['type']
+  /** The index among the calls of the candidate. */
+  callIndex: number
+  isFreeForm: boolean
+  hasText: boolean
+  /** For reasoning: the part without its text, and the text. Its detail is written at the end. */
+  reasoning: ReasoningPart | undefined
+  reasoningText: TextBuffer | undefined
+  /** The index among the parts of the turn. */
+  index: number
+  citations: Citation[]
+  /** The length of the candidate's text before this part and including it. */
+  from: number
+  to: number
+}
+
+/** The maximum length of reasoning whose detail is written, in characters. */
+const MAX_DETAIL_LENGTH = 1024 * 1024
+
+interface Candidate {
+  index: number
+  calls: number
+  /** The length of the text so far. */
+  length: number
+  annotations: WireAnnotation[]
+  details: WireDetail[]
+  indexPart: (part: AssistantPart) => number
+}
+
+/**
+ * Writes chunks: the role, the content, the details and annotations, the finish reason, the usage if the client requested it, and `[DONE]`. The ID,
+ * type, and name of a call are sent once.
+ */
+export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+  const { request, model, now, responseWarnings } = context
+  const isLegacy = request.client?.functions === true
+  const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
+  const tail = request.streamUsage ? ',"usage":null}\n\n' : '}\n\n'
+  const candidates: Candidate[] = []
+  const parts = new Map<number, OpenPart>()
+
+  function writeChunk(index: number, delta: string, finish = 'null', logprobs?: TokenLogprob[]) {
+    const tokens = logprobs ? JSON.stringify({ content: writeLogprobs(logprobs), refusal: null }) : 'null'
+    write(
+      `${head}"choices":[{"index":${index},"delta":${delta},"logprobs":${tokens},"finish_reason":${finish}}]${tail}`,
+    )
+  }
+
+  const send = ({ index }: Candidate, delta: WireDelta) => writeChunk(index, JSON.stringify(delta))
+
+  function getCandidate(index: number): Candidate {
+    const existing = candidates[index]
+    if (existing) return existing
+    const candidate = { index, calls: 0, length: 0, annotations: [], details: [], indexPart: createPartIndexer() }
+    candidates[index] = candidate
+    send(candidate, { role: 'assistant', content: '' })
+    return candidate
+  }
+
+  function open({ key, candidate: index, part }: PartStartEvent) {
+    const candidate = getCandidate(index)
+    const { length } = candidate
+    const isCall = part.type === 'tool-call'
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join the arguments
+    parts.set(key, {
+      ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
+      isFreeForm: isCall && part.isFreeForm === true,
+      reasoning: part.type === 'reasoning' ? { ...part } : undefined,
+      reasoningText: part.type === 'reasoning' ? createTextBuffer(MAX_DETAIL_LENGTH) : undefined,
+      ...{ index: candidate.indexPart(part), citations: [], from: length, to: length },
+    })
+    if (isCall) {
+      const { id, name } = part
+      const call = part.isFreeForm
+        ? { index: candidate.calls++, id, type: 'custom' as const, custom: { name, input: '' } }
+        : { index: candidate.calls++, id, type: 'function' as const, function: { name, arguments: '' } }
+      send(candidate, isLegacy ? { function_call: { name, arguments: '' } } : { tool_calls: [call] })
+    } else if (part.type === 'image') send(candidate, { images: writeImage(part, responseWarnings) })
+    else if (part.type === 'audio') {
+      const audio = writeAudio(part, responseWarnings)
+      if (audio) send(candidate, { audio })
+    } else if (hasSearchResults(part)) responseWarnings.noteDropped('web_search_results')
+  }
+
+  function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
+    const { candidate, type } = part
+    const json = quoted(text)
+    part.hasText = true
+    if (type === 'text') {
+      candidate.length += text.length
+      part.to = candidate.length
+      return writeChunk(candidate.index, `{"content":${json}}`, 'null', logprobs)
+    }
+    if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":${json}}`)
+    if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, json))
+    part.reasoningText?.add(text)
+    return writeChunk(candidate.index, `{"reasoning_content":${json}}`)
+  }
+
+  function writeArgumentsDelta({ callIndex, isFreeForm }: OpenPart, json: string): string {
+    if (isLegacy) return `{"function_call":{"arguments":${json}}}`
+    const piece = isFreeForm ? `"custom":{"input":${json}}` : `"function":{"arguments":${json}}`
+    return `{"tool_calls":[{"index":${callIndex},${piece}}]}`
+  }
+
+  function close(key: number, part: OpenPart) {
+    parts.delete(key)
+    const { candidate, reasoning, citations, from, to } = part
+    if (part.type === 'tool-call' && !part.hasText && !part.isFreeForm) add(part, '{}', undefined)
+    const span = { offset: from, length: to - from }
+    for (const citation of citations) candidate.annotations.push(...writeAnnotation(citation, span, responseWarnings))
+    const detail = reasoning && createDetail(reasoning, part)
+    if (detail) candidate.details.push(detail)
+  }
+
+  /** Creates the detail of reasoning; `undefined` if the text exceeds the limit, because a detail is useless without its whole text. */
+  function createDetail(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
+    const text = reasoningText?.text
+    if (text === undefined) responseWarnings.noteDropped('reasoning_details')
+    return text === undefined ? undefined : writeDetail({ ...reasoning, text: reasoning.text + text }, index)
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    finishes.forEach((finish, index) => {
+      const candidate = getCandidate(index)
+      const { details, annotations } = candidate
+      // Some clients keep only the last value of a field, so these are sent whole and once.
+      if (details.length > 0) send(candidate, { reasoning_details: details })
+      if (annotations.length > 0) send(candidate, { annotations })
+      writeChunk(index, '{}', JSON.stringify(writeFinish(finish, context)))
+    })
+    if (request.streamUsage && usage) write(`${head}"choices":[],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`)
+    context.beforeEnd?.()
+    write('data: [DONE]\n\n')
+  }
+
+  function push(event: StreamEvent) {
+    const part = 'key' in event ? parts.get(event.key) : undefined
+    switch (event.type) {
+      case 'start':
+        return void getCandidate(0)
+      case 'part-start':
+        return open(event)
+      case 'part-delta':
+        if (part) add(part, event.text, event.logprobs)
+        return
+      case 'part-citation':
+        part?.citations.push(event.citation)
+        return
+      case 'part-state':
+        if (part?.reasoning) part.reasoning.state = event.state
+        return
+      case 'part-end':
+        if (part) close(event.key, part)
+        return
+      case 'end':
+        return end(event)
+      case 'error':
+        context.beforeEnd?.()
+        return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+      default:
+        return assertNever(event)
+    }
+  }
+
+  return { push: moveStreamStateToReasoning(push), keepAlive: () => KEEP_ALIVE }
+}

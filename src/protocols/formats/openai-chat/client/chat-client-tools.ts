@@ -1,0 +1,131 @@
+import { type Fields, readElementFields, requireFields, requireString } from '../../canonical/canonical-fields.ts'
+import {
+  dropVendorTools,
+  type FreeFormTool,
+  type FunctionTool,
+  type OfferedTool,
+  readLocation,
+  readTools,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from '../../canonical/canonical-tools.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { getToolType } from '../chat-fields.ts'
+import { parseMark } from './chat-client-content.ts'
+import { ignoreUnusedField } from './chat-client-conversation.ts'
+
+/** Parses `tools`, the legacy `functions`, and `web_search_options`. */
+export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
+  const tools = readTools(body, 'tools', warnings).map((fields) => {
+    const tool = parseTool(fields, warnings)
+    warnings.setPath(tool, fields.at, TOOL_NAMES)
+    return tool
+  })
+  const functions = readTools(body, 'functions', warnings).map((fields) => {
+    const tool = parseFunction(fields, warnings)
+    warnings.setPath(tool, fields.at, { schema: 'parameters' })
+    return tool
+  })
+  const search = body.fields('web_search_options')
+  const allTools = [...tools, ...functions, ...(search ? [parseSearch(search, warnings)] : [])]
+  return dropVendorTools(allTools, choice, warnings)
+}
+
+const TOOL_NAMES = {
+  schema: 'function.parameters',
+  strict: 'function.strict',
+  grammar: 'custom.format',
+  kind: 'type',
+}
+
+function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
+  const type = tool.string('type') ?? 'function'
+  if (type !== 'function' && type !== 'custom')
+    return { type: 'vendor', refusal: `tools of type "${type}" only work with one vendor.` }
+  const callee = requireFields(tool, type, warnings)
+  ignoreUnusedField(tool, type)
+  if (type === 'custom') {
+    const parsed = parseCustom(callee, warnings)
+    tool.drop()
+    return parsed
+  }
+  const cache = parseMark(tool, warnings)
+  const parsed = parseFunction(callee, warnings)
+  tool.drop()
+  return cache ? { ...parsed, cache } : parsed
+}
+
+function parseFunction(callee: Fields, warnings: Warnings): FunctionTool {
+  const tool = omitUndefined<FunctionTool>({
+    type: 'function',
+    name: requireString(callee, 'name', warnings),
+    description: callee.string('description'),
+    schema: callee.object('parameters'),
+    strict: callee.boolean('strict'),
+  })
+  callee.drop()
+  return tool
+}
+
+function parseCustom(custom: Fields, warnings: Warnings): FreeFormTool {
+  const tool = omitUndefined<FreeFormTool>({
+    type: 'free-form',
+    name: requireString(custom, 'name', warnings),
+    description: custom.string('description'),
+    grammar: parseGrammar(custom.fields('format'), warnings),
+  })
+  custom.drop()
+  return tool
+}
+
+function parseGrammar(format: Fields | undefined, warnings: Warnings): FreeFormTool['grammar'] {
+  if (format?.string('type') !== 'grammar') return undefined
+  const grammar = format.fields('grammar')
+  const definition = grammar?.string('definition')
+  return definition === undefined
+    ? warnings.refuse(format.path('grammar'), 'must have a definition.')
+    : { syntax: grammar?.oneOf('syntax', ['lark', 'regex']) ?? 'lark', definition }
+}
+
+function parseSearch(search: Fields, warnings: Warnings): WebSearchTool {
+  const tool = omitUndefined<WebSearchTool>({
+    type: 'web-search',
+    contextSize: search.oneOfOrDrop('search_context_size', ['low', 'medium', 'high']),
+    location: readLocation(search.fields('user_location')?.fields('approximate')),
+  })
+  search.drop()
+  warnings.setPath(tool, search.at, { contextSize: 'search_context_size', location: 'user_location' })
+  return tool
+}
+
+/** Parses `tool_choice`, or the legacy `function_call`. */
+export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const choice = body.any('tool_choice')
+  const legacy = body.any('function_call')
+  const name = choice === undefined ? 'function_call' : 'tool_choice'
+  const value = choice ?? legacy
+  if (value === undefined) return undefined
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
+  if (value === 'any') return { type: 'required' } // Mistral
+  if (typeof value === 'string') return warnings.refuse(name, 'must be none, auto, required, or an object.')
+  const fields = body.fields(name)
+  const allowed = fields?.fields('allowed_tools')
+  if (allowed) return parseAllowedTools(allowed, warnings)
+  const callee = fields && getCallee(fields)
+  const tool = callee?.string('name')
+  return tool === undefined ? warnings.refuse(name, 'must name a tool.') : { type: 'tool', name: tool }
+}
+
+function parseAllowedTools(allowed: Fields, warnings: Warnings): ToolChoice {
+  const names = (allowed.list('tools') ?? []).map((entry, index) => {
+    const tool = readElementFields(entry, `${allowed.path('tools')}[${index}]`, warnings)
+    const callee = getCallee(tool)
+    return requireString(callee, 'name', warnings)
+  })
+  return { type: 'allowed', mode: allowed.oneOf('mode', ['auto', 'required']) ?? 'auto', names }
+}
+
+/** Returns the object that names a tool; some clients put the name into the choice itself. */
+const getCallee = (choice: Fields): Fields => choice.fields(getToolType(choice.value)) ?? choice

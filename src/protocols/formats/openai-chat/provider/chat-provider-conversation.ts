@@ -1,0 +1,232 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { isObject, type JsonObject, tryParseShallow } from '../../../../lib/json.ts'
+import { type MediaSource, toDataUrl } from '../../canonical/canonical-media.ts'
+import type {
+  AssistantPart,
+  CacheMark,
+  FilePart,
+  ImagePart,
+  ReasoningPart,
+  UserPart,
+} from '../../canonical/canonical-parts.ts'
+import { type AssistantTurn, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { getOpenAIFileId, toFileName, wireInputAudio, writeBreakpoint } from '../../openai-fields.ts'
+import type { TargetContext } from '../../translator.ts'
+import { joinTexts, writeCall } from '../chat-fields.ts'
+import type {
+  WireAssistantMessage,
+  WireImage,
+  WireMarks,
+  WireMessage,
+  WireSystemMessage,
+  WireTextPart,
+  WireUserPart,
+} from '../chat-wire.ts'
+
+/** Writes `messages`. Instructions that a client sent in their own field become one message. */
+export function writeTurns(turns: readonly Turn[], target: TargetContext): WireMessage[] {
+  for (const turn of turns) dropLabels(turn, target.warnings, { names: true })
+  return joinInstructions(turns).flatMap((turn) => writeTurn(turn, target))
+}
+
+function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
+  switch (turn.role) {
+    case 'system':
+      return [
+        omitUndefined<WireSystemMessage>({
+          role: turn.as === 'developer' ? 'developer' : 'system',
+          content: writeTexts(turn.content, target, '\n\n'),
+          name: turn.name,
+        }),
+      ]
+    case 'user':
+      return [omitUndefined({ role: turn.role, content: writeContent(turn.content, target), name: turn.name })]
+    case 'assistant':
+      return [writeAssistant(turn, target)].filter(isNotEmpty)
+    case 'tool':
+      return turn.results.map((result) => ({
+        role: 'tool',
+        tool_call_id: result.callId,
+        content: writeResult(result, target),
+      }))
+    default:
+      return assertNever(turn)
+  }
+}
+
+/** A response that was only an image leaves an empty message, which providers reject. */
+const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boolean =>
+  content !== null || Object.keys(more).length > 0
+
+/** Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. */
+function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
+  const last = content.at(-1)
+  const markedContent = cache && last && last.type !== 'video' ? [...content.slice(0, -1), { ...last, cache }] : content
+  const output = writeTexts(markedContent, target, '\n')
+  if (!isError) return output
+  return typeof output === 'string' ? `Error: ${output}` : [{ type: 'text' as const, text: 'Error: ' }, ...output]
+}
+
+function joinInstructions(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = []
+  for (const turn of turns) {
+    const last = joined.at(-1)
+    const isMore =
+      turn.role === 'system' && last?.role === 'system' && turn.as === 'instructions' && last.as === 'instructions'
+    if (isMore) joined.splice(-1, 1, { ...last, content: [...last.content, ...turn.content] })
+    else joined.push(turn)
+  }
+  return joined
+}
+
+/** Writes an assistant turn. Content without text is null, because strict providers reject an empty string. */
+function writeAssistant({ content, name }: AssistantTurn, target: TargetContext): WireAssistantMessage {
+  const text = joinTexts(separateParagraphs(content), 'text')
+  const calls = content.filter((part) => part.type === 'tool-call')
+  const reasoning = content.filter((part) => part.type === 'reasoning')
+  const audio = content.find((part) => part.type === 'audio')
+  const images = content.flatMap((part) => (part.type === 'image' ? [writeImage(part, target)] : []))
+  warnOfLosses(content, target.warnings)
+  return omitUndefined<WireAssistantMessage>({
+    role: 'assistant',
+    content: addThinking(text, reasoning, target),
+    refusal: joinTexts(content, 'refusal') || undefined,
+    name,
+    audio: audio?.id === undefined ? undefined : { id: audio.id },
+    ...writeReasoning(reasoning, target),
+    images: images.length > 0 ? images : undefined,
+    tool_calls: calls.length > 0 ? calls.map(writeCall) : undefined,
+  })
+}
+
+/** Writes an image that the model generated. For vendors without a field for it, `prepareRequest` has moved it to a user turn. */
+const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
+  type: 'image_url',
+  image_url: { url: getUrl(part, target) },
+})
+
+/** Warns about audio without an ID, and about cache marks, which plain-string text can't have. */
+function warnOfLosses(content: readonly AssistantPart[], warnings: Warnings) {
+  for (const part of content) {
+    if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.getPath(part, 'turns'))
+    if ('cache' in part && part.cache) warnings.noteDropped(warnings.getPath(part.cache, 'cache'))
+  }
+}
+
+/**
+ * Adds a blank line between texts that a call separated, because the format has one field for all text of a turn. Texts that already have white
+ * space there stay unchanged.
+ */
+function separateParagraphs(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  let last: string | undefined
+  let isAfterCall = false
+  return content.map((part) => {
+    if (part.type === 'tool-call') isAfterCall = last !== undefined
+    if (part.type !== 'text' || part.text === '') return part
+    const isJoined = isAfterCall && last !== undefined && !/\s$/.test(last) && !/^\s/.test(part.text)
+    last = part.text
+    isAfterCall = false
+    return isJoined ? { ...part, text: `\n\n${part.text}` } : part
+  })
+}
+
+/** Writes reasoning that the target itself produced into the field where the target reads it. */
+function writeReasoning(reasoning: readonly ReasoningPart[], { traits }: TargetContext) {
+  const details = reasoning.flatMap((part): JsonObject[] => {
+    const detail = readDetail(part)
+    return detail ? [detail] : []
+  })
+  const text = reasoning.map((part) => (part.state?.kind === 'text' ? part.text : '')).join('')
+  const { field, needsField } = traits.reasoning
+  return {
+    reasoning_details: details.length > 0 ? details : undefined,
+    reasoning_content: (text !== '' || needsField) && field === 'reasoning_content' ? text : undefined,
+    reasoning: text !== '' && (field === 'reasoning' || field === 'reasoning_details') ? text : undefined,
+  }
+}
+
+/** Adds reasoning to the content for Mistral's models, which read it as a part. */
+function addThinking(text: string, reasoning: readonly ReasoningPart[], { traits }: TargetContext) {
+  const thinkingText = reasoning.map((part) => part.text).join('')
+  if (traits.reasoning.field !== 'thinking-parts' || thinkingText === '') return text === '' ? null : text
+  const thinking = { type: 'thinking' as const, thinking: [{ type: 'text' as const, text: thinkingText }] }
+  return text === '' ? [thinking] : [thinking, { type: 'text' as const, text }]
+}
+
+function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireUserPart[] {
+  const [only] = parts
+  if (!only) return ''
+  if (parts.length === 1 && only.type === 'text' && !only.cache) return only.text
+  return parts.flatMap((part) => writePart(part, target))
+}
+
+function writeTexts(parts: readonly UserPart[], target: TargetContext, separator: string): string | WireTextPart[] {
+  const texts = parts.flatMap((part) => writePart(part, target)).filter((part) => part.type === 'text')
+  const isMarked = texts.some((part) => part.cache_control ?? part.prompt_cache_breakpoint)
+  return isMarked ? texts : texts.map((part) => part.text).join(separator)
+}
+
+function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
+  const marks = writeMark(part.type === 'video' ? undefined : part.cache, target)
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text, ...marks }]
+    case 'image':
+      return [
+        { type: 'image_url', image_url: omitUndefined({ url: getUrl(part, target), detail: part.detail }), ...marks },
+      ]
+    case 'file':
+      return [{ ...writeFile(part, target), ...marks }]
+    case 'audio':
+      return [{ type: 'input_audio', input_audio: wireInputAudio(part, target), ...marks }]
+    case 'search-result':
+      return part.content.map(({ text }, index) => ({
+        type: 'text',
+        text: `${part.title}\n${part.source}\n\n${text}`,
+        ...(index === part.content.length - 1 && marks),
+      }))
+    case 'video': // only reaches vendors whose traits list video
+      if (part.fps ?? part.startOffset ?? part.endOffset)
+        target.warnings.noteDropped(target.warnings.getPath(part, 'turns', 'clip'))
+      return [{ type: 'video_url', video_url: { url: getUrl(part, target) } }]
+    default:
+      return assertNever(part)
+  }
+}
+
+function writeFile(part: FilePart, target: TargetContext): WireUserPart {
+  const { source, name } = part
+  if (source.type === 'text') return { type: 'text', text: source.text } // `prepareRequest` has made documents text
+  if (source.type === 'file-id') {
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    return { type: 'file', file: { file_id: getOpenAIFileId(source, part, target) } }
+  }
+  const filename = source.type === 'base64' ? toFileName(name, source.mediaType) : (name ?? 'file.pdf')
+  return { type: 'file', file: { file_data: getUrl(part, target), filename } }
+}
+
+function getUrl(part: ImagePart | FilePart | { source: MediaSource }, { warnings }: TargetContext): string {
+  const { source } = part
+  if (source.type === 'base64') return toDataUrl(source)
+  if (source.type === 'url') return source.url
+  return warnings.refuse(warnings.getPath(part, 'content'), 'the target does not accept file IDs here.')
+}
+
+/** Writes a cache mark in the form the target accepts. */
+export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarks {
+  if (!cache || traits.cacheMarks === 'none') return {}
+  if (traits.cacheMarks === 'cache_control') return { cache_control: { type: 'ephemeral', ...cache } }
+  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
+}
+
+/** Restores the entry of `reasoning_details` that `parseDetail` read. Its type decides between text and summary, which clients may mix up. */
+function readDetail({ text, isSummary, state }: ReasoningPart): JsonObject | undefined {
+  if (state?.kind !== 'detail') return undefined
+  const rest = tryParseShallow(state.data)
+  if (!isObject(rest)) return undefined
+  if (text === '') return rest
+  const hasSummary = rest.type === 'reasoning.summary' || (isSummary && rest.type !== 'reasoning.text')
+  return { ...rest, [hasSummary ? 'summary' : 'text']: text }
+}

@@ -1,0 +1,203 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { SseEvent } from '../../../../lib/sse.ts'
+import { parseMediaUrl } from '../../canonical/canonical-media.ts'
+import type { AssistantPart, Citation } from '../../canonical/canonical-parts.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import { readString } from '../../canonical/canonical-values.ts'
+import { parseExactObject } from '../../canonical/exact-json.ts'
+import { readCandidateIndex } from '../../canonical/stream-reader.ts'
+import { parseEmbeddedError } from '../../errors/parse-error.ts'
+import type { ReadContext, StreamReader } from '../../translator.ts'
+import { getContentText, parseFinish } from '../chat-fields.ts'
+import { createUsageReader, getChoiceError, getChunkError, getNamedError, parseChunk } from '../chat-stream-state.ts'
+import { dropUnknownParts, parseAnnotations, parseAudio, parseLogprobs, parseSources } from './chat-provider-answer.ts'
+import { createToolCallReader, type StreamChoiceContext } from './chat-provider-stream-calls.ts'
+import { createReasoningReader } from './chat-provider-stream-reasoning.ts'
+
+/**
+ * Reads chunks with `choices[].delta` from OpenAI and compatible vendors. Choices can be empty or lack a delta, `[DONE]` can be missing, and any
+ * chunk can contain the usage.
+ */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const readers: (ChoiceReader | undefined)[] = []
+  const keys = { next: 0 }
+  const readUsage = createUsageReader()
+  let id: string | undefined
+  let model: string | undefined
+  let isStarted = false
+  let sources: unknown
+
+  function observe({ event, data }: SseEvent) {
+    if (data === '[DONE]') {
+      end()
+      return emit({ type: 'done' })
+    }
+    const chunk = parseChunk(data)
+    const usage = isObject(chunk) ? readUsage(chunk) : undefined
+    if (usage) emit({ type: 'usage', usage })
+    if (event === 'error') return emit({ type: 'error', error: parseEmbeddedError(getNamedError(chunk, data)) })
+    if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
+    if (!isObject(chunk)) return // has no content
+    const error = getChunkError(chunk)
+    if (error) return emit({ type: 'error', error: parseEmbeddedError(error) })
+    id ||= readString(chunk.id)
+    model ||= readString(chunk.model)
+    sources = chunk.search_results ?? chunk.citations ?? sources
+    const { choices } = restoreExactArguments(data, chunk)
+    if (!Array.isArray(choices)) return
+    for (const choice of choices) if (isObject(choice)) observeChoice(choice)
+  }
+
+  function observeChoice(choice: JsonObject) {
+    const index = readCandidateIndex(choice.index)
+    const failure = getChoiceError(choice)
+    if (failure) return emit({ type: 'error', error: parseEmbeddedError(failure) })
+    start()
+    const reader = readers[index] ?? createChoiceReader({ ...context, candidate: index, keys }, emit)
+    readers[index] = reader
+    // Perplexity adds a message that repeats the whole response so far.
+    const delta = isObject(choice.delta) ? choice.delta : reader.isEmpty() ? choice.message : undefined
+    if (isObject(delta)) reader.observe(delta, choice.logprobs)
+    if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations, context.responseWarnings))
+    if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return
+    if (sources !== undefined) reader.cite(parseSources({ citations: sources }))
+    sources = undefined
+    reader.finish(choice.finish_reason)
+  }
+
+  function start() {
+    if (isStarted) return
+    isStarted = true
+    emit({ type: 'start', ...(id && { id }), ...(model && { model }) })
+  }
+
+  function end() {
+    for (const reader of readers) reader?.end()
+  }
+
+  return { observe, end }
+}
+
+interface ChoiceReader {
+  observe(delta: JsonObject, logprobs: unknown): void
+  cite(citations: readonly Citation[]): void
+  finish(reason: string): void
+  /** True until the first part of the candidate begins. */
+  isEmpty(): boolean
+  /** Emits audio that was held back, and ends the open parts. */
+  end(): void
+}
+
+function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEvent) => void): ChoiceReader {
+  const { candidate, keys, responseWarnings } = context
+  let open: { type: 'text' | 'refusal'; key: number } | undefined
+  let isEmpty = true
+  let audio: JsonObject | undefined
+  const reasoning = createReasoningReader(context, start, emit)
+  const calls = createToolCallReader(context, start, emit)
+
+  function start(part: AssistantPart): number {
+    const key = keys.next++
+    isEmpty = false
+    emit({ type: 'part-start', key, candidate, part })
+    return key
+  }
+
+  function addText(type: 'text' | 'refusal', text: string, logprobs: unknown) {
+    if (open?.type !== type) {
+      close()
+      reasoning.close()
+      calls.closeComplete()
+      open = { type, key: start({ type, text: '' }) }
+    }
+    const tokens = logprobs ? parseLogprobs(logprobs, responseWarnings) : undefined
+    const { key } = open
+    emit(tokens ? { type: 'part-delta', key, text, logprobs: tokens } : { type: 'part-delta', key, text })
+  }
+
+  function close() {
+    if (open) emit({ type: 'part-end', key: open.key })
+    open = undefined
+  }
+
+  function observe(delta: JsonObject, logprobs: unknown) {
+    const { content, refusal, tool_calls, function_call } = delta
+    if (reasoning.observe(delta)) close()
+    if (typeof content === 'string') {
+      if (content !== '') addText('text', content, logprobs)
+    } else if (Array.isArray(content)) {
+      dropUnknownParts(content, responseWarnings)
+      const text = getContentText(content)
+      if (text !== '') addText('text', text, logprobs)
+    }
+    if (typeof refusal === 'string' && refusal !== '') addText('refusal', refusal, logprobs)
+    if (Array.isArray(tool_calls) && tool_calls.length > 0) {
+      close()
+      reasoning.close()
+      for (const call of tool_calls) if (isObject(call)) calls.observe(call)
+    } else if (isObject(function_call) && (function_call.name || function_call.arguments)) {
+      close()
+      calls.observe({ index: 0, function: function_call })
+    }
+    if (isObject(delta.audio)) audio = joinAudio(audio, delta.audio)
+    if (Array.isArray(delta.images)) for (const image of delta.images) emitImage(image)
+  }
+
+  function emitImage(image: unknown) {
+    const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : undefined
+    if (typeof url !== 'string') return responseWarnings.noteDropped('images')
+    close()
+    emit({ type: 'part-end', key: start({ type: 'image', source: parseMediaUrl(url, 'image/png') }) })
+  }
+
+  function end() {
+    const part = audio && parseAudio(audio, responseWarnings)
+    audio = undefined
+    if (part) emit({ type: 'part-end', key: start(part) })
+    close()
+    reasoning.close()
+    calls.end()
+  }
+
+  return {
+    observe,
+    end,
+    isEmpty: () => isEmpty,
+    cite(citations) {
+      if (citations.length === 0) return
+      if (open?.type !== 'text') {
+        close()
+        open = { type: 'text', key: start({ type: 'text', text: '' }) }
+      }
+      for (const citation of citations) emit({ type: 'part-citation', key: open.key, citation })
+    },
+    finish(reason) {
+      end()
+      emit({ type: 'finish', candidate, finish: parseFinish(reason) })
+    },
+  }
+}
+
+/** Joins audio, which arrives as pieces of base64 (each of whole bytes) and pieces of the transcript. */
+function joinAudio(previous: JsonObject | undefined, delta: JsonObject): JsonObject {
+  const joined = { ...previous, ...delta }
+  for (const name of ['data', 'transcript']) {
+    const before = previous?.[name]
+    const more = delta[name]
+    joined[name] = typeof before === 'string' ? before + (typeof more === 'string' ? more : '') : more
+  }
+  return joined
+}
+
+/** Restores exact integers in tool arguments, which some vendors send as an object instead of a string. */
+const restoreExactArguments = (data: string, chunk: JsonObject): JsonObject =>
+  Array.isArray(chunk.choices) && chunk.choices.some(hasObjectArguments) ? parseExactObject(data, chunk) : chunk
+
+function hasObjectArguments(choice: unknown): boolean {
+  const delta = isObject(choice) ? (choice.delta ?? choice.message) : undefined
+  const calls = isObject(delta) ? delta.tool_calls : undefined
+  return (
+    Array.isArray(calls) &&
+    calls.some((call) => isObject(call) && isObject(call.function) && isObject(call.function.arguments))
+  )
+}

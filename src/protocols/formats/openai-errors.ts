@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { type CanonicalError, type ErrorKind, getClientStatus } from './canonical/canonical-errors.ts'
+import { toKeyErrorCode } from './errors/key-errors.ts'
+import type { ErrorFacts } from './format.ts'
+
+/** Writes OpenAI's error body. An internal error (500) has no `param` and no `code`. */
+export function writeOpenAIErrorBody({ status, code, message, param }: ErrorFacts): object {
+  const type = getErrorType(status)
+  if (status === 500) return { error: { message, type } }
+  const isFailure = code === 'UPSTREAM_FAILED' && status < 500 // clients act on the codes of some statuses
+  const openaiCode = isFailure ? (codeByStatus[status] ?? null) : toOpenAICode(code)
+  return { error: { message, type, param: param ?? null, code: openaiCode } }
+}
+
+/** Converts a code to the one that OpenAI clients know. */
+export const toOpenAICode = (code: string): string => getEntry(codeByGatewayCode, code) ?? code.toLowerCase()
+
+const codeByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rate_limit_exceeded' }
+
+/** Gets the `type` of an error with this status. */
+export function getErrorType(status: number): string {
+  if (status >= 500) return 'server_error'
+  if (status === 401) return 'authentication_error'
+  if (status === 402) return 'insufficient_quota'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return 'invalid_request_error'
+}
+
+/** The codes that OpenAI clients know, by the gateway's codes. */
+const codeByGatewayCode: Record<string, string> = {
+  CONTEXT_OVERFLOW: 'context_length_exceeded',
+  KEY_MISSING: 'invalid_api_key',
+  KEY_UNKNOWN: 'invalid_api_key',
+  MODEL_NOT_FOUND: 'model_not_found',
+}
+
+/** Writes an error for OpenAI clients, which retry 408, 409, 429, and 5xx unless `x-should-retry` is false. */
+export function writeError(error: CanonicalError): {
+  status: number
+  headers: Record<string, string>
+  body: JsonObject
+} {
+  const { kind, retryAfterMs } = error
+  const headers: Record<string, string> = {}
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+  if (kind === 'billing') headers['x-should-retry'] = 'false'
+  return { status: getClientStatus(error, errorByKind[kind][0]), headers, body: { error: writeOpenAIError(error) } }
+}
+
+/** Writes the `error` field of the body. */
+export function writeOpenAIError(error: CanonicalError) {
+  const { kind, message, param = null } = error
+  const [, type, code] = errorByKind[kind]
+  return {
+    message,
+    type,
+    param,
+    code:
+      toKeyErrorCode(error.code) ?? code ?? providerCode(error) ?? (kind === 'not-found' ? 'model_not_found' : null),
+  }
+}
+
+/** Returns the provider's code, unless it only names a kind of error: an Anthropic or OpenAI type, a Google status, or an AWS exception. */
+const providerCode = ({ code }: CanonicalError) =>
+  code === undefined || KIND_NAME.test(code) ? undefined : code.toLowerCase()
+
+const KIND_NAME =
+  /_error$|^request_too_large$|Exception$|^(?:ABORTED|ALREADY_EXISTS|CANCELLED|DATA_LOSS|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|INVALID_ARGUMENT|NOT_FOUND|OUT_OF_RANGE|PERMISSION_DENIED|RESOURCE_EXHAUSTED|UNAUTHENTICATED|UNAVAILABLE|UNIMPLEMENTED|UNKNOWN)$/
+
+/** The status, the `type`, and the `code` that clients act on, if there is one. */
+const errorByKind: Readonly<Record<ErrorKind, readonly [status: number, type: string, code?: string]>> = {
+  'bad-request': [400, 'invalid_request_error'],
+  authentication: [401, 'authentication_error', 'invalid_api_key'],
+  billing: [429, 'insufficient_quota', 'insufficient_quota'],
+  permission: [403, 'permission_error'],
+  'not-found': [404, 'invalid_request_error'],
+  timeout: [504, 'server_error'],
+  conflict: [409, 'invalid_request_error'],
+  'too-large': [413, 'invalid_request_error'],
+  'context-overflow': [400, 'invalid_request_error', 'context_length_exceeded'],
+  unprocessable: [422, 'invalid_request_error'],
+  'rate-limit': [429, 'rate_limit_error', 'rate_limit_exceeded'],
+  cancelled: [499, 'invalid_request_error'],
+  server: [500, 'server_error'],
+  overloaded: [503, 'server_error'],
+}

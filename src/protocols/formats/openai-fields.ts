@@ -1,0 +1,189 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { type Fields, readElementFields } from './canonical/canonical-fields.ts'
+import { getFileExtension, type MediaSource } from './canonical/canonical-media.ts'
+import type { AudioPart, CacheMark, TextPart, TokenLogprob, UserPart } from './canonical/canonical-parts.ts'
+import type { OutputFormat, RequestOptions } from './canonical/canonical-request.ts'
+import { omitUndefined } from './canonical/canonical-values.ts'
+import type { FieldNames, Warnings } from './canonical/canonical-warnings.ts'
+import { shortenId } from './canonical/ids.ts'
+import type { TargetContext } from './translator.ts'
+
+/** The content of messages in one of OpenAI's two formats: a string, or an array of parts. */
+export interface ContentForm {
+  /** Parses one part; `undefined` for an empty text without a cache mark. */
+  parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
+  /** Whether a part may also be a string. */
+  takesStrings: boolean
+  /** The format's names for the fields of parts. */
+  names: FieldNames
+}
+
+/** Parses the content in `name`, without empty texts. Throws `INVALID_REQUEST` if it is neither a string nor an array of parts. */
+export function parseContent(item: Fields, name: string, warnings: Warnings, form: ContentForm): UserPart[] {
+  const content = item.any(name)
+  if (content === undefined || content === '') return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  const path = item.path(name)
+  if (!Array.isArray(content)) return warnings.refuse(path, 'must be a string or an array of parts.')
+  return content.flatMap((entry: unknown, index): UserPart[] => {
+    if (form.takesStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
+    const fields = readElementFields(entry, `${path}[${index}]`, warnings)
+    const part = form.parsePart(fields, warnings)
+    fields.drop()
+    if (!part) return []
+    warnings.setPath(part, fields.at, form.names)
+    return [part]
+  })
+}
+
+/** Parses the content of instructions, which must be text. */
+export function parseTexts(item: Fields, name: string, warnings: Warnings, form: ContentForm): TextPart[] {
+  return parseContent(item, name, warnings, form).map((part) =>
+    part.type === 'text' ? part : warnings.refuse(item.path(name), `parts of type ${part.type} are not allowed here.`),
+  )
+}
+
+/** Parses `prompt_cache_options`, and `prompt_cache_retention` of older models. */
+export function parseCacheOptions(body: Fields): Pick<RequestOptions, 'cacheOptions' | 'cacheRetention'> {
+  const options = body.fields('prompt_cache_options')
+  const cacheOptions =
+    options &&
+    omitUndefined<NonNullable<RequestOptions['cacheOptions']>>({
+      mode: options.oneOfOrDrop('mode', ['implicit', 'explicit']),
+      ttl: options.string('ttl'),
+    })
+  options?.drop()
+  return omitUndefined<Pick<RequestOptions, 'cacheOptions' | 'cacheRetention'>>({
+    cacheOptions: cacheOptions && Object.keys(cacheOptions).length > 0 ? cacheOptions : undefined,
+    cacheRetention: normalizeRetention(body.string('prompt_cache_retention')),
+  })
+}
+
+/** Corrects a value in a request: early versions of OpenAI's client wrote it with a hyphen. */
+export const normalizeRetention = (retention: string | undefined): string | undefined =>
+  retention === 'in-memory' ? 'in_memory' : retention
+
+/** Writes `prompt_cache_options`, and `prompt_cache_retention` of older models. */
+export function wireCacheOptions({ cacheOptions, cacheRetention }: RequestOptions) {
+  const { mode, ttl } = cacheOptions ?? {}
+  return {
+    ...((mode || ttl) && { prompt_cache_options: omitUndefined({ mode, ttl }) }),
+    ...(cacheRetention !== undefined && { prompt_cache_retention: cacheRetention }),
+  }
+}
+
+/** Parses `safety_identifier`, and the older `user`. */
+export const parseEndUser = (body: Fields): string | undefined =>
+  body.string('safety_identifier') ?? body.string('user')
+
+/** Writes `safety_identifier`, which OpenAI limits to 128 characters. */
+export const wireEndUser = (endUser: string | undefined): string | undefined =>
+  endUser === undefined ? undefined : shortenId(endUser, 128)
+
+/** Parses `service_tier`. */
+export const parseServiceTier = (body: Fields): RequestOptions['serviceTier'] =>
+  body.oneOfOrDrop('service_tier', ['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+
+type SingleToken = Omit<TokenLogprob, 'top'>
+
+/** Parses a list of tokens with their log probabilities; `undefined` if it is empty. */
+export function parseTokens(list: unknown): TokenLogprob[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined
+  const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {
+    const token = parseToken(entry)
+    if (!token || !isObject(entry)) return []
+    const top = Array.isArray(entry.top_logprobs) ? entry.top_logprobs.flatMap((other) => parseToken(other) ?? []) : []
+    return [{ ...token, top }]
+  })
+  return tokens.length > 0 ? tokens : undefined
+}
+
+function parseToken(entry: unknown): SingleToken | undefined {
+  if (!isObject(entry) || typeof entry.token !== 'string' || typeof entry.logprob !== 'number') return undefined
+  const bytes = Array.isArray(entry.bytes) ? entry.bytes.filter((byte) => typeof byte === 'number') : null
+  return { token: entry.token, logprob: entry.logprob, bytes }
+}
+
+/** Writes tokens with their log probabilities. `unknown` replaces unknown bytes. */
+export function wireTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
+  const wireToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
+  return tokens.map(({ top, ...token }) => ({ ...wireToken(token), top_logprobs: top.map(wireToken) }))
+}
+
+/** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours; without one, the model's default applies. */
+export function writeBreakpoint(cache: CacheMark, warnings: Warnings): { mode: 'explicit'; ttl?: '30m' | '12h' } {
+  const { ttl } = cache
+  if (ttl === '30m' || ttl === '12h') return { mode: 'explicit', ttl }
+  if (ttl === '1h') warnings.noteDropped(warnings.getPath(cache, 'cache', 'ttl'))
+  return { mode: 'explicit' }
+}
+
+/** Returns a file name with an extension, from which OpenAI infers the type of the data. Other formats have titles, or no name at all. */
+export function toFileName(name: string | undefined, mediaType: string): string {
+  if (name && EXTENSION.test(name)) return name
+  return `${name || 'file'}.${getFileExtension(mediaType) ?? 'pdf'}`
+}
+
+const EXTENSION = /\.[a-z][a-z0-9]{0,4}$/i
+
+/** Gets the ID of a file at OpenAI. Throws `INVALID_REQUEST` for a file at another vendor. */
+export function getOpenAIFileId(
+  source: MediaSource & { type: 'file-id' },
+  part: object,
+  { warnings }: TargetContext,
+): string {
+  if (source.format === 'openai-chat' || source.format === 'openai-responses') return source.id
+  return warnings.refuse(
+    warnings.getPath(part, 'file'),
+    'the target cannot use a file ID from another vendor. Send the file itself.',
+  )
+}
+
+/** Writes `input_audio`. Throws `INVALID_REQUEST` for audio that is neither WAV nor MP3 data. */
+export function wireInputAudio(part: AudioPart, { warnings }: TargetContext): { data: string; format: 'wav' | 'mp3' } {
+  const { source } = part
+  const format = source.type === 'base64' ? getEntry(audioFormats, source.mediaType) : undefined
+  if (source.type !== 'base64' || !format)
+    return warnings.refuse(warnings.getPath(part, 'audio'), 'the target only accepts audio as WAV or MP3 data.')
+  return { data: source.data, format }
+}
+
+const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/vnd.wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/vnd.wave': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/x-mp3': 'mp3',
+}
+
+/**
+ * Completes a function's input schema for OpenAI: it must be of type object, with `properties` even if they are empty. Many tools have `{ type:
+ * 'object' }` or `{}`, which other vendors accept, and OpenAI rejects the whole request.
+ */
+export function completeInputSchema(schema: JsonObject = {}): JsonObject {
+  const { type = 'object', properties } = schema
+  const isComplete = type === schema.type && properties !== undefined
+  if (isComplete || type !== 'object' || ALTERNATIVES.some((keyword) => schema[keyword] !== undefined)) return schema
+  return { ...schema, type, properties: properties ?? {} }
+}
+
+/** Keywords that allow a schema of any type. */
+const ALTERNATIVES = ['$ref', 'anyOf', 'oneOf', 'allOf']
+
+/** Parses an output format of type `json_schema`. */
+export function parseJsonSchema(fields: Fields, warnings: Warnings): OutputFormat {
+  const output = omitUndefined<OutputFormat & { type: 'json-schema' }>({
+    type: 'json-schema',
+    schema: fields.object('schema') ?? {},
+    name: fields.string('name'),
+    description: fields.string('description'),
+    strict: fields.boolean('strict'),
+  })
+  fields.drop()
+  warnings.setPath(output, fields.at)
+  return output
+}

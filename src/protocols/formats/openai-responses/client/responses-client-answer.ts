@@ -1,0 +1,245 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import {
+  type Answer,
+  type Finish,
+  type TokenUsage,
+  warnOfLostEnd,
+  warnOfPause,
+} from '../../canonical/canonical-answer.ts'
+import type {
+  AssistantPart,
+  ImagePart,
+  RefusalPart,
+  ServerToolPart,
+  TextPart,
+  TokenLogprob,
+  ToolCallPart,
+} from '../../canonical/canonical-parts.ts'
+import type { CanonicalRequest } from '../../canonical/canonical-request.ts'
+import { sealSummary } from '../../canonical/canonical-state.ts'
+import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
+import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { wireTokens } from '../../openai-fields.ts'
+import type { WriteContext } from '../../translator.ts'
+import { type ClientToolKind, createClientCall, isClientTool } from '../responses-client-run-tools.ts'
+import { getPhase, wireEndings, writeAnnotation, writeUsage } from '../responses-fields.ts'
+import { writeReasoning } from '../responses-reasoning.ts'
+import { echoDefaults, inProgress, stateless } from '../responses-stream-state.ts'
+import type {
+  WireCall,
+  WireClientCall,
+  WireCompaction,
+  WireContent,
+  WireItemStatus,
+  WireLogprob,
+  WireMessage,
+  WireOutcome,
+  WireOutputItem,
+} from '../responses-wire.ts'
+import { getClientName } from './responses-client-tools.ts'
+
+/** Writes a whole response for a client. */
+export function writeAnswer({ choices, usage, serviceTier }: Answer, context: WriteContext): JsonObject {
+  const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
+  const outcome = writeOutcome(finish, usage, context)
+  const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
+  const head = writeHead(context)
+  const output = writeOutput(moveStateToReasoning(content), status, context)
+  if (context.request.client?.isKept) for (const item of output) context.keepItem?.(item.id, JSON.stringify(item))
+  const answer = { ...head, ...outcome, output }
+  return serviceTier === undefined ? answer : { ...answer, service_tier: serviceTier }
+}
+
+/** Writes the response fields that don't depend on its outcome: its ID, its model, and the fields that repeat the request. */
+export function writeHead(context: WriteContext) {
+  return {
+    id: `resp_${context.newId()}`,
+    object: 'response' as const,
+    created_at: context.now,
+    model: context.model,
+    ...stateless,
+    ...writeEcho(context.request),
+  }
+}
+
+/** Writes the response fields that describe its outcome, with an empty output. */
+export function writeOutcome(
+  finish: Finish,
+  usage: TokenUsage | undefined,
+  { now, request, responseWarnings }: WriteContext,
+): WireOutcome {
+  const { status, incomplete_details } = wireEndings[finish.reason]
+  if (status !== 'failed') warnOfLostEnd(finish, request, responseWarnings)
+  warnOfPause(finish, responseWarnings)
+  return {
+    ...inProgress,
+    status,
+    incomplete_details,
+    completed_at: status === 'completed' ? now : null,
+    error: status === 'failed' ? { code: 'server_error', message: finish.explanation ?? MALFORMED } : null,
+    usage: usage ? writeUsage(usage) : null,
+  }
+}
+
+const MALFORMED = 'The model made a malformed tool call.'
+
+/** Returns the request fields that the response repeats. */
+export function getEchoedFields(body: JsonObject): JsonObject {
+  const echo: JsonObject = {}
+  for (const name in echoDefaults) if (body[name] !== undefined && body[name] !== null) echo[name] = body[name]
+  return echo
+}
+
+/** Writes the fields that repeat the request, including unset ones, because clients expect all of them. */
+function writeEcho({ client }: CanonicalRequest) {
+  const echo = isObject(client?.echo) ? client.echo : {}
+  return {
+    ...echoDefaults,
+    ...echo,
+    reasoning: { ...echoDefaults.reasoning, ...(isObject(echo.reasoning) && echo.reasoning) },
+    text: { ...echoDefaults.text, ...(isObject(echo.text) && omitNull(echo.text)) },
+    tools: Array.isArray(echo.tools) ? echo.tools.map(addMissingFields) : [],
+  }
+}
+
+/** Sets the missing fields of a repeated function to null. */
+function addMissingFields(tool: unknown): unknown {
+  if (!isObject(tool) || tool.type !== 'function') return tool
+  return {
+    ...tool,
+    description: tool.description ?? null,
+    parameters: tool.parameters ?? null,
+    strict: tool.strict ?? null,
+  }
+}
+
+function omitNull(object: JsonObject): JsonObject {
+  const others: JsonObject = {}
+  for (const name in object) if (object[name] !== null) others[name] = object[name]
+  return others
+}
+
+/** Writes the items of a response. Consecutive texts of the same phase become one message. The last item has the status of the response. */
+function writeOutput(
+  content: readonly AssistantPart[],
+  status: WireItemStatus,
+  context: WriteContext,
+): WireOutputItem[] {
+  const items: WireOutputItem[] = []
+  for (const part of content.flatMap((part) => replaceAudio(part, context.responseWarnings))) {
+    const last = items.at(-1)
+    if (part.type !== 'text' && part.type !== 'refusal') items.push(...writeItem(part, context))
+    else if (last?.type === 'message' && last.phase === getPhase(part))
+      last.content.push(writeContent(part, context.responseWarnings))
+    else
+      items.push(writeMessage(`msg_${context.newId()}`, [writeContent(part, context.responseWarnings)], getPhase(part)))
+  }
+  const last = items.at(-1)
+  if (last) setStatus(last, status)
+  return items
+}
+
+type WritablePart = Exclude<AssistantPart, { type: 'audio' }>
+
+/** Replaces audio with its transcript, and omits empty texts. */
+function replaceAudio(part: AssistantPart, responseWarnings: ResponseWarnings): WritablePart[] {
+  if (part.type === 'audio') responseWarnings.noteDropped('audio')
+  const result: WritablePart | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
+  const isEmpty = (result.type === 'text' || result.type === 'refusal') && result.text === ''
+  return isEmpty ? [] : [result]
+}
+
+function writeItem(part: Exclude<WritablePart, TextPart | RefusalPart>, context: WriteContext): WireOutputItem[] {
+  switch (part.type) {
+    case 'reasoning':
+      return part.text || part.state ? [writeReasoning(`rs_${context.newId()}`, part.text, part.state)] : []
+    case 'tool-call':
+      return [writeClientCall(part, part.arguments, context) ?? writeCall(part, part.arguments, context)]
+    case 'server-tool':
+      return [writeSearch(part, context)]
+    case 'compaction':
+      return [writeCompactionItem(`cmp_${context.newId()}`, part.text)]
+    case 'image':
+      return writeImage(part, context)
+    default:
+      return assertNever(part)
+  }
+}
+
+export function writeMessage(id: string, content: WireContent[], phase: TextPart['phase']): WireMessage {
+  const message: WireMessage = { type: 'message', id, status: 'completed', role: 'assistant', content }
+  if (phase) message.phase = phase
+  return message
+}
+
+/** Writes a text or refusal as a part of a message. */
+export function writeContent(part: TextPart | RefusalPart, responseWarnings: ResponseWarnings): WireContent {
+  const { type, text } = part
+  if (type === 'refusal') return { type, refusal: text }
+  const citations = part.citations ?? []
+  const annotations = citations.flatMap((citation) => writeAnnotation(citation, text.length) ?? [])
+  if (annotations.length < citations.length) responseWarnings.noteDropped('citations')
+  return { type: 'output_text', text, annotations, logprobs: writeLogprobs(part.logprobs ?? []) }
+}
+
+/** Returns the type of tool if the client declared a tool with its own item type under this name. */
+export const getClientToolKind = ({ request: { client } }: WriteContext, name: string): ClientToolKind | undefined =>
+  isClientTool(name) && Array.isArray(client?.ownTools) && client.ownTools.includes(name) ? name : undefined
+
+/** Writes the call of a tool with its own item type; undefined for other tools, and if the arguments don't fit the tool. */
+export function writeClientCall(
+  { id, name }: ToolCallPart,
+  input: string,
+  context: WriteContext,
+): WireClientCall | undefined {
+  const kind = getClientToolKind(context, name)
+  const call = kind && createClientCall(kind, input)
+  return call && { ...call, id: `${ID_PREFIX[call.type]}_${context.newId()}`, call_id: id, status: 'completed' }
+}
+
+const ID_PREFIX = { shell_call: 'sh', local_shell_call: 'lsh', apply_patch_call: 'apc' } as const
+
+/** Writes the call of a function or custom tool. Missing arguments of a function become `{}`. */
+export function writeCall({ id, name, isFreeForm }: ToolCallPart, input: string, context: WriteContext): WireCall {
+  const names = getClientName(context.request, name)
+  if (isFreeForm) return { type: 'custom_tool_call', id: `ctc_${context.newId()}`, call_id: id, ...names, input }
+  return {
+    ...{ type: 'function_call', id: `fc_${context.newId()}`, call_id: id, ...names },
+    ...{ arguments: input || '{}', status: 'completed' },
+  }
+}
+
+/** Writes a web search. */
+export function writeSearch({ query, error, results }: ServerToolPart, { newId }: WriteContext): WireOutputItem {
+  const sources = results.map(({ url }) => ({ type: 'url' as const, url }))
+  const action = { type: 'search' as const, query, sources }
+  return { type: 'web_search_call', id: `ws_${newId()}`, status: error === undefined ? 'completed' : 'failed', action }
+}
+
+/** Writes an image that the model generated; the format only supports base64. */
+export function writeImage({ source }: ImagePart, { newId, responseWarnings }: WriteContext): WireOutputItem[] {
+  if (source.type === 'base64')
+    return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
+  responseWarnings.noteDropped('image')
+  return []
+}
+
+/** Sets the status of an item if its type has one for completeness. */
+export function setStatus(item: WireOutputItem, status: WireItemStatus) {
+  if (item.type === 'message' || item.type === 'function_call') item.status = status
+  else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status
+}
+
+/** Writes tokens with their probabilities; unknown bytes become an empty list, because clients expect a list. */
+export const writeLogprobs = (tokens: readonly TokenLogprob[]): WireLogprob[] => wireTokens(tokens, [])
+
+/** Writes a summary, which the client sends back in place of the conversation. */
+export const writeCompactionItem = (id: string, summary: string): WireCompaction => ({
+  type: 'compaction',
+  id,
+  encrypted_content: sealSummary(summary),
+})
+
+/** Writes a token count for a client. */
+export const writeCount = (tokens: number): JsonObject => ({ object: 'response.input_tokens', input_tokens: tokens })

@@ -1,0 +1,60 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { Answer } from '../../canonical/canonical-answer.ts'
+import { getKeptTokens, keepLast } from '../../canonical/canonical-compaction.ts'
+import type { CompactionPart } from '../../canonical/canonical-parts.ts'
+import type { WriteContext } from '../../translator.ts'
+import { writeUsage } from '../responses-fields.ts'
+import { writeCompactionItem } from './responses-client-answer.ts'
+import {
+  type ItemPosition,
+  type ItemWriter,
+  stringifyItemFields,
+  unsupported,
+} from './responses-client-stream-items.ts'
+
+/** Writes the response to a request for a compaction: the last messages that the client wrote, and the compaction. */
+export function writeCompaction({ choices, usage }: Answer, context: WriteContext, { input }: JsonObject): JsonObject {
+  const items: unknown[] = typeof input === 'string' ? [{ role: 'user', content: input }] : []
+  const messages = (Array.isArray(input) ? input : items).filter(isObject).filter(isClientMessage)
+  const lastMessages = keepLast(messages, getKeptTokens('now'), ({ role }) => role === 'user')
+  const content = choices[0]?.content ?? []
+  const compactions = content.flatMap((part) => (part.type === 'compaction' ? [part] : []))
+  return {
+    id: `resp_${context.newId()}`,
+    object: 'response.compaction',
+    created_at: context.now,
+    output: [
+      ...lastMessages.map((message) => completeMessage(message, context)),
+      ...compactions.map(({ text }) => writeCompactionItem(`cmp_${context.newId()}`, text)),
+    ],
+    usage: writeUsage(usage ?? { inputTokens: 0, outputTokens: 0 }),
+  }
+}
+
+const isClientMessage = ({ type = 'message', role }: JsonObject) =>
+  type === 'message' && (role === 'user' || role === 'system' || role === 'developer')
+
+function completeMessage({ id, role, content }: JsonObject, { newId }: WriteContext): JsonObject {
+  const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content
+  return { type: 'message', id: id ?? `msg_${newId()}`, status: 'completed', role, content: parts }
+}
+
+/** Creates a writer of a compaction in a stream. It sends an event for each piece of the text, but not the text itself. */
+export function createCompactionWriter(part: CompactionPart, { context, events, index }: ItemPosition): ItemWriter {
+  const id = `cmp_${context.newId()}`
+  const fields = stringifyItemFields(id, index)
+  const pieces = [part.text]
+  events.write('response.output_item.added', {
+    output_index: index,
+    item: { type: 'compaction', id, encrypted_content: '' },
+  })
+  return {
+    ...unsupported,
+    add(piece) {
+      pieces.push(piece)
+      events.writeJson('response.compaction.compacting', fields)
+    },
+    end() {},
+    getItem: (status) => (status === 'incomplete' ? undefined : writeCompactionItem(id, pieces.join(''))),
+  }
+}

@@ -1,0 +1,207 @@
+import { compactTurns, getKeptTokens } from '../../canonical/canonical-compaction.ts'
+import { type Fields, readElementFields } from '../../canonical/canonical-fields.ts'
+import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import type { CompactionMode } from '../../canonical/canonical-request.ts'
+import { readSummary } from '../../canonical/canonical-state.ts'
+import type { OfferedTool } from '../../canonical/canonical-tools.ts'
+import {
+  type SystemTurn,
+  separateParagraphs,
+  type ToolResult,
+  type Turn,
+  type UserTurn,
+} from '../../canonical/canonical-turns.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import type { Warnings } from '../../canonical/canonical-warnings.ts'
+import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
+import { parseContent, parseTexts } from '../../openai-fields.ts'
+import type { ParseContext } from '../../translator.ts'
+import { parseClientResult } from '../responses-client-run-tools.ts'
+import { isReference } from '../responses-references.ts'
+import { contentForm, formatHostedItem, parseAssistantItem } from './responses-client-content.ts'
+import { type Namespaces, parseTools } from './responses-client-tools.ts'
+
+interface InputContext extends Pick<ParseContext, 'warnings' | 'getItem'> {
+  namespaces: Namespaces
+  compact: CompactionMode | undefined
+}
+
+interface Conversation {
+  turns: Turn[]
+  /** Tools that items of the input declare. */
+  tools: OfferedTool[]
+}
+
+/** Parses `input`: a string, or items. Consecutive items of the model become one turn, and so do consecutive tool results. */
+export function parseInput(body: Fields, context: InputContext): Conversation {
+  const { warnings } = context
+  const input = body.any('input')
+  if (input === undefined) return warnings.refuse('input', 'is required.')
+  if (typeof input === 'string')
+    return { turns: [{ role: 'user', content: [{ type: 'text', text: input }] }], tools: [] }
+  if (!Array.isArray(input)) return warnings.refuse('input', 'must be a string or an array of items.')
+  const reader = createInputReader(context)
+  input.forEach((entry: unknown, index) => {
+    reader.read(readElementFields(entry, `input[${index}]`, warnings), index === input.length - 1)
+  })
+  return reader.getConversation()
+}
+
+function createInputReader({ namespaces, warnings, getItem, compact }: InputContext) {
+  const turns: Turn[] = []
+  const tools: OfferedTool[] = []
+  const hostedTexts = new Set<AssistantPart>() // texts about tools that OpenAI ran
+  const openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
+
+  function read(entry: Fields, isLast: boolean) {
+    const item = isReference(entry.value) ? resolveReference(entry) : entry
+    if (!item) return
+    const parts = parseAssistantItem(item, namespaces, warnings)
+    if (parts) return addParts(parts)
+    const hostedText = formatHostedItem(item.value)
+    if (hostedText !== undefined) return addHosted(hostedText, item)
+    const type = item.string('type') ?? 'message'
+    switch (type) {
+      case 'message': {
+        const turn = parseMessage(item, warnings)
+        warnings.setPath(turn, item.at)
+        turns.push(turn)
+        return
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return addResult(parseResult(item, type === 'custom_tool_call_output'))
+      case 'additional_tools':
+      case 'tool_search_output':
+        tools.push(...parseTools(item, namespaces, warnings))
+        if (item.any('execution') === 'client') return refuse(item, type)
+        return
+      case 'tool_search_call':
+        if (item.any('execution') === 'client') return refuse(item, type)
+        return
+      case 'compaction':
+      case 'compaction_summary':
+        return addCompaction(item)
+      case 'compaction_trigger': // `readCompactionMode` reads it if it is the last item
+        if (isLast) return
+        return warnings.refuse(item.path('type'), 'must be the last item of the input.')
+      default: {
+        const result = parseClientResult(item.value)
+        return result ? addResult(addCallId(item, result)) : refuse(item, type)
+      }
+    }
+  }
+
+  /** Adds a compaction. The gateway's own replaces all turns before it, except instructions and user messages. */
+  function addCompaction(item: Fields) {
+    const content = item.string('encrypted_content') || warnings.refuse(item.path('encrypted_content'), 'is required.')
+    const summary = readSummary(content)
+    if (summary !== undefined) {
+      turns.splice(0, turns.length, ...compactTurns(turns, summary, getKeptTokens(compact)))
+      return openCalls.clear()
+    }
+    const id = item.string('id')
+    const part: AssistantPart = {
+      type: 'compaction',
+      text: '',
+      encrypted: id === undefined ? { data: content } : { data: content, id },
+    }
+    warnings.setPath(part, item.at)
+    addParts([part])
+  }
+
+  /** Adds the call and the output of a tool that OpenAI ran as text, for models that don't have the tool. */
+  function addHosted(text: string, item: Fields) {
+    warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
+    if (text === '') return
+    const part: AssistantPart = { type: 'text', text }
+    hostedTexts.add(part)
+    addParts([part])
+  }
+
+  function addParts(parts: AssistantPart[]) {
+    for (const part of parts) if (part.type === 'tool-call') openCalls.add(part.id)
+    const last = turns.at(-1)
+    if (last?.role === 'assistant') last.content.push(...parts)
+    else if (parts.length > 0) turns.push({ role: 'assistant', content: [...parts] })
+  }
+
+  /** Adds the call ID to the output of a tool that the client runs; some outputs have it as their own ID. */
+  function addCallId(item: Fields, output: Omit<ToolResult, 'callId'>): ToolResult {
+    const id = item.string('id')
+    const result = { ...output, callId: readCallId(item, id !== undefined && openCalls.has(id) ? id : undefined) }
+    warnings.setPath(result, item.at)
+    return result
+  }
+
+  function readCallId(item: Fields, otherwise?: string): string {
+    const [next] = openCalls
+    return (
+      item.string('call_id') ||
+      otherwise ||
+      next ||
+      warnings.refuse(item.path('call_id'), 'is required: the ID of the call that this result belongs to.')
+    )
+  }
+
+  function parseResult(item: Fields, isFreeForm: boolean): ToolResult {
+    const result = omitUndefined<ToolResult>({
+      callId: readCallId(item),
+      name: item.string('name'),
+      content: parseContent(item, 'output', warnings, contentForm),
+      isFreeForm: isFreeForm || undefined,
+    })
+    item.ignore('id', 'status')
+    item.drop()
+    warnings.setPath(result, item.at)
+    return result
+  }
+
+  function addResult(result: ToolResult) {
+    openCalls.delete(result.callId)
+    const last = turns.at(-1)
+    if (last?.role === 'tool') last.results.push(result)
+    else turns.push({ role: 'tool', results: [result] })
+  }
+
+  /** Returns the item that a reference names. Rejects unknown items, except reasoning, which a conversation can do without. */
+  function resolveReference(item: Fields): Fields | undefined {
+    const id = item.string('id') ?? ''
+    const storedItem = getItem?.(id)
+    if (storedItem) return readElementFields(storedItem, item.at, warnings)
+    if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
+    const reason = `this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`
+    return warnings.refuse(item.path('type'), reason)
+  }
+
+  const refuse = (item: Fields, type: string): never =>
+    warnings.refuse(item.path('type'), `items of type "${type}" only work with one vendor.`)
+
+  return {
+    read,
+    getConversation(): Conversation {
+      const whole = turns.map(
+        (turn): Turn =>
+          turn.role === 'assistant'
+            ? { ...turn, content: returnStateToParts(separateParagraphs(turn.content, hostedTexts)) }
+            : turn,
+      )
+      return { turns: whole, tools }
+    },
+  }
+}
+
+function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
+  const role = item.string('role')
+  item.ignore('id', 'status', 'type', 'content')
+  item.drop()
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', as: role, content: parseTexts(item, 'content', warnings, contentForm) }
+    case 'user':
+      return { role: 'user', content: parseContent(item, 'content', warnings, contentForm) }
+    default:
+      return warnings.refuse(item.path('role'), 'must be system, developer, user, or assistant.')
+  }
+}

@@ -1,0 +1,266 @@
+import { quoted } from '../../../../lib/json.ts'
+import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
+import type {
+  Citation,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+  TokenLogprob,
+  ToolCallPart,
+} from '../../canonical/canonical-parts.ts'
+import type { OpaqueState } from '../../canonical/canonical-state.ts'
+import type { WriteContext } from '../../translator.ts'
+import { getPhase } from '../responses-fields.ts'
+import { writeReasoning } from '../responses-reasoning.ts'
+import type { WireCall, WireClientCall, WireContent, WireItemStatus, WireOutputItem } from '../responses-wire.ts'
+import {
+  getClientToolKind,
+  setStatus,
+  writeCall,
+  writeClientCall,
+  writeContent,
+  writeLogprobs,
+  writeMessage,
+} from './responses-client-answer.ts'
+
+/** Writes one item of a stream, except its last event. */
+export interface ItemWriter {
+  /** Opens another part of the same item; returns false if the part doesn't belong to it. */
+  open(part: TextPart | RefusalPart): boolean
+  add(text: string, logprobs: TokenLogprob[] | undefined): void
+  cite(citation: Citation): void
+  setState(state: OpaqueState): void
+  /** Ends the open part, which is complete. */
+  end(): void
+  /** Returns the item so far; undefined if none of its events was written. */
+  getItem(status: WireItemStatus): WireOutputItem | undefined
+}
+
+/** The context of an item writer. */
+export interface ItemPosition {
+  context: WriteContext
+  events: EventWriter
+  /** The index among the items of the output. */
+  index: number
+}
+
+/** Writes events with their name and sequence number. */
+export interface EventWriter {
+  write(type: string, fields: object): void
+  /** Writes an event from its fields as JSON without braces, so repeated fields are stringified once. */
+  writeJson(type: string, fields: string): void
+}
+
+/** The methods of an item without further parts, citations, and state. */
+export const unsupported = {
+  open: () => false,
+  cite() {},
+  setState() {},
+}
+
+/** Stringifies the fields that every event about an item has. */
+export const stringifyItemFields = (id: string, index: number): string =>
+  `"item_id":${JSON.stringify(id)},"output_index":${index}`
+
+interface OpenOutputText {
+  type: 'text' | 'refusal'
+  buffer: TextBuffer
+  citations: Citation[]
+  logprobs: TokenLogprob[]
+}
+
+/** Creates a writer of a message with texts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
+export function createMessageWriter(
+  first: TextPart | RefusalPart,
+  { context, events, index }: ItemPosition,
+): ItemWriter {
+  const id = `msg_${context.newId()}`
+  const phase = getPhase(first)
+  const content: WireContent[] = []
+  let text: OpenOutputText | undefined
+  let isBegun = false
+  let itemFields = ''
+  let deltaStart = ''
+
+  function open({ type }: TextPart | RefusalPart) {
+    text = { type, buffer: createTextBuffer(), citations: [], logprobs: [] }
+    itemFields = `${stringifyItemFields(id, index)},"content_index":${content.length}`
+    deltaStart = `${itemFields},"delta":`
+  }
+
+  function begin(type: OpenOutputText['type']) {
+    if (!isBegun) {
+      const item = { ...writeMessage(id, [], phase), status: 'in_progress' }
+      events.write('response.output_item.added', { output_index: index, item })
+    }
+    isBegun = true
+    events.writeJson(
+      'response.content_part.added',
+      `${itemFields},"part":${JSON.stringify(writeContent({ type, text: '' }, context.responseWarnings))}`,
+    )
+  }
+
+  function add(piece: string, logprobs: TokenLogprob[] | undefined) {
+    if (!text) return
+    const { type, buffer } = text
+    if (!buffer.isBegun) begin(type)
+    buffer.add(piece)
+    const delta = deltaStart + quoted(piece)
+    if (type === 'refusal') return events.writeJson('response.refusal.delta', delta)
+    if (!logprobs) return events.writeJson('response.output_text.delta', `${delta},"logprobs":[]`)
+    text.logprobs.push(...logprobs)
+    events.writeJson('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(writeLogprobs(logprobs))}`)
+  }
+
+  function createContent({ type, buffer: { text = '' }, citations, logprobs }: OpenOutputText): WireContent {
+    return writeContent(
+      type === 'text' ? { type, text, citations, logprobs } : { type, text },
+      context.responseWarnings,
+    )
+  }
+
+  function end() {
+    const part = text?.buffer.isBegun ? createContent(text) : undefined
+    text = undefined
+    if (!part) return
+    content.push(part)
+    if (part.type === 'output_text') {
+      part.annotations.forEach((annotation, annotationIndex) => {
+        const fields = `${itemFields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`
+        events.writeJson('response.output_text.annotation.added', fields)
+      })
+      const done = `"text":${JSON.stringify(part.text)},"logprobs":${JSON.stringify(part.logprobs)}`
+      events.writeJson('response.output_text.done', `${itemFields},${done}`)
+    } else events.writeJson('response.refusal.done', `${itemFields},"refusal":${JSON.stringify(part.refusal)}`)
+    events.writeJson('response.content_part.done', `${itemFields},"part":${JSON.stringify(part)}`)
+  }
+
+  open(first)
+  return {
+    ...unsupported,
+    open(part) {
+      if (getPhase(part) !== phase) return false
+      open(part)
+      return true
+    },
+    add,
+    cite: (citation) => void text?.citations.push(citation),
+    end,
+    getItem(status) {
+      if (!isBegun) return undefined
+      const parts = text?.buffer.isBegun ? [...content, createContent(text)] : content
+      return { ...writeMessage(id, parts, phase), status }
+    },
+  }
+}
+
+/** Creates a writer of a tool call; missing arguments become `{}`. Calls of tools with their own item type are written when complete. */
+export function createCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
+  return getClientToolKind(position.context, part.name)
+    ? createClientCallWriter(part, position)
+    : createArgumentsWriter(part, position)
+}
+
+function createClientCallWriter(part: ToolCallPart, position: ItemPosition): ItemWriter {
+  const { context, events, index } = position
+  const pieces: string[] = []
+  let call: WireClientCall | undefined
+  let fallback: ItemWriter | undefined // if the arguments don't fit the tool
+
+  function write() {
+    if (call || fallback) return
+    const input = pieces.join('')
+    call = writeClientCall(part, input, context)
+    if (call)
+      return events.write('response.output_item.added', {
+        output_index: index,
+        item: { ...call, status: 'in_progress' },
+      })
+    fallback = createArgumentsWriter(part, position)
+    if (input !== '') fallback.add(input, undefined)
+    fallback.end()
+  }
+
+  return {
+    ...unsupported,
+    add: (piece) => void pieces.push(piece),
+    end: write,
+    getItem(status) {
+      write()
+      if (call) setStatus(call, status)
+      return call ?? fallback?.getItem(status)
+    },
+  }
+}
+
+function createArgumentsWriter(part: ToolCallPart, { context, events, index }: ItemPosition): ItemWriter {
+  const call = writeCall(part, '', context)
+  const itemFields = stringifyItemFields(call.id, index)
+  const isFunction = call.type === 'function_call'
+  const [type, field] = isFunction ? ['function_call_arguments', 'arguments'] : ['custom_tool_call_input', 'input']
+  const buffer = createTextBuffer()
+
+  const setInput = (input: string): WireCall =>
+    call.type === 'function_call' ? { ...call, arguments: input } : { ...call, input }
+
+  const startedCall = setInput('')
+  setStatus(startedCall, 'in_progress')
+  events.write('response.output_item.added', { output_index: index, item: startedCall })
+
+  function add(piece: string) {
+    buffer.add(piece)
+    events.writeJson(`response.${type}.delta`, `${itemFields},"delta":${JSON.stringify(piece)}`)
+  }
+
+  return {
+    ...unsupported,
+    add,
+    end() {
+      if (isFunction && !buffer.isBegun) add('{}')
+      events.writeJson(`response.${type}.done`, `${itemFields},"${field}":${JSON.stringify(buffer.text)}`)
+    },
+    getItem(status) {
+      const item = setInput(buffer.text ?? '')
+      setStatus(item, status)
+      return item
+    },
+  }
+}
+
+/** Creates a writer of reasoning as a summary, which clients show. Reasoning with neither text nor state is omitted. */
+export function createReasoningWriter(part: ReasoningPart, { context, events, index }: ItemPosition): ItemWriter {
+  const id = `rs_${context.newId()}`
+  const itemFields = `${stringifyItemFields(id, index)},"summary_index":0`
+  const buffer = createTextBuffer()
+  let state: OpaqueState | undefined = part.state
+  let isBegun = false
+
+  function begin() {
+    if (!isBegun)
+      events.write('response.output_item.added', { output_index: index, item: writeReasoning(id, '', undefined) })
+    isBegun = true
+  }
+
+  const writeSummary = (text: string) => `${itemFields},"part":${JSON.stringify({ type: 'summary_text', text })}`
+
+  return {
+    ...unsupported,
+    add(piece) {
+      begin()
+      if (!buffer.isBegun) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
+      buffer.add(piece)
+      events.writeJson('response.reasoning_summary_text.delta', `${itemFields},"delta":${JSON.stringify(piece)}`)
+    },
+    setState(newState) {
+      state = newState
+    },
+    end() {
+      if (state) begin()
+      if (!buffer.isBegun) return
+      const { text = '' } = buffer
+      events.writeJson('response.reasoning_summary_text.done', `${itemFields},"text":${JSON.stringify(text)}`)
+      events.writeJson('response.reasoning_summary_part.done', writeSummary(text))
+    },
+    getItem: () => (isBegun ? writeReasoning(id, buffer.text ?? '', state) : undefined),
+  }
+}

@@ -1,0 +1,165 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { CanonicalError } from '../../canonical/canonical-errors.ts'
+import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import { omitTurns } from '../../canonical/canonical-request.ts'
+import type { EndEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import { serializeParts } from '../../canonical/serialize-parts.ts'
+import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { writeOpenAIError } from '../../openai-errors.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { inProgress, KEEP_ALIVE } from '../responses-stream-state.ts'
+import type { WireItemStatus, WireOutcome, WireOutputItem } from '../responses-wire.ts'
+import { writeHead, writeImage, writeOutcome, writeSearch } from './responses-client-answer.ts'
+import { createCompactionWriter } from './responses-client-compaction.ts'
+import {
+  createCallWriter,
+  createMessageWriter,
+  createReasoningWriter,
+  type EventWriter,
+  type ItemWriter,
+} from './responses-client-stream-items.ts'
+
+/**
+ * Writes one item after another, and the whole response at the end. An item stays open until the next one begins, which proves that it wasn't cut off.
+ */
+export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
+  const events = createEventWriter(write)
+  const head = `"response":${JSON.stringify(writeHead(context)).slice(0, -1)},` // sent three times
+  const output: string[] = [] // the items as JSON, each sent twice
+  let item: ItemWriter | undefined
+
+  function start() {
+    const fields = head + JSON.stringify(inProgress).slice(1)
+    events.writeJson('response.created', fields)
+    events.writeJson('response.in_progress', fields)
+  }
+
+  function open(part: AssistantPart) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (!item?.open(part)) begin(() => createMessageWriter(part, getPosition()))
+        return
+      case 'tool-call':
+        return begin(() => createCallWriter(part, getPosition()))
+      case 'reasoning':
+        return begin(() => createReasoningWriter(part, getPosition()))
+      case 'compaction':
+        return begin(() => createCompactionWriter(part, getPosition()))
+      case 'server-tool':
+        return writeWhole([writeSearch(part, context)], 'web_search_call')
+      case 'image':
+        return writeWhole(writeImage(part, context), 'image_generation_call')
+      case 'audio': // the format has no audio, so the transcript is sent as text
+        context.responseWarnings.noteDropped('audio')
+        open({ type: 'text', text: '' })
+        if (part.transcript) item?.add(part.transcript, undefined)
+        return
+      default:
+        return assertNever(part)
+    }
+  }
+
+  const getPosition = () => ({ context, events, index: output.length })
+
+  function begin(create: () => ItemWriter) {
+    close('completed')
+    item = create()
+  }
+
+  function close(status: WireItemStatus) {
+    const done = item?.getItem(status)
+    item = undefined
+    if (done) writeDone(done)
+  }
+
+  function writeDone(done: WireOutputItem) {
+    const item = JSON.stringify(done)
+    events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${item}`)
+    output.push(item)
+    if (context.request.client?.isKept) context.keepItem?.(done.id, item)
+  }
+
+  /** Writes items that are complete when they begin. */
+  function writeWhole(items: readonly WireOutputItem[], type: string) {
+    for (const whole of items) {
+      close('completed')
+      const fields = { output_index: output.length, item_id: whole.id }
+      const startedItem = { ...whole, status: 'in_progress', ...('result' in whole && { result: null }) }
+      events.write('response.output_item.added', { output_index: output.length, item: startedItem })
+      events.write(`response.${type}.in_progress`, fields)
+      events.write(`response.${type}.completed`, fields)
+      writeDone(whole)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const outcome = writeOutcome(finishes[0] ?? { reason: 'stop' }, usage, context)
+    close(outcome.status === 'completed' ? 'completed' : 'incomplete')
+    context.beforeEnd?.()
+    writeResponse(`response.${outcome.status}`, outcome, output)
+  }
+
+  function writeResponse(type: string, outcome: WireOutcome, items: readonly string[]) {
+    const { output: _, ...rest } = outcome
+    events.writeJson(type, `${head}${JSON.stringify(rest).slice(1, -1)},"output":[${items.join(',')}]}`)
+  }
+
+  /** Ends the stream with an error. Its fields are flat, as in the types of OpenAI's client, and nested, as OpenAI actually sends them. */
+  function fail(failure: CanonicalError) {
+    context.beforeEnd?.()
+    const error = writeOpenAIError(failure)
+    const { code, message, param, type } = error
+    events.write('error', { code, message, param, error })
+    const partial = item?.getItem('incomplete')
+    const failed = {
+      ...inProgress,
+      status: 'failed' as const,
+      error: { code: code ?? type, message },
+    }
+    writeResponse('response.failed', failed, partial ? [...output, JSON.stringify(partial)] : output)
+  }
+
+  function push(event: StreamEvent) {
+    switch (event.type) {
+      case 'part-delta':
+        return item?.add(event.text, event.logprobs)
+      case 'start':
+        return start()
+      case 'part-start':
+        return open(event.part)
+      case 'part-citation':
+        return item?.cite(event.citation)
+      case 'part-state':
+        return item?.setState(event.state)
+      case 'part-end':
+        return item?.end()
+      case 'end':
+        return end(event)
+      case 'error':
+        return fail(event.error)
+      default:
+        return assertNever(event)
+    }
+  }
+
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
+}
+
+function createEventWriter(write: (event: string) => void): EventWriter {
+  const heads = new Map<string, string>() // each event up to its number
+  let next = 0
+
+  function writeJson(type: string, fields: string) {
+    write(`${heads.get(type) ?? createHead(type)}${next++},${fields}}\n\n`)
+  }
+
+  function createHead(type: string): string {
+    const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":`
+    heads.set(type, head)
+    return head
+  }
+
+  return { writeJson, write: (type, fields) => writeJson(type, JSON.stringify(fields).slice(1, -1)) }
+}

@@ -1,0 +1,152 @@
+import { gatewayError } from '../../../../errors.ts'
+import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../../lib/json.ts'
+import type { SseEvent } from '../../../../lib/sse.ts'
+import { type Answer, settleFinish } from '../../canonical/canonical-answer.ts'
+import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, HostedCall, TextPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import { createHostedPart } from '../../canonical/canonical-tools.ts'
+import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
+import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
+import { parseExactly } from '../../canonical/exact-json.ts'
+import { parseEmbeddedError } from '../../errors/parse-error.ts'
+import { parseTokens } from '../../openai-fields.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseClientCall } from '../responses-client-run-tools.ts'
+import { parseAnnotations, parseFinish, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
+import { parseReasoningItem } from '../responses-reasoning.ts'
+import { parseResponseUsage } from '../responses-stream-state.ts'
+
+/** Parses a provider's whole response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
+export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+  if (body.status === 'failed' || body.status === 'cancelled') {
+    const { message, status } = parseEmbeddedError(body.error)
+    throw gatewayError('UPSTREAM_FAILED', { message, status })
+  }
+  if (!Array.isArray(body.output) || body.status === 'queued' || body.status === 'in_progress')
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without output.' })
+  const parser = createOutputParser(context)
+  const content = body.output.filter(isObject).flatMap(parser.parse)
+  const hasCalls = content.some((part) => part.type === 'tool-call')
+  return omitUndefined<Answer>({
+    id: readString(body.id),
+    model: readString(body.model),
+    choices: [{ content, finish: settleFinish(parseFinish(body), hasCalls) }],
+    usage: parseResponseUsage(body.usage),
+    serviceTier: readString(body.service_tier),
+  })
+}
+
+/** Returns the whole response in the last event of a stream; `undefined` if that response has no output. */
+export function answerInStream(events: readonly SseEvent[]): JsonObject | undefined {
+  for (const { event, data } of events.toReversed()) {
+    const message = parseExactly(data)
+    if (!isObject(message) || !isObject(message.response)) continue
+    if (!END_EVENTS.has(scalarText(message.type ?? event))) continue
+    const { output } = message.response
+    return Array.isArray(output) && output.length > 0 ? message.response : undefined
+  }
+  return undefined
+}
+
+const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
+
+/** Creates a parser of the items of one response. It gives each call a unique ID. */
+export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReadContext) {
+  const ids = new Set<string>()
+
+  /** Parses an item, and warns about items of tools that the request didn't offer. */
+  function parse(item: JsonObject): AssistantPart[] {
+    switch (item.type) {
+      case 'message':
+        return parseMessage(item, responseWarnings)
+      case 'reasoning':
+        return toList(parseReasoningItem(item, origin))
+      case 'function_call':
+      case 'custom_tool_call':
+        return toList(parseCall(item))
+      case 'web_search_call':
+        return [parseSearch(item)]
+      case 'image_generation_call':
+        return toList(parseGeneratedImage(item))
+      default: {
+        const call = parseClientCall(item)
+        if (call) return [{ ...call, id: readCallId(item) }]
+        const hosted = hasHosted ? parseHostedCall(item) : undefined
+        if (hosted) return [createHostedPart(readString(item.id) ?? `call_${newId()}`, hosted)]
+        responseWarnings.noteDropped(readString(item.type) ?? 'item')
+        return []
+      }
+    }
+  }
+
+  function parseCall(item: JsonObject): ToolCallPart | undefined {
+    const name = readString(item.name)
+    if (!name) return void responseWarnings.noteDropped('function_call') // a client can't run a call without a name
+    const id = readCallId(item)
+    if (item.type === 'custom_tool_call')
+      return { type: 'tool-call', id, name, arguments: readString(item.input) ?? '', isFreeForm: true }
+    return { type: 'tool-call', id, name, arguments: stringifyArguments(item.arguments ?? '') }
+  }
+
+  /** Returns the ID of a call. Some providers only send the item's ID, or the same ID twice. */
+  function readCallId(item: JsonObject): string {
+    const ownId = readString(item.call_id) ?? readString(item.id) ?? readString(item.item_id)
+    const id = ownId && !ids.has(ownId) ? ownId : `call_${newId()}`
+    ids.add(id)
+    return id
+  }
+
+  return { parse, readCallId }
+}
+
+function parseHostedCall(item: JsonObject): HostedCall | undefined {
+  const { code, container_id, outputs, queries, results = null, server_label, name, output, error } = item
+  switch (item.type) {
+    case 'code_interpreter_call':
+      return { name: 'code_interpreter', input: { code, containerId: container_id }, result: { outputs } }
+    case 'file_search_call':
+      return { name: 'file_search', input: {}, result: { queries, results } }
+    case 'mcp_call': {
+      const call = { type: 'call', server_label, name, arguments: item.arguments }
+      const input = tryParseJson(readString(item.arguments) ?? '')
+      const result = { ...call, ...(output != null && { output }), ...(error != null && { error }) }
+      return { name: `mcp.${name}`, input: isObject(input) ? input : {}, result }
+    }
+    default:
+      return undefined
+  }
+}
+
+function parseMessage({ content, phase }: JsonObject, responseWarnings: ResponseWarnings): AssistantPart[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(isObject).flatMap((part): AssistantPart[] => {
+    if (part.type === 'refusal') {
+      const refusal = readString(part.refusal)
+      return refusal ? [{ type: 'refusal', text: refusal }] : []
+    }
+    dropUnknownPart(part, responseWarnings)
+    const outputText = readString(part.text)
+    if (part.type !== 'output_text' || !outputText) return []
+    const citations = parseAnnotations(part.annotations, responseWarnings)
+    return [
+      omitUndefined<TextPart>({
+        type: 'text',
+        text: outputText,
+        phase: parsePhase(phase),
+        citations: citations.length > 0 ? citations : undefined,
+        logprobs: parseTokens(part.logprobs),
+      }),
+    ]
+  })
+}
+
+/** Warns about a part that is neither text nor a refusal. Some providers omit the type of texts. */
+export function dropUnknownPart({ type }: JsonObject, responseWarnings: ResponseWarnings): void {
+  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
+}
+
+/** Parses the phase of a message; `undefined` if it is unknown. */
+export const parsePhase = (phase: unknown): TextPart['phase'] =>
+  phase === 'commentary' || phase === 'final_answer' ? phase : undefined
+
+const toList = <T>(part: T | undefined): T[] => (part ? [part] : [])

@@ -1,0 +1,219 @@
+import { assertNever } from '../../../../lib/assert-never.ts'
+import type { JsonObject } from '../../../../lib/json.ts'
+import { toDataUrl } from '../../canonical/canonical-media.ts'
+import type {
+  AssistantPart,
+  CacheMark,
+  FilePart,
+  ImagePart,
+  RefusalPart,
+  TextPart,
+  ToolCallPart,
+  UserPart,
+} from '../../canonical/canonical-parts.ts'
+import { dropLabels, type SystemTurn, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
+import { omitUndefined } from '../../canonical/canonical-values.ts'
+import { getOpenAIFileId, toFileName, wireInputAudio, writeBreakpoint } from '../../openai-fields.ts'
+import type { TargetContext } from '../../translator.ts'
+import { getPhase, writeAnnotation } from '../responses-fields.ts'
+import { writeReasoningInput } from '../responses-reasoning.ts'
+import type { WireInputItem, WireInputPart, WireMark, WireOutputPart } from '../responses-wire.ts'
+
+/** An item that the gateway wrote, or passes on unchanged. */
+type Item = WireInputItem | JsonObject
+
+/** Writes `input`: the items of each turn, or an empty message, because providers reject an empty input. */
+export function writeItems(turns: readonly Turn[], target: TargetContext): Item[] {
+  const items = turns.flatMap((turn) => writeTurn(turn, target))
+  return items.length > 0 ? items : [{ type: 'message', role: 'user', content: '' }]
+}
+
+function writeTurn(turn: Turn, target: TargetContext): Item[] {
+  dropLabels(turn, target.warnings, { phases: true, citations: ({ url }) => url !== undefined })
+  switch (turn.role) {
+    case 'system':
+      return [writeSystem(turn, target)]
+    case 'user':
+      return [{ type: 'message', role: 'user', content: writeContent(turn.content, target) }]
+    case 'assistant':
+      return writeAssistant(turn.content, target)
+    case 'tool':
+      return turn.results.map(
+        (result) =>
+          getOriginalItem(result, result.callId, target) ?? {
+            type: result.isFreeForm ? 'custom_tool_call_output' : 'function_call_output',
+            call_id: result.callId,
+            output: writeResult(result, target),
+          },
+      )
+    default:
+      return assertNever(turn)
+  }
+}
+
+/** Writes instructions as a message, in the role that the target accepts for them. */
+function writeSystem({ as, content }: SystemTurn, target: TargetContext): WireInputItem {
+  const isDeveloper = as === 'developer' || (as === 'instructions' && target.traits.developerRole)
+  return { type: 'message', role: isDeveloper ? 'developer' : 'system', content: writeContent(content, target) }
+}
+
+/** Moves texts before calls for providers that reject anything between a call and its result. */
+function moveTextsBeforeCalls(content: readonly AssistantPart[], { traits }: TargetContext): readonly AssistantPart[] {
+  const first = content.findIndex(({ type }) => type === 'tool-call')
+  if (traits.textAfterCalls || first === -1) return content
+  const rest = content.slice(first)
+  return [...content.slice(0, first), ...rest.filter(isTextOrRefusal), ...rest.filter((part) => !isTextOrRefusal(part))]
+}
+
+const isTextOrRefusal = (part: AssistantPart): part is TextPart | RefusalPart =>
+  part.type === 'text' || part.type === 'refusal'
+
+function writeAssistant(content: readonly AssistantPart[], target: TargetContext): Item[] {
+  const items: Item[] = []
+  let texts: (TextPart | RefusalPart)[] = []
+
+  function flush() {
+    if (texts.length > 0) items.push(writeMessage(texts))
+    texts = []
+  }
+
+  for (const part of moveTextsBeforeCalls(content, target)) {
+    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input has cache marks
+    if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flush()
+    if (isTextOrRefusal(part)) texts.push(part)
+    else items.push(...writeOtherPart(part, target))
+  }
+  flush()
+  return items
+}
+
+function writeMessage(parts: readonly (TextPart | RefusalPart)[]): WireInputItem {
+  const [only] = parts
+  const phase = getPhase(only)
+  const isPlain = parts.length === 1 && only?.type === 'text' && !only.citations
+  const content = isPlain ? only.text : parts.map(writeOutputPart)
+  const message = { type: 'message', role: 'assistant', content } as const
+  return phase ? { ...message, phase } : message
+}
+
+function writeOutputPart(part: TextPart | RefusalPart): WireOutputPart {
+  const { type, text } = part
+  if (type === 'refusal') return { type, refusal: text }
+  const annotations = (part.citations ?? []).flatMap((citation) => writeAnnotation(citation, text.length) ?? [])
+  return { type: 'output_text', text, annotations }
+}
+
+function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, target: TargetContext): Item[] {
+  switch (part.type) {
+    case 'reasoning':
+      return [writeReasoningInput(part)]
+    case 'tool-call':
+      return [getOriginalItem(part, part.id, target) ?? writeCall(part)]
+    case 'server-tool': // `prepareRequest` has made it text
+      return []
+    case 'compaction': {
+      if (!part.encrypted) return []
+      const { id, data } = part.encrypted
+      return [{ type: 'compaction', encrypted_content: data, ...(id !== undefined && { id }) }]
+    }
+    case 'image': // `prepareRequest` has moved it to a user turn
+      return []
+    case 'audio':
+      if (part.transcript === undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'audio'))
+      return part.transcript ? [writeMessage([{ type: 'text', text: part.transcript }])] : []
+    default:
+      return assertNever(part)
+  }
+}
+
+/** Returns the client's item for a tool that OpenAI defines, for targets that know the tool; without its ID, which only stored items have. */
+function getOriginalItem(
+  { own }: ToolCallPart | ToolResult,
+  callId: string,
+  { traits }: TargetContext,
+): JsonObject | undefined {
+  if (!traits.ownTools || own?.format !== 'openai-responses') return undefined
+  const { id: _, ...item } = own.value
+  return item.type === 'local_shell_call_output' ? { ...item, id: callId } : { ...item, call_id: callId }
+}
+
+function writeCall({ id, name, arguments: input, isFreeForm }: ToolCallPart): WireInputItem {
+  return isFreeForm
+    ? { type: 'custom_tool_call', call_id: id, name, input }
+    : { type: 'function_call', call_id: id, name, arguments: input || '{}' }
+}
+
+/**
+ * Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. Providers that only accept text from tools get a
+ * string.
+ */
+function writeResult({ content, isError, cache }: ToolResult, target: TargetContext): string | WireInputPart[] {
+  const last = content.at(-1)
+  const markedContent = cache && last && last.type !== 'video' ? [...content.slice(0, -1), { ...last, cache }] : content
+  const output = writeContent(markedContent, target)
+  const mark = isError ? 'Error: ' : ''
+  if (typeof output === 'string') return mark + output
+  const texts = output.flatMap((part) => (part.type === 'input_text' ? [part.text] : []))
+  if (target.traits.toolResultInputs.length === 0 && texts.length === output.length) return mark + texts.join('\n')
+  return isError ? [{ type: 'input_text', text: mark }, ...output] : output
+}
+
+function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireInputPart[] {
+  const [only] = parts
+  if (parts.length === 0) return ''
+  if (parts.length === 1 && only?.type === 'text' && !only.cache) return only.text
+  return parts.flatMap((part) => writePart(part, target))
+}
+
+function writePart(part: UserPart, target: TargetContext): WireInputPart[] {
+  const mark = writeMark(part.type === 'video' ? undefined : part.cache, target)
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'input_text', text: part.text, ...mark }]
+    case 'image':
+      return [{ type: 'input_image', detail: part.detail ?? 'auto', ...writeImageSource(part, target), ...mark }]
+    case 'file':
+      return [{ ...writeFile(part, target), ...mark }]
+    case 'audio':
+      return [{ type: 'input_audio', input_audio: wireInputAudio(part, target), ...mark }]
+    case 'search-result':
+      return part.content.map(({ text }, index) => ({
+        type: 'input_text',
+        text: `${part.title}\n${part.source}\n\n${text}`,
+        ...(index === part.content.length - 1 && mark),
+      }))
+    case 'video':
+      return target.warnings.refuse(target.warnings.getPath(part, 'video'), 'the target does not support video.')
+    default:
+      return assertNever(part)
+  }
+}
+
+function writeImageSource(part: ImagePart, target: TargetContext) {
+  const { source } = part
+  if (source.type === 'file-id') return { file_id: getOpenAIFileId(source, part, target) }
+  if (source.type === 'base64') return { image_url: toDataUrl(source) }
+  if (source.type === 'url') return { image_url: source.url }
+  return target.warnings.refuse(target.warnings.getPath(part, 'image'), 'text is not an image.')
+}
+
+function writeFile(part: FilePart, target: TargetContext): WireInputPart {
+  const { source, name } = part
+  if (source.type === 'text') return { type: 'input_text', text: source.text } // `prepareRequest` has made documents text
+  if (source.type === 'file-id') {
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.getPath(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    return { type: 'input_file', file_id: getOpenAIFileId(source, part, target) }
+  }
+  if (source.type === 'url')
+    return omitUndefined<WireInputPart & { type: 'input_file' }>({
+      type: 'input_file',
+      file_url: source.url,
+      filename: name,
+    })
+  return { type: 'input_file', file_data: toDataUrl(source), filename: toFileName(name, source.mediaType) }
+}
+
+function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMark {
+  if (!cache || traits.cacheMarks !== 'prompt_cache_breakpoint') return {}
+  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
+}

@@ -1,0 +1,173 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { isEmptyArguments, stringifyObject } from '../../canonical/canonical-arguments.ts'
+import type { AssistantPart, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import type { ReadContext } from '../../translator.ts'
+import { parseReasoningItem, readReasoningState, SUMMARY_SEPARATOR } from '../responses-reasoning.ts'
+import type { createOutputParser } from './responses-provider-answer.ts'
+
+/** Reads one item of a stream. */
+export interface ItemReader {
+  /** Reads the item of `response.output_item.added`. */
+  begin(item: JsonObject): void
+  observe(type: string, event: JsonObject): void
+  /** Reads the whole item and emits everything not emitted yet. Can be called more than once. */
+  complete(item: JsonObject): void
+  /** Returns whether the part of an event has already ended. Only items with several parts have this. */
+  isPast?(event: JsonObject): boolean
+  end(): void
+}
+
+/** The context that all item readers share. */
+export interface ItemContext extends ReadContext {
+  parser: ReturnType<typeof createOutputParser>
+  /** Begins a part and returns its key. */
+  start(part: AssistantPart): number
+}
+
+/** Creates a reader of an item that is only useful when it is complete. */
+export function createWholeReader({ parser, start }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
+  let isComplete = false
+
+  function emitWhole(part: AssistantPart) {
+    const isCall = part.type === 'tool-call' // sends the arguments as a delta
+    const key = start(isCall ? { ...part, arguments: '' } : part)
+    if (isCall && part.arguments !== '') emit({ type: 'part-delta', key, text: part.arguments })
+    emit({ type: 'part-end', key })
+  }
+
+  return {
+    begin() {},
+    observe() {},
+    complete(item) {
+      if (isComplete) return
+      isComplete = true
+      for (const part of parser.parse(item)) emitWhole(part)
+    },
+    end() {},
+  }
+}
+
+/** Creates a reader of a tool call. The call begins once it has a name; its arguments arrive in deltas, at the end, or only with the whole item. */
+export function createCallReader(
+  { parser, start, responseWarnings }: ItemContext,
+  emit: (event: ReaderEvent) => void,
+): ItemReader {
+  let key: number | undefined
+  let pending: string[] = [] // arguments that arrived before the name
+  let hasInput = false
+  let isFreeForm = false
+  let isPlaceholder = false // true while the input is `{}` or `null`, which may be a placeholder
+  let isClosed = false
+
+  function begin(item: JsonObject) {
+    if (key !== undefined || typeof item.name !== 'string' || item.name === '') return
+    const part: ToolCallPart = { type: 'tool-call', id: parser.readCallId(item), name: item.name, arguments: '' }
+    if (isFreeForm) part.isFreeForm = true
+    key = start(part)
+    for (const piece of pending) emitText(piece)
+    pending = []
+  }
+
+  function add(piece: unknown) {
+    const text = isObject(piece) ? stringifyObject(piece) : piece
+    if (typeof text !== 'string' || text === '') return
+    if (!hasInput && isEmptyArguments(text) && !isFreeForm) isPlaceholder = true
+    else {
+      if (!text.trimStart().startsWith('{')) settlePlaceholder()
+      isPlaceholder = false
+      emitText(text)
+    }
+    hasInput = true
+  }
+
+  function settlePlaceholder() {
+    if (isPlaceholder) emitText('{}')
+    isPlaceholder = false
+  }
+
+  function emitText(text: string) {
+    if (key === undefined) pending.push(text)
+    else emit({ type: 'part-delta', key, text })
+  }
+
+  function end() {
+    if (isClosed) return
+    isClosed = true
+    settlePlaceholder()
+    if (key === undefined)
+      responseWarnings.noteDropped('function_call') // a client can't run a call without a name
+    else emit({ type: 'part-end', key })
+  }
+
+  return {
+    /** A call without an ID waits for the whole item. */
+    begin(item) {
+      isFreeForm = item.type === 'custom_tool_call'
+      if (item.call_id) begin(item)
+    },
+    observe(type, event) {
+      if (isClosed) return
+      if (type.endsWith('.delta')) add(event.delta)
+      else if (!hasInput) add(event.arguments ?? event.input)
+    },
+    complete(item) {
+      if (isClosed) return
+      isFreeForm = item.type === 'custom_tool_call'
+      begin(item)
+      if (!hasInput) add(item.arguments ?? item.input)
+      end()
+    },
+    end,
+  }
+}
+
+/** Creates a reader of reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the whole item. */
+export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
+  let open: { key: number; isSummary: boolean; place: unknown } | undefined
+  let isClosed = false
+  const emitted = new Set<unknown>() // by place
+
+  function add(isSummary: boolean, place: unknown, text: unknown) {
+    if (typeof text !== 'string' || text === '' || (open && open.isSummary !== isSummary)) return
+    if (!open) {
+      const part: ReasoningPart = { type: 'reasoning', text: '' }
+      if (isSummary) part.isSummary = true
+      open = { key: start(part), isSummary, place }
+    }
+    const { key } = open
+    emit({ type: 'part-delta', key, text: open.place === place ? text : SUMMARY_SEPARATOR + text })
+    open.place = place
+    emitted.add(place)
+  }
+
+  /** OpenAI names these events `reasoning_summary_text` and `reasoning_text`; Open Responses `reasoning_summary` and `reasoning`. */
+  function observe(type: string, event: JsonObject) {
+    if (isClosed) return
+    const isSummary = type.startsWith('response.reasoning_summary')
+    const place = (isSummary ? event.summary_index : event.content_index) ?? 0
+    if (type.endsWith('.delta')) add(isSummary, place, event.delta)
+    else if (type.endsWith('.done') && !emitted.has(place)) add(isSummary, place, event.text)
+  }
+
+  function complete(item: JsonObject) {
+    if (isClosed) return
+    const whole = parseReasoningItem(item, origin)
+    if (!open && whole) {
+      const { state: _, ...part } = whole
+      open = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, place: 0 }
+      if (part.text !== '') emit({ type: 'part-delta', key: open.key, text: part.text })
+    }
+    const state = readReasoningState(item, origin)
+    if (open && state) emit({ type: 'part-state', key: open.key, state })
+    end()
+  }
+
+  function end() {
+    if (isClosed) return
+    isClosed = true
+    if (open) emit({ type: 'part-end', key: open.key })
+  }
+
+  return { begin() {}, observe, complete, end }
+}

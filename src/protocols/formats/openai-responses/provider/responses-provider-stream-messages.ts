@@ -1,0 +1,128 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { Citation, TextPart } from '../../canonical/canonical-parts.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import { parseTokens } from '../../openai-fields.ts'
+import { parseAnnotations } from '../responses-fields.ts'
+import { dropUnknownPart, parsePhase } from './responses-provider-answer.ts'
+import type { ItemContext, ItemReader } from './responses-provider-stream-items.ts'
+
+interface StreamText {
+  type: 'text' | 'refusal'
+  key: number
+  /** The length of the text so far, and its last characters. */
+  length: number
+  tail: string
+  citations: number
+  isClosed: boolean
+}
+
+/** Creates a reader of a message with texts and refusals. A part begins with its first piece of text. */
+export function createMessageReader(
+  { start, responseWarnings }: ItemContext,
+  emit: (event: ReaderEvent) => void,
+): ItemReader {
+  const texts = new Map<unknown, StreamText>() // by place
+  let phase: TextPart['phase']
+
+  function getText(place: unknown, type: StreamText['type']): StreamText {
+    const known = texts.get(place)
+    if (known) return known
+    const part: TextPart = { type: 'text', text: '' }
+    if (phase) part.phase = phase
+    const key = start(type === 'text' ? part : { type, text: '' })
+    const text = { type, key, length: 0, tail: '', citations: 0, isClosed: false }
+    texts.set(place, text)
+    return text
+  }
+
+  function add(place: unknown, type: StreamText['type'], piece: unknown, logprobs?: unknown) {
+    const tokens = parseTokens(logprobs)
+    if (typeof piece !== 'string' || (piece === '' && !tokens)) return
+    const text = getText(place, type)
+    text.length += piece.length
+    text.tail += piece
+    if (text.tail.length > MAX_TAIL) text.tail = text.tail.slice(-TAIL)
+    const { key } = text
+    emit(tokens ? { type: 'part-delta', key, text: piece, logprobs: tokens } : { type: 'part-delta', key, text: piece })
+  }
+
+  function cite(place: unknown, citations: readonly Citation[]) {
+    if (citations.length === 0) return
+    const text = getText(place, 'text')
+    text.citations += citations.length
+    for (const citation of citations) emit({ type: 'part-citation', key: text.key, citation })
+  }
+
+  /** Emits the rest of a complete text. */
+  function complete(place: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
+    const known = texts.get(place)
+    if (known?.isClosed) return
+    if (type === 'refusal') add(place, 'refusal', getRest(refusal, known))
+    else add(place, 'text', getRest(text, known), known?.length ? undefined : logprobs)
+    cite(place, parseAnnotations(annotations, responseWarnings).slice(known?.citations ?? 0))
+  }
+
+  function close(text: StreamText | undefined) {
+    if (!text || text.isClosed) return
+    text.isClosed = true
+    emit({ type: 'part-end', key: text.key })
+  }
+
+  function observe(type: string, event: JsonObject) {
+    const { content_index: place = 0, part } = event
+    if (texts.get(place)?.isClosed) return
+    switch (type) {
+      case 'response.output_text.delta':
+        return add(place, 'text', event.delta, event.logprobs)
+      case 'response.output_text.done':
+        return complete(place, { type: 'output_text', text: event.text, logprobs: event.logprobs })
+      case 'response.output_text.annotation.added':
+        return cite(place, parseAnnotations([event.annotation], responseWarnings))
+      case 'response.refusal.delta':
+        return add(place, 'refusal', event.delta)
+      case 'response.refusal.done':
+        return complete(place, { type: 'refusal', refusal: event.refusal })
+      case 'response.content_part.done':
+        if (isObject(part)) complete(place, part)
+        return close(texts.get(place))
+    }
+  }
+
+  return {
+    begin(item) {
+      phase = parsePhase(item.phase)
+    },
+    observe,
+    isPast: ({ content_index: place = 0, item }) => item === undefined && texts.get(place)?.isClosed === true,
+    /** Matches texts in order, because the places in some streams don't start at 0. */
+    complete(item) {
+      phase ??= parsePhase(item.phase)
+      const places = [...texts.keys()]
+      const content = Array.isArray(item.content) ? item.content.filter(isObject) : []
+      for (const part of content) dropUnknownPart(part, responseWarnings)
+      content.filter(hasText).forEach((part, index) => {
+        const place = index < places.length ? places[index] : `of the item ${index}`
+        complete(place, part)
+        close(texts.get(place))
+      })
+    },
+    end() {
+      for (const text of texts.values()) close(text)
+    },
+  }
+}
+
+/** The number of last characters kept, to check that a complete text continues the pieces. */
+const TAIL = 256
+
+/** The tail is only cut when it exceeds this length, because each cut copies it. */
+const MAX_TAIL = 4_096
+
+/** Returns the text after the emitted pieces; empty if it doesn't continue them. */
+function getRest(text: unknown, { length, tail }: Pick<StreamText, 'length' | 'tail'> = NOTHING_EMITTED): string {
+  return typeof text === 'string' && text.startsWith(tail, length - tail.length) ? text.slice(length) : ''
+}
+
+const NOTHING_EMITTED = { length: 0, tail: '' }
+
+const hasText = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

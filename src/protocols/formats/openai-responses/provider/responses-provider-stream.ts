@@ -1,0 +1,244 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
+import type { SseEvent } from '../../../../lib/sse.ts'
+import { RestartDetector, restartError } from '../../answer-starts.ts'
+import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
+import { parseEmbeddedError } from '../../errors/parse-error.ts'
+import type { ReadContext, StreamReader } from '../../translator.ts'
+import { parseFinish } from '../responses-fields.ts'
+import { parseEventUsage } from '../responses-stream-state.ts'
+import { createOutputParser } from './responses-provider-answer.ts'
+import {
+  createCallReader,
+  createReasoningReader,
+  createWholeReader,
+  type ItemContext,
+  type ItemReader,
+} from './responses-provider-stream-items.ts'
+import { createMessageReader } from './responses-provider-stream-messages.ts'
+
+/**
+ * Reads events about items. Events may be missing if a later one repeats their content; the shortest stream is one event with the whole response.
+ * A response that restarts is an error.
+ */
+export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
+  const items = createItemRegistry()
+  const parser = createOutputParser(context)
+  const starts = new RestartDetector()
+  let next = 0
+
+  function start(part: AssistantPart): number {
+    const key = next++
+    emit({ type: 'part-start', key, candidate: 0, part })
+    return key
+  }
+
+  function observe({ event: name, data }: SseEvent) {
+    if (data === '[DONE]') {
+      items.end()
+      return emit({ type: 'done' })
+    }
+    const event = tryParseJson(data)
+    if (event === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
+    if (!isObject(event)) return // has no content
+    const type = typeof event.type === 'string' ? event.type : (name ?? '')
+    const response = isObject(event.response) ? event.response : undefined
+    switch (type) {
+      case 'response.created':
+        if (starts.start(response?.id) === 'restart') return emit({ type: 'error', error: restartError })
+        return response && begin(response)
+      case 'response.queued':
+      case 'response.in_progress':
+        reportUsage(event)
+        return response && begin(response)
+      case 'response.completed':
+      case 'response.incomplete':
+        return response && finish(event, response)
+      case 'response.failed':
+      case 'response.cancelled':
+        return fail(event, response?.error)
+      case 'error':
+        return fail(event, event.error ?? event)
+      default:
+        if (event.error) return fail(event, event.error)
+        return observeItem(type, event)
+    }
+  }
+
+  function begin({ id, model }: JsonObject) {
+    emit({ type: 'start', ...(isNonEmptyString(id) && { id }), ...(isNonEmptyString(model) && { model }) })
+  }
+
+  function fail(event: JsonObject, error: unknown) {
+    reportUsage(event)
+    emit({ type: 'error', error: parseEmbeddedError(error) })
+  }
+
+  function reportUsage(event: JsonObject) {
+    const usage = parseEventUsage(event)
+    if (usage) emit({ type: 'usage', usage })
+  }
+
+  function observeItem(type: string, event: JsonObject) {
+    const item = isObject(event.item) ? event.item : undefined
+    const place = items.findPlace(type, event)
+    const known = place === undefined ? undefined : items.getReader(place)
+    const reader = known ?? findReader(type, place, item)
+    if (!item) return reader?.observe(type, event)
+    if (type !== 'response.output_item.done') return reader?.begin(item)
+    reader?.complete(item)
+    items.markDone(place)
+  }
+
+  function findReader(type: string, place: unknown, item: JsonObject | undefined): ItemReader | undefined {
+    const kind = getKind(type, item)
+    return (place === undefined ? items.getLastReader(type, kind) : undefined) ?? open(place, kind)
+  }
+
+  function open(place: unknown, kind: unknown): ItemReader | undefined {
+    if (kind === undefined) return undefined // the event isn't about an item
+    starts.content()
+    const reader = createItemReader(kind, { ...context, parser, start }, emit)
+    items.add(place, kind, reader)
+    return reader
+  }
+
+  /** Ends the stream with the whole response, which completes open items and adds items that no event has announced. */
+  function finish(event: JsonObject, response: JsonObject) {
+    if (items.isEmpty()) begin(response)
+    const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
+    for (const { item, reader = open(item, item.type) } of items.pair(output)) reader?.complete(item)
+    items.end()
+    reportUsage(event)
+    emit({ type: 'finish', candidate: 0, finish: parseFinish(response) })
+    emit({ type: 'done' })
+  }
+
+  return { observe, end: items.end }
+}
+
+const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+interface KnownItem {
+  /** The `type` of the item. */
+  kind: unknown
+  reader: ItemReader
+  place: unknown
+  /** True once the whole item has arrived, after which no event is about it. */
+  isDone: boolean
+}
+
+/**
+ * Finds the items of a stream by their place: the index in the output, or an ID. Some providers change the IDs of an item within a stream; others send
+ * IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next begins.
+ */
+function createItemRegistry() {
+  const items = new Map<unknown, KnownItem>() // by place
+  const places = new Map<unknown, unknown>() // by item ID and call ID
+  const lasts = new Map<unknown, KnownItem>() // by kind
+  let last: KnownItem | undefined
+  const readersByKind = new Map<unknown, ItemReader[]>() // in order
+
+  /** Returns the place of the last item of a kind, if an event with unknown IDs may be about it. */
+  function findLastPlace(event: JsonObject, kind: unknown): unknown {
+    const known = lasts.get(kind)
+    return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.place
+  }
+
+  return {
+    isEmpty: () => items.size === 0,
+
+    /** Finds the place of the item that an event is about. */
+    findPlace(type: string, event: JsonObject): unknown {
+      const { output_index: index } = event
+      const item = isObject(event.item) ? event.item : undefined
+      if (!item && index !== undefined) return index
+      const isNew = type === 'response.output_item.added' // another call may have the same ID
+      const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
+      const known = places.get(isNew ? ids[0] : ids.find((id) => places.has(id)))
+      const place =
+        index ?? known ?? (isNew || ids.length === 0 ? undefined : findLastPlace(event, getKind(type, item))) ?? ids[0]
+      for (const id of ids) places.set(id, place)
+      return place
+    },
+
+    markDone(place: unknown) {
+      const known = items.get(place)
+      if (known) known.isDone = true
+    },
+
+    getReader: (place: unknown): ItemReader | undefined => items.get(place)?.reader,
+
+    /** Returns the reader of the last item if an event without index and IDs is about it. Events about parts fit several kinds. */
+    getLastReader(type: string, kind: unknown): ItemReader | undefined {
+      if (type === 'response.output_item.added') return undefined
+      return kind === last?.kind || type.startsWith('response.content_part.') ? last?.reader : undefined
+    },
+
+    /** Adds an item, and ends any other item at the same place. */
+    add(place: unknown, kind: unknown, reader: ItemReader) {
+      items.get(place)?.reader.end()
+      last = { kind, reader, place, isDone: false }
+      lasts.set(kind, last)
+      items.set(place, last)
+      const others = readersByKind.get(kind)
+      if (others) others.push(reader)
+      else readersByKind.set(kind, [reader])
+    },
+
+    /**
+     * Pairs the items of the whole output with their readers; new items have none. If all items of a kind are known, they match in order, whatever their
+     * places. Otherwise they match by ID and place, and unmatched items are new if the output has more of that kind than are known.
+     */
+    pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {
+      const totals = countKinds(output)
+      const pairedCounts = new Map<unknown, number>()
+      return output.flatMap((item, index) => {
+        const { type: kind } = item
+        const nth = pairedCounts.get(kind) ?? 0
+        pairedCounts.set(kind, nth + 1)
+        const readers = readersByKind.get(kind) ?? []
+        const total = totals.get(kind) ?? 0
+        const known = items.get(places.get(item.id || item.call_id) ?? index)
+        const match = known?.kind === kind ? known?.reader : undefined
+        const reader = readers.length === total ? readers[nth] : match
+        if (reader) return { item, reader }
+        return readers.length < total ? { item } : []
+      })
+    },
+
+    end() {
+      for (const { reader } of items.values()) reader.end()
+    },
+  }
+}
+
+function countKinds(output: readonly JsonObject[]): Map<unknown, number> {
+  const counts = new Map<unknown, number>()
+  for (const { type } of output) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return counts
+}
+
+function createItemReader(kind: unknown, context: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
+  switch (kind) {
+    case 'message':
+      return createMessageReader(context, emit)
+    case 'reasoning':
+      return createReasoningReader(context, emit)
+    case 'function_call':
+    case 'custom_tool_call':
+      return createCallReader(context, emit)
+    default:
+      return createWholeReader(context, emit)
+  }
+}
+
+const getKind = (type: string, item: JsonObject | undefined): unknown => (item ? item.type : getEventKind(type))
+
+function getEventKind(type: string): string | undefined {
+  if (/^response\.(?:output_text|refusal|content_part)\./.test(type)) return 'message'
+  if (/^response\.reasoning/.test(type)) return 'reasoning'
+  if (type.startsWith('response.function_call_arguments.')) return 'function_call'
+  if (type.startsWith('response.custom_tool_call_input.')) return 'custom_tool_call'
+  return undefined
+}

@@ -1,0 +1,53 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { getErrorObject, readMessage } from '../errors/read-error.ts'
+import type { ErrorFacts, FormatErrors, StreamPosition } from '../format.ts'
+import { getErrorType, toOpenAICode, writeOpenAIErrorBody } from '../openai-errors.ts'
+import { echoDefaults, inProgress, stateless } from './responses-stream-state.ts'
+
+/** Reads and writes the errors of Responses. */
+export const responseErrors: FormatErrors = {
+  body: writeOpenAIErrorBody,
+  event: writeErrorEvents,
+  isReadable: (body) => getErrorObject(body) !== undefined,
+  isErrorEvent: (event) => getEventType(event) === 'response.failed',
+  saysOverflow: ({ code }) => code === 'context_length_exceeded',
+  read: readMessage,
+  /** Error events and failed responses have the fields of an error object except its type. */
+  writeBody(error, status) {
+    const { type, sequence_number: _, message, code = null, param = null, ...rest } = error
+    const errorType = typeof type === 'string' && type !== 'error' ? type : getErrorType(status)
+    return { error: { message, type: errorType, param, code, ...rest } }
+  },
+}
+
+/**
+ * Writes the events that end a stream: `error`, and `response.failed` with the response so far, because clients listen for one or the other. It doesn't
+ * repeat an `error` event that the provider sent and the client already received.
+ */
+function writeErrorEvents(facts: ErrorFacts, { sequence = -1, response, passedError }: StreamPosition = {}): string {
+  const error = { code: toOpenAICode(facts.code), message: facts.message }
+  const failed = {
+    object: 'response',
+    ...stateless,
+    ...echoDefaults,
+    ...response,
+    ...inProgress,
+    status: 'failed',
+    error,
+  }
+  if (passedError && getEventType(passedError) === 'error')
+    return writeEvent('response.failed', sequence + 1, { response: failed })
+  return (
+    writeEvent('error', sequence + 1, { ...error, param: null, ...writeOpenAIErrorBody(facts) }) +
+    writeEvent('response.failed', sequence + 2, { response: failed })
+  )
+}
+
+function getEventType({ event, data }: SseEvent): unknown {
+  const message = tryParseJson(data)
+  return isObject(message) ? (message.type ?? event) : undefined
+}
+
+const writeEvent = (type: string, sequence_number: number, fields: JsonObject) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`

@@ -1,0 +1,97 @@
+import { createFinder } from '../../../lib/bytes.ts'
+import { isObject } from '../../../lib/json.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
+import {
+  type AnswerReader,
+  createOutputLimit,
+  type Endpoint,
+  FREE,
+  fixedEndpoint,
+  type SharedFormat,
+  toCountReader,
+} from '../format.ts'
+import { loadTranslators } from '../load-translators.ts'
+import { operations } from '../model-operations.ts'
+import { responseErrors } from './responses-errors.ts'
+import { listReferences } from './responses-references.ts'
+import {
+  createResponseStreamState,
+  KEEP_ALIVE,
+  parseResponseUsage,
+  readCompactionMode,
+} from './responses-stream-state.ts'
+
+/** Fields that refer to data stored by a provider. */
+const stateful = ['previous_response_id', 'conversation', 'background']
+
+const answers: AnswerReader = {
+  isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
+  isEmpty: ({ status, output }) =>
+    isNormalEnd(status, 'completed') &&
+    hasOnlyItems(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
+  getError: (answer) =>
+    isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
+      ? readEmbeddedError(answer.error)
+      : undefined,
+  getUsage: (answer) => (isObject(answer) ? parseResponseUsage(answer.usage) : undefined),
+  watchStream: createResponseStreamState,
+  isOwnEvent: createFinder(['"response.', '[DONE]']),
+  gathersEvents: true,
+  contentFields: {
+    whole: ['text', 'arguments', 'input', 'refusal', 'code', 'action', 'operation', 'encrypted_content'],
+    streamed: ['delta'],
+    findRepeatedItems: ({ type, item, response }) =>
+      type === 'response.output_item.done'
+        ? { items: item, all: false }
+        : isObject(response)
+          ? { items: response.output, all: true }
+          : undefined,
+  },
+}
+
+/** Properties that all endpoints share. */
+const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'getReferences'> = {
+  stateful,
+  streamMember: 'stream_options',
+  getReferences: ({ body }) => listReferences(body.input),
+}
+
+/** The maximum number of tokens of OpenAI's compaction instructions; 110 are recorded. */
+const COMPACTION_PROMPT = 150
+
+/** OpenAI Responses. */
+export const openaiResponses: SharedFormat = {
+  name: 'openai-responses',
+  auth: 'bearer',
+  defaultHeaders: {},
+  endpoints: [
+    fixedEndpoint('openai-responses', '/responses', {
+      ...shared,
+      getCompactionMode: readCompactionMode,
+      outputLimit: createOutputLimit('max_output_tokens'),
+    }),
+    fixedEndpoint('openai-responses', '/responses/input_tokens', {
+      ...shared,
+      operation: operations.countTokens,
+      streams: 'never',
+      bound: FREE,
+    }),
+    fixedEndpoint('openai-responses', '/responses/compact', {
+      ...shared,
+      operation: operations.compact,
+      streams: 'never',
+      bound: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT },
+    }),
+  ],
+  clientDetection: { paths: /^\/v1\/responses/, headers: [] },
+  requestIdHeader: 'x-request-id',
+  errors: responseErrors,
+  keepAlive: KEEP_ALIVE,
+  answers: {
+    generate: answers,
+    'count-tokens': toCountReader(answers),
+    compact: { ...answers, gathersEvents: false },
+  },
+  loadTranslator: async () => (await loadTranslators()).responsesTranslator,
+}

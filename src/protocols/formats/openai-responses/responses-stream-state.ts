@@ -1,0 +1,178 @@
+import { gatewayError } from '../../../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import type { SseEvent } from '../../../lib/sse.ts'
+import { RESTARTED, RestartDetector } from '../answer-starts.ts'
+import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import type { CompactionMode } from '../canonical/canonical-request.ts'
+import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
+import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
+import { readMediaTokens } from '../canonical/media-tokens.ts'
+import { addCharges, readCost } from '../canonical/reported-cost.ts'
+import { updateUsage } from '../canonical/reported-usage.ts'
+import { readEmbeddedError } from '../errors/embedded-errors.ts'
+import { newStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
+import type { WireOutcome } from './responses-wire.ts'
+
+/** An SSE comment, which clients ignore. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
+/** Parses `usage`; `undefined` if it has no counts for the response. Input tokens include cached ones; output tokens include reasoning. */
+export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined
+  const cost = readCost(usage)
+  if (cost.costUsd === undefined && !hasTokenCount(usage.output_tokens)) return undefined
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const inputTokens = readTokenCount(usage.input_tokens)
+  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens), inputTokens)
+  return {
+    inputTokens,
+    outputTokens: readTokenCount(usage.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens: Math.min(readTokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens), // see `parseChatUsage`
+    reasoningTokens: readTokenCount(output.reasoning_tokens),
+    ...readMediaTokens(input, output),
+    ...cost,
+  }
+}
+
+/** Parses the usage of a stream event, which is in its response or, for an error, in the event. */
+export const parseEventUsage = ({ response, usage }: JsonObject): TokenUsage | undefined =>
+  isObject(response) ? addCharges(parseResponseUsage(response.usage), response) : parseResponseUsage(usage)
+
+/** Reads whether and when a request wants a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
+export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
+  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
+  if (isObject(last) && last.type === 'compaction_trigger') return 'now'
+  const entries: unknown[] = Array.isArray(management) ? management : []
+  const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
+  if (!entry) return undefined
+  const { compact_threshold: above } = entry
+  return typeof above === 'number' ? { above } : {}
+}
+
+/** The request fields that a response repeats, with OpenAI's defaults. */
+export const echoDefaults = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  presence_penalty: 0,
+  frequency_penalty: 0,
+}
+
+/** Fields that tell clients that nothing is stored; every response has them. */
+export const stateless = { background: false, previous_response_id: null, store: false }
+
+/** The outcome of a response that is in progress. */
+export const inProgress: WireOutcome = {
+  status: 'in_progress',
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+}
+
+/**
+ * Follows a stream of named events, from `response.created` to the event with the whole response. An event that only announces an item doesn't start
+ * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start; later, clients rely on the whole response at the end.
+ */
+export function createResponseStreamState(): StreamState {
+  const place: StreamPosition = {}
+  const state = { ...newStreamProgress(), place, observe, items: undefined as unknown }
+  const starts = new RestartDetector()
+
+  function observe({ event, data }: SseEvent) {
+    if (data === '[DONE]') {
+      state.ended = state.closed = true
+      return
+    }
+    const message = tryParseJson(data)
+    if (!isObject(message)) return // has no content
+    const response = isObject(message.response) ? message.response : {}
+    locate(message, response)
+    if (message.response || message.usage) state.usage = updateUsage(state.usage, parseEventUsage(message))
+    if (Array.isArray(response.output) && response.output.length > 0) state.items = response.output
+    switch (message.type ?? event) {
+      case 'response.created':
+        if (starts.start(response.id) === 'restart' && !state.started)
+          throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })
+        return
+      case 'response.completed':
+        starts.complete() // a stream without content is read again from its beginning when it is passed on
+        state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
+        state.ended = state.closed = true
+        return
+      case 'response.incomplete':
+        state.started = state.ended = state.closed = true
+        return
+      case 'response.failed':
+      case 'response.cancelled':
+        return fail(response.error)
+      case 'error':
+        return fail(message.error ?? message)
+      case 'response.output_item.added':
+        starts.content()
+        state.started ||= hasContentAtStart(message.item)
+        return
+      case 'response.output_item.done':
+        state.started ||= hasContent(message.item)
+        return
+      default:
+        if (message.error) fail(message.error)
+        else
+          state.started ||=
+            message.text !== '' &&
+            message.delta !== '' &&
+            !(typeof message.type === 'string' && eventsWithoutContent.has(message.type))
+    }
+  }
+
+  function locate({ sequence_number: sequence }: JsonObject, { id, created_at, model }: JsonObject) {
+    if (typeof sequence === 'number') place.sequence = sequence
+    if (id) place.response = { id, created_at, model }
+  }
+
+  function fail(error: unknown) {
+    const streamError = readEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
+    state.error = pickStreamError(state.error, streamError) // Azure sends the reason in a later event
+  }
+
+  return state
+}
+
+/** Events that announce content without containing any. */
+const eventsWithoutContent: ReadonlySet<string> = new Set([
+  'keepalive',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.content_part.added',
+  'response.content_part.done',
+  'response.reasoning_part.added',
+  'response.reasoning_summary_part.added',
+])
+
+/** Returns whether the item has content. Only a message can be empty. */
+const hasContent = (item: unknown): boolean =>
+  !isObject(item) ||
+  item.type !== 'message' ||
+  !Array.isArray(item.content) ||
+  item.content.some((part) => !isObject(part) || part.text !== '')
+
+/** Returns whether an announced item has content. A call names its tool there; messages and reasoning are empty. */
+const hasContentAtStart = (item: unknown): boolean =>
+  isObject(item) && item.type !== 'message' && item.type !== 'reasoning'

@@ -1,0 +1,63 @@
+import type { OptionName } from '../../../traits.ts'
+import { baseTraits } from '../canonical/base-traits.ts'
+import { parseProviderError } from '../errors/parse-error.ts'
+import { writeError } from '../openai-errors.ts'
+import type { Translator } from '../translator.ts'
+import { writeAnswer, writeCount } from './client/responses-client-answer.ts'
+import { writeCompaction } from './client/responses-client-compaction.ts'
+import { parseRequest } from './client/responses-client-request.ts'
+import { createWriter } from './client/responses-client-stream.ts'
+import { answerInStream, parseAnswer } from './provider/responses-provider-answer.ts'
+import { parseCount, writeCountRequest, writeRequest } from './provider/responses-provider-request.ts'
+import { createReader } from './provider/responses-provider-stream.ts'
+import { optionNames } from './responses-fields.ts'
+
+const media = ['image', 'image-url', 'file', 'file-url'] as const
+
+/** Translates OpenAI Responses to and from the canonical format. */
+export const responsesTranslator: Translator = {
+  /** OpenAI's own traits; other vendors only declare differences. */
+  traits: {
+    ...baseTraits,
+    lacks: ['frequencyPenalty', 'presencePenalty'],
+    inputs: media,
+    toolResultInputs: media,
+    minOutputTokens: 16,
+    freeFormTools: true,
+    ownTools: true,
+    webSearch: true,
+    strictOutput: true,
+    jsonNeedsWord: true,
+    cacheMarks: 'prompt_cache_breakpoint',
+    unmarkable: ['assistant'],
+  },
+  supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
+  fieldNames: {
+    ...optionNames,
+    toolChoice: 'tool_choice',
+    output: 'text.format',
+    show: 'reasoning.summary',
+    turns: 'input',
+    cache: 'prompt_cache_breakpoint',
+  },
+  optionPlaces: {
+    maxOutputTokens: ['max_output_tokens'],
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    presencePenalty: ['presence_penalty'],
+    frequencyPenalty: ['frequency_penalty'],
+    reasoning: ['reasoning.effort'],
+  },
+  hidesReasoning: true,
+  parseRequest,
+  writeRequest,
+  parseAnswer,
+  answerInStream,
+  writeAnswer,
+  writeCompaction,
+  createReader,
+  createWriter,
+  counter: { writeRequest: writeCountRequest, parseCount, writeCount },
+  parseError: parseProviderError,
+  writeError,
+}

@@ -1,0 +1,45 @@
+import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
+import type { Change } from './canonical/canonical-warnings.ts'
+
+/**
+ * Converts a schema to one that Anthropic and Bedrock enforce: with closed objects, and only with the keywords that they know. Other keywords move
+ * into the description, where the model reads them, as in Anthropic's own clients. An object that allows any keys becomes a closed one.
+ */
+export function toStrictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {
+  const strict: JsonObject = {}
+  const hints: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$schema' || keyword === 'additionalProperties' || keyword === 'description') continue
+    const known = translateKeyword(keyword, value, changed)
+    if (known) Object.assign(strict, known)
+    else hints.push(`${keyword}: ${JSON.stringify(value)}`)
+  }
+  if ([schema.type].flat().includes('object') || isObject(schema.properties)) {
+    if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) changed('replaced')
+    strict.additionalProperties = false
+  }
+  if (hints.length > 0) changed('moved')
+  const paragraphs = [schema.description, hints.length > 0 && `{${hints.join(', ')}}`].filter(Boolean)
+  if (paragraphs.length > 0) strict.description = paragraphs.join('\n\n')
+  return strict
+}
+
+function translateKeyword(keyword: string, value: unknown, changed: (change: Change) => void): JsonObject | undefined {
+  const inner = (schema: unknown) => (isObject(schema) ? toStrictSchema(schema, changed) : schema)
+  if (SCHEMAS_BY_NAME.has(keyword) && isObject(value))
+    return { [keyword]: Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, inner(schema)])) }
+  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value))
+    return { [keyword === 'oneOf' ? 'anyOf' : keyword]: value.map(inner) }
+  if (keyword === 'items') return { items: inner(value) }
+  if (keyword === 'minItems' && (value === 0 || value === 1)) return { minItems: value }
+  if (keyword === 'format' && FORMATS.has(scalarText(value))) return { format: value }
+  return UNCHANGED.has(keyword) ? { [keyword]: value } : undefined
+}
+
+const UNCHANGED: ReadonlySet<string> = new Set(['type', 'title', 'enum', 'const', '$ref', 'required', 'default'])
+const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf'])
+const FORMATS: ReadonlySet<string> = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email'],
+  ...['hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+])

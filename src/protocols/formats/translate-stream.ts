@@ -1,0 +1,117 @@
+import { gatewayError, isGatewayError } from '../../errors.ts'
+import { type SseEvent, type StreamFraming, sseFraming } from '../../lib/sse.ts'
+import { createPartCollector } from './canonical/answer-events.ts'
+import type { Answer } from './canonical/canonical-answer.ts'
+import type { CanonicalError } from './canonical/canonical-errors.ts'
+import { createSequence } from './canonical/canonical-sequence.ts'
+import type { EndEvent, StartEvent, StreamEvent } from './canonical/canonical-stream.ts'
+import { checkDepth } from './canonical/exact-json.ts'
+import { classifyStatus, getErrorMeaning } from './errors/error-kinds.ts'
+import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } from './translator.ts'
+
+/** The formats of a translated stream. */
+export interface StreamTranslation {
+  /** The provider's format. */
+  from: UpstreamTranslator
+  /** Divides the provider's stream into events. Default: server-sent events. */
+  framing?: StreamFraming | undefined
+  /** The client's format. */
+  to: ClientTranslator
+  read: ReadContext
+  write: WriteContext
+  /** Undoes in the answer the changes that `prepareRequest` made to the request. */
+  restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+}
+
+/** Takes a provider's stream and sends the translated one to the client. */
+interface StreamTranslator {
+  /** Takes the next bytes, split anywhere. Throws `UPSTREAM_INVALID` if an event is longer than 16 MiB. */
+  push(chunk: Uint8Array): void
+  /** The provider's stream has ended. If its end is missing, the client gets an error. */
+  end(): void
+  /** Ends the client's stream with this error. */
+  fail(error: CanonicalError): void
+  /** Returns the text to send to the client while the provider is silent. */
+  keepAlive(): string
+  readonly reported: Pick<ReturnType<typeof createSequence>, 'usage' | 'hasReported'>
+}
+
+/** Translates a provider's stream for a client of another format. Calls `out` with one whole server-sent event at a time. */
+export function translateStream(
+  { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
+  out: (event: string) => void,
+): StreamTranslator {
+  const writer = to.createWriter(write, out)
+  const sequence = createSequence(restore ? restore(writer.push) : writer.push, write.request.options.candidates ?? 1)
+  const reader = from.createReader(read, sequence.take)
+  const parser = framing((event) => {
+    checkDepth(event.data)
+    writer.pushRaw?.(event.data)
+    reader.observe(event)
+    sequence.passEvent()
+  })
+  return {
+    push: parser.push,
+    end() {
+      parser.end()
+      reader.end()
+      sequence.end()
+    },
+    fail: sequence.fail,
+    keepAlive: writer.keepAlive,
+    reported: sequence,
+  }
+}
+
+/** Converts a thrown error to the canonical form. One that is not the gateway's own becomes a bare 500. */
+export function toCanonicalError(thrown: unknown): CanonicalError {
+  if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
+  const { status, code, message, data } = thrown
+  const error: CanonicalError = { kind: getErrorMeaning(classifyStatus(status)).error, status, code, message }
+  if (typeof data.param === 'string') error.param = data.param
+  return error
+}
+
+interface GatherOptions {
+  from: UpstreamTranslator
+  read: ReadContext
+  /** The number of candidates that the client requested. Default: 1. */
+  candidates: number | undefined
+}
+
+/** Assembles the whole answer from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they cannot be read or have no normal end. */
+export function gatherStream(events: readonly SseEvent[], { from, read, candidates = 1 }: GatherOptions): Answer {
+  for (const { data } of events) checkDepth(data)
+  const repeated = from.answerInStream?.(events)
+  if (repeated) return from.parseAnswer(repeated, read)
+  const parts = createPartCollector()
+  let start: StartEvent | undefined
+  let end: EndEvent | undefined
+  let message = 'The provider sent a malformed stream.'
+
+  function push(event: StreamEvent) {
+    if (event.type === 'start') start = event
+    else if (event.type === 'end') end = event
+    else if (event.type === 'error')
+      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // the gateway's own message
+    else parts.take(event)
+  }
+
+  const sequence = createSequence(push, candidates)
+  const reader = from.createReader(read, sequence.take)
+  for (const event of events) {
+    reader.observe(event)
+    sequence.passEvent()
+  }
+  reader.end()
+  sequence.end()
+  if (!end) throw gatewayError('UPSTREAM_INVALID', { message })
+  const contents = parts.contents()
+  const { id, model } = start ?? {}
+  return {
+    ...(id && { id }),
+    ...(model && { model }),
+    choices: end.finishes.map((finish, index) => ({ content: contents[index] ?? [], finish })),
+    ...(end.usage && { usage: end.usage }),
+  }
+}

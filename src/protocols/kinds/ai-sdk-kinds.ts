@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../lib/json.ts'
+import {
+  type AnswerFacts,
+  writeSignalboxMetadata,
+  writeWarnings,
+} from '../formats/ai-sdk/client/ai-sdk-client-facts.ts'
+import type { Fields } from '../formats/canonical/canonical-fields.ts'
+import type { ClientWriteContext } from './kind-forms.ts'
+
+/*
+ * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads the `providerOptions` of every provider, because any target may
+ * respond. Options that the target doesn't support are losses.
+ */
+
+/** Returns the options of each provider. Signalbox's were checked before; of these, only the end user concerns models. */
+export function readProviderOptions(body: Fields): readonly Fields[] {
+  const options = body.fields('providerOptions')
+  return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
+}
+
+/** Returns the first value that `read` finds. It reads the options of all providers, so that none of them is reported as a loss. */
+export const findFirst = <T>(options: readonly Fields[], read: (one: Fields) => T | undefined): T | undefined =>
+  options.map(read).find((value) => value !== undefined)
+
+/** Notes unread fields as losses. */
+export function dropUnread(body: Fields, options: readonly Fields[]): void {
+  body.ignore('model', 'headers')
+  for (const one of [...options, body]) if (one.at !== 'providerOptions.signalbox') one.drop()
+}
+
+/** Writes the response fields besides the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
+export function writeFacts(
+  { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
+  usage: AnswerFacts['usage'],
+  more: JsonObject = {},
+): JsonObject {
+  const { inputTokens = 0, outputTokens = 0, units = {} } = usage ?? {}
+  const tokens = inputTokens + outputTokens
+  const used = { ...(tokens > 0 && { inputTokens, outputTokens, totalTokens: tokens }), ...units }
+  return {
+    ...(Object.keys(used).length > 0 && { usage: used }),
+    response: { timestamp: new Date(now * 1_000).toISOString(), modelId: model },
+    warnings: writeWarnings(listLosses()),
+    ...writeSignalboxMetadata({ losses: listLosses(), lost: warnings.list(), usage, describe }, more),
+  }
+}

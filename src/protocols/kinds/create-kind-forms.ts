@@ -1,0 +1,199 @@
+import { concatBytes, encodeUtf8 } from '../../lib/bytes.ts'
+import { eventText } from '../../lib/sse.ts'
+import { createResponseWarnings, type Warnings } from '../formats/canonical/canonical-warnings.ts'
+import { addEventCharges } from '../formats/canonical/reported-cost.ts'
+import { toContentFields } from '../formats/format.ts'
+import type { ProviderTarget } from '../providers/target.ts'
+import { divideRequest, joinResponses, pickEntries } from './division.ts'
+import type {
+  ClientForm,
+  ClientStream,
+  ClientWriteContext,
+  KindCall,
+  KindDefinition,
+  KindForms,
+  KindResponse,
+  PreparedStream,
+  VendorForm,
+  VendorStream,
+} from './kind-forms.ts'
+import { addEstimatedUnits, preparePassedPart, prepareTranslatedPart } from './prepare-parts.ts'
+
+/** Creates the forms of a kind from their definition. All kinds share this code. */
+export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
+  definition: KindDefinition<Req, Res, Chunk>,
+): KindForms {
+  const { clients, vendors, fallback, division, configField, estimateUsage, completeResponse, addPriceFacts } =
+    definition
+  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields: only the input has tokens
+
+  return {
+    clients: Object.keys(clients),
+    vendors: [...vendors, fallback].map(({ name }) => name),
+    getImageUrls(call, target) {
+      if (!definition.getImageUrls || !findVendor(target).needsImageBytes) return []
+      return definition.getImageUrls(readRequest(call, call.warningsFor(findClient(call).fieldNames)))
+    },
+    prepare(call, target) {
+      const client = findClient(call)
+      const vendor = findVendor(target)
+      const warnings = call.warningsFor(client.fieldNames)
+      const request = readRequest(call, warnings)
+      const context = { target, warnings, body: call.body, form: call.form, fetchedImages: call.fetchedImages }
+      const divided = divideRequest(request, division, {
+        entries: vendor.getMaxEntries?.(target),
+        tokens: vendor.getMaxTokens?.(target),
+        length: call.text.length,
+      })
+      const isDivided = divided.length > 1
+      const passThrough = findPassThrough(vendor, { client: call.client, request, target, isDivided })
+      const responseWarnings = createResponseWarnings()
+      const createContext = (model: string): ClientWriteContext<Req> => ({
+        ...{
+          request,
+          warnings: responseWarnings,
+          provider: target.provider,
+          model,
+          now: call.now(),
+          newId: call.newId,
+        },
+        listLosses: warnings.list,
+        describe: call.describe,
+      })
+      const createWriter = () => client.createStream?.(request, createContext(target.model))
+      const createReader = () =>
+        passThrough ? passThrough.createStream?.(request) : vendor.createStream?.(request, target)
+      const vendorStream = isDivided ? undefined : createReader()
+      const stream =
+        vendorStream && prepareStream(vendorStream.framing, createReader, passThrough ? undefined : createWriter)
+      const reading = {
+        vendor,
+        contentFields,
+        stream: stream && {
+          ...stream,
+          acceptsType: vendorStream.framing === 'bytes' ? vendorStream.acceptsType : undefined,
+        },
+        estimatedUsage: estimateUsage?.(request),
+        addPriceFacts,
+        completeResponse,
+        findProblem: isDivided ? division?.createCheck?.() : undefined,
+      }
+      const parts = divided.map(({ request: part, entries }) => {
+        if (!passThrough) return prepareTranslatedPart(reading, part, vendor.writeRequest(part, context))
+        const size = division?.countEntries(request)
+        const list = isDivided ? pickEntries(passThrough, { body: call.body, size, entries }) : {}
+        return preparePassedPart(reading, passThrough, { request: part, text: call.text, context, list })
+      })
+      const { baseUrl, adaptBaseUrl, keyHeader } = vendor
+      return {
+        address: { baseUrl, adaptBaseUrl, keyHeader, configField },
+        parts,
+        isPartial: division?.isPartial ?? false,
+        isPassThrough: passThrough !== undefined,
+        listLosses: () => [...warnings.list(), ...responseWarnings.list()],
+        stream: stream && {
+          ...stream,
+          isEvents: createWriter()?.isEvents ?? false,
+          getUsage(reported, header) {
+            const usage = addEstimatedUnits(reported ?? vendor.readHeaderUsage?.(header), estimateUsage?.(request))
+            return usage && addPriceFacts ? addPriceFacts(usage, request, undefined) : usage
+          },
+        },
+        getContentType(sentType, isWhole) {
+          const isBytes = !isWhole && vendorStream?.framing === 'bytes'
+          return (
+            createWriter()?.getContentType(vendor.getContentType?.(request, isBytes ? sentType : undefined)) ??
+            client.getContentType?.(request) ??
+            'application/json'
+          )
+        },
+        writeResponse(responses, usage) {
+          const [first] = responses
+          const writer = createWriter()
+          const isUnchanged = first !== undefined && !parts[0]?.isCompleted(first)
+          if (passThrough && isUnchanged && !writer && !isDivided) return passThrough.rewriteResponse?.(first, request)
+          const response = joinResponses(
+            parts.flatMap(({ read }, index) => (responses[index] ? [read(responses[index])] : [])),
+            division,
+          )
+          const { model = target.model } = response
+          if (writer) return writeChunks(writer, { ...response, usage })
+          return client.write({ ...response, usage }, createContext(model))
+        },
+      }
+    },
+  }
+
+  function findClient(call: KindCall): ClientForm<Req, Res, Chunk> {
+    const client = clients[call.client]
+    if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
+    return client
+  }
+
+  function readRequest(call: KindCall, warnings: Warnings): Req {
+    return findClient(call).read(call.body, {
+      warnings,
+      header: call.header,
+      files: (call.form ?? []).filter((part) => 'bytes' in part),
+      now: call.now(),
+    })
+  }
+
+  function findVendor(target: ProviderTarget): VendorForm<Req, Res, Chunk> {
+    const named = target.form && vendors.find(({ name }) => name === target.form)
+    return (
+      named ||
+      vendors.find(({ matches, providers }) =>
+        matches ? matches(target) : (providers?.includes(target.provider) ?? false),
+      ) ||
+      fallback
+    )
+  }
+}
+
+/** Writes a whole response for a client that reads it in chunks. */
+function writeChunks<Res extends KindResponse, Chunk>(writer: ClientStream<Res, Chunk>, response: Res): Uint8Array {
+  const parts = [
+    ...writer.splitResponse(response).map((chunk) => writer.writeChunk(chunk)),
+    writer.writeEnd(response.usage),
+  ]
+  return concatBytes(parts.filter((part) => part !== undefined))
+}
+
+/** Without `createWriter`, the client gets the bytes of the stream unchanged. */
+function prepareStream<Res, Chunk>(
+  framing: PreparedStream['framing'],
+  createReader: () => VendorStream<Chunk> | VendorStream<unknown> | undefined,
+  createWriter: (() => ClientStream<Res, Chunk> | undefined) | undefined,
+): Pick<PreparedStream, 'framing' | 'open'> {
+  return {
+    framing,
+    open() {
+      const reader = createReader() // has state, so each stream needs its own
+      const writer = createWriter?.()
+      return {
+        read(input) {
+          const isBytes = input instanceof Uint8Array
+          const content = isBytes
+            ? reader?.framing === 'bytes' && reader.read(input)
+            : reader?.framing === 'events' && reader.read(input)
+          const { chunks = [], ...progress } = content || {}
+          if (progress.usage && !isBytes) progress.usage = addEventCharges(progress.usage, input.data)
+          const hasChunks = chunks.length > 0
+          if (!writer) return { ...progress, hasChunks, bytes: [isBytes ? input : encodeUtf8(eventText(input))] }
+          const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // unknown only if passed through
+          return { ...progress, hasChunks, bytes }
+        },
+        end: (usage) => [writer?.writeEnd(usage)].filter((last) => last !== undefined),
+      }
+    },
+  }
+}
+
+const findPassThrough = <Req, Res extends KindResponse, Chunk>(
+  { passThrough = [] }: VendorForm<Req, Res, Chunk>,
+  { client, request, target, isDivided }: { client: string; request: Req; target: ProviderTarget; isDivided: boolean },
+) =>
+  passThrough.find(
+    (form) => form.client === client && (!isDivided || form.listFields) && form.accepts?.(request, target) !== false,
+  )

@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Division, KindResponse, PassThrough } from './kind-forms.ts'
+
+/** The first entry of a part, and the one after its last. */
+export type EntryRange = readonly [start: number, end: number]
+
+/** The most that a vendor accepts in one call; absent: any number. */
+export interface CallBounds {
+  entries?: number | undefined
+  tokens?: number | undefined
+}
+
+/**
+ * Divides a request into parts that a vendor accepts in one call. An entry that is too long by itself becomes its own part, which the vendor truncates
+ * or rejects. `length`: the length of the request body, in characters.
+ */
+export function divideRequest<Req>(
+  request: Req,
+  division: Pick<Division<Req, never>, 'countEntries' | 'countTokens' | 'slice'> | undefined,
+  { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
+): ReadonlyArray<{ request: Req; entries: EntryRange }> {
+  const size = division?.countEntries(request) ?? 0
+  // No text has more than two tokens per character, so short ones don't need to be counted.
+  const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
+  if (!division || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
+    return [{ request, entries: [0, size] }]
+  const ranges: EntryRange[] = []
+  let start = 0
+  let partTokens = 0
+  for (let index = 0; index < size; index++) {
+    const entryTokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : (division.countTokens?.(request, index) ?? 0)
+    if (index > start && (index - start === maxEntries || partTokens + entryTokens > maxTokens)) {
+      ranges.push([start, index])
+      start = index
+      partTokens = 0
+    }
+    partTokens += entryTokens
+  }
+  ranges.push([start, size])
+  if (ranges.length === 1) return [{ request, entries: [0, size] }]
+  return ranges.map((entries) => ({ request: division.slice(request, ...entries), entries }))
+}
+
+/** The field of a body that contains its `size` entries, reduced to those of a part. */
+export function pickEntries<Req>(
+  { listFields = [] }: PassThrough<Req>,
+  { body, size, entries }: { body: JsonObject; size: number | undefined; entries: EntryRange },
+): JsonObject {
+  for (const name of listFields) {
+    const list = body[name]
+    if (Array.isArray(list) && list.length === size) return { [name]: list.slice(...entries) }
+  }
+  return {}
+}
+
+/** Joins the responses to the parts of a request. */
+export function joinResponses<Res extends KindResponse>(
+  responses: readonly Res[],
+  division: Pick<Division<never, Res>, 'join'> | undefined,
+): Res {
+  const [first, ...others] = responses
+  if (first === undefined) throw new TypeError('There is no answer to write.')
+  return division && others.length > 0 ? division.join(responses) : first
+}

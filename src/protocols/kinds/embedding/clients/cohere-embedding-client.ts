@@ -1,0 +1,72 @@
+import { isObject } from '../../../../lib/json.ts'
+import type { ClientForm } from '../../kind-forms.ts'
+import { type EmbeddingRequest, type EmbeddingResponse, type Input, parseTask, parseWidth } from '../embedding.ts'
+import { toBase64Vector, toFloats } from '../vectors.ts'
+import { parseTruncation, readParts } from './openai-embedding-client.ts'
+
+/** Cohere's API: https://docs.cohere.com/reference/embed */
+export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+  fieldNames: {
+    task: 'input_type',
+    dimensions: 'output_dimension',
+    truncation: 'truncate',
+    types: 'embedding_types',
+  },
+  read(body, { warnings }) {
+    const { texts, images, inputs, embedding_types: types, output_dimension: dimensions, truncate } = body
+    const name = ['texts', 'images', 'inputs'].find((one) => body[one] !== undefined) ?? 'texts'
+    warnings.useName('inputs', name)
+    const read = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
+    if (!read) return warnings.refuse('inputs', 'must be a non-empty array')
+    const request: EmbeddingRequest = { inputs: read, encoding: 'float' }
+    const task = parseTask(body.input_type)
+    if (task) request.task = task
+    else if (typeof body.input_type === 'string' && body.input_type !== 'image') request.otherTask = body.input_type
+    if (types !== undefined) {
+      if (!isStringArray(types)) return warnings.refuse('types', 'must be an array of types')
+      request.types = types
+      if (types.every((type) => type === 'base64')) request.encoding = 'base64'
+    }
+    const width = parseWidth(dimensions, warnings)
+    if (width !== undefined) request.dimensions = width
+    if (truncate !== undefined)
+      request.truncation =
+        parseTruncation(truncate) ?? warnings.refuse('truncation', 'must be "NONE", "START", or "END"')
+    return request
+  },
+  write({ vectors, vectorsByType, usage, id }, { request, newId }) {
+    const { types = ['float'], inputs } = request
+    const written = types.map((type) => [type, getVectorsOfType(type, vectors) ?? vectorsByType?.[type] ?? []])
+    const texts = inputs.flatMap(({ text }) => text ?? [])
+    return {
+      id: id ?? newId(),
+      embeddings: Object.fromEntries(written),
+      texts,
+      meta: {
+        api_version: { version: '2' },
+        billed_units: { input_tokens: usage?.inputTokens ?? 0 }, // some clients require a number
+      },
+      response_type: 'embeddings_by_type',
+    }
+  },
+}
+
+function getVectorsOfType(type: string, vectors: EmbeddingResponse['vectors']): unknown[] | undefined {
+  if (type === 'float') return vectors.map(toFloats)
+  return type === 'base64' ? vectors.map(toBase64Vector) : undefined
+}
+
+function readInputs(list: unknown, read: (item: unknown) => Input | undefined): Input[] | undefined {
+  if (!Array.isArray(list) || list.length === 0) return undefined
+  const inputs = list.map(read)
+  return inputs.every((input) => input !== undefined) ? inputs : undefined
+}
+
+const readText = (text: unknown): Input | undefined => (typeof text === 'string' ? { text } : undefined)
+const readImage = (image: unknown): Input | undefined =>
+  typeof image === 'string' ? { parts: [{ image }] } : undefined
+const readInput = (input: unknown): Input | undefined =>
+  isObject(input) && Array.isArray(input.content) ? readParts(input.content) : undefined
+
+const isStringArray = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')

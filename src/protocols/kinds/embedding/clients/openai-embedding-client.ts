@@ -1,0 +1,107 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { ClientForm } from '../../kind-forms.ts'
+import {
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  type Input,
+  type InputPart,
+  parseTask,
+  parseWidth,
+  type Truncation,
+} from '../embedding.ts'
+import { toBase64Vector, toFloats } from '../vectors.ts'
+
+/**
+ * OpenAI's API, plus the fields of compatible servers: `output_dimension` and `truncation` (Voyage), `truncate` (NVIDIA), `task` (Jina), `input_type`,
+ * and inputs of several parts (OpenRouter). OpenAI's SDKs request base64 by default.
+ */
+export const openai: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+  fieldNames: { inputs: 'input', encoding: 'encoding_format', task: 'input_type', truncation: 'truncate' },
+  read(body, { warnings }) {
+    const inputs = readInputs(body.input)
+    if (!inputs) return warnings.refuse('inputs', 'must be a string, tokens, or a non-empty array of either')
+    const response = (field: string, names: readonly string[]) => {
+      const name = names.find((one) => (body[one] ?? null) !== null)
+      if (name !== undefined) warnings.useName(field, name)
+      return name === undefined ? undefined : body[name]
+    }
+    const request: EmbeddingRequest = { inputs, encoding: readEncoding(body) }
+    const width = parseWidth(response('dimensions', ['dimensions', 'output_dimension']), warnings)
+    if (width !== undefined) request.dimensions = width
+    const word = response('task', ['input_type', 'task'])
+    const task = parseTask(word)
+    if (task) request.task = task
+    else if (typeof word === 'string') request.otherTask = word
+    else if (word !== undefined) return warnings.refuse('task', 'must be a string')
+    const cut = response('truncation', ['truncate', 'truncation'])
+    if (cut !== undefined)
+      request.truncation =
+        parseTruncation(cut) ?? warnings.refuse('truncation', 'must be "NONE", "START", "END", true, or false')
+    if (typeof body.user === 'string') request.user = body.user
+    return request
+  },
+  write: ({ vectors, usage, id }, { request, model }) => ({
+    object: 'list',
+    ...(id !== undefined && { id }),
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encodeVector(vector, request) })),
+    model,
+    ...(usage && { usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens } }),
+  }),
+}
+
+/** Returns a vector in the client's encoding. */
+export const encodeVector = (vector: EmbeddingResponse['vectors'][number], { encoding }: EmbeddingRequest) => {
+  if (encoding === 'raw') return vector
+  return encoding === 'base64' ? toBase64Vector(vector) : toFloats(vector)
+}
+
+/** Types other than floats are packed in the vendor's way. */
+function readEncoding({
+  encoding_format: format,
+  output_dtype: type,
+  embedding_type: other,
+}: JsonObject): EmbeddingRequest['encoding'] {
+  if ((type ?? 'float') !== 'float') return 'raw'
+  const encoding = format ?? other ?? 'float'
+  return encoding === 'float' || encoding === 'base64' ? encoding : 'raw'
+}
+
+function readInputs(input: unknown): Input[] | undefined {
+  const list = Array.isArray(input) && !isTokens(input) ? input : [input]
+  const inputs = list.map(readInput)
+  return inputs.length > 0 && inputs.every((one) => one !== undefined) ? inputs : undefined
+}
+
+function readInput(value: unknown): Input | undefined {
+  if (typeof value === 'string') return { text: value }
+  if (isTokens(value)) return { tokens: value }
+  if (!isObject(value)) return undefined
+  const { text, image, content } = value
+  if (Array.isArray(content)) return readParts(content)
+  if (typeof text === 'string') return { parts: [{ text }] }
+  return typeof image === 'string' ? { parts: [{ image }] } : undefined
+}
+
+const isTokens = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+
+/** Reads an input's parts in the form of OpenRouter and Cohere. */
+export function readParts(content: readonly unknown[]): Input | undefined {
+  const parts = content.map(readPart)
+  return parts.length > 0 && parts.every((part) => part !== undefined) ? { parts } : undefined
+}
+
+function readPart(part: unknown): InputPart | undefined {
+  if (!isObject(part)) return undefined
+  const { type, text, image_url: image } = part
+  if (type === 'text' && typeof text === 'string') return { text }
+  const url = isObject(image) ? image.url : image
+  return type === 'image_url' && typeof url === 'string' ? { image: url } : undefined
+}
+
+/** Parses a truncation: a word (NVIDIA, Cohere) or a flag for truncating the end (Voyage, Jina). */
+export function parseTruncation(value: unknown): Truncation | undefined {
+  if (typeof value === 'boolean') return value ? 'end' : 'none'
+  const word = typeof value === 'string' ? value.toLowerCase() : undefined
+  return word === 'none' || word === 'start' || word === 'end' ? word : undefined
+}

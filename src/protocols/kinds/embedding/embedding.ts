@@ -1,0 +1,209 @@
+import { mostTokens } from '../../../lib/text-tokens.ts'
+import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { TokenUsage } from '../../formats/format.ts'
+import type { Division, KindResponse } from '../kind-forms.ts'
+import { getWidth, isVector, type Vector } from './vectors.ts'
+
+/** The purpose of the vectors. Some models return better vectors if they know it. */
+export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
+
+/** How to truncate a text that is too long; `none`: reject it. */
+export type Truncation = 'none' | 'start' | 'end'
+
+/** One input to embed. Exactly one of its first three fields is set. */
+export interface Input {
+  text?: string
+  /** Tokens of OpenAI's tokenizer. */
+  tokens?: readonly number[]
+  /** Texts and images that share one vector. */
+  parts?: readonly InputPart[]
+  /** Overrides the request's task. */
+  task?: Task
+  title?: string
+}
+
+/** An image is a URL or a data URL. */
+export type InputPart = { text: string } | { image: string }
+
+/** An embedding request, independent of the client's form. */
+export interface EmbeddingRequest {
+  inputs: readonly Input[]
+  task?: Task
+  /** A task that only its vendor has. */
+  otherTask?: string
+  /** The length of the vectors. */
+  dimensions?: number
+  truncation?: Truncation
+  /** How the client reads numbers; `raw`: packed the way the vendor does it. */
+  encoding: 'float' | 'base64' | 'raw'
+  /** The vector types that a Cohere client requests; absent: floats. */
+  types?: readonly string[]
+  user?: string
+}
+
+/** One vector for each input, in order. */
+export interface EmbeddingResponse extends KindResponse {
+  vectors: readonly Vector[]
+  /** Vectors that aren't floats, by type. */
+  vectorsByType?: Readonly<Record<string, readonly unknown[]>>
+  id?: string
+}
+
+/** Divides requests with many inputs. */
+export const embeddingDivision: Division<EmbeddingRequest, EmbeddingResponse> = {
+  countEntries: ({ inputs }) => inputs.length,
+  countTokens: ({ inputs }, entry) => countMostTokens(inputs[entry] ?? {}),
+  slice: (request, start, end) => ({ ...request, inputs: request.inputs.slice(start, end) }),
+  join(responses) {
+    const [first] = responses
+    const types = new Set(responses.flatMap(({ vectorsByType = {} }) => Object.keys(vectorsByType)))
+    return {
+      ...first,
+      vectors: responses.flatMap(({ vectors }) => vectors),
+      ...(types.size > 0 && {
+        vectorsByType: Object.fromEntries(
+          Array.from(types, (type) => [type, responses.flatMap(({ vectorsByType = {} }) => vectorsByType[type] ?? [])]),
+        ),
+      }),
+    }
+  },
+  createCheck() {
+    let width: number | undefined
+    return ({ vectors: [first] }) => {
+      const own = first === undefined ? undefined : getWidth(first)
+      width ??= own
+      return own === undefined || own === width ? undefined : NO_WIDTH
+    }
+  },
+}
+
+/** Parses the requested length of vectors; `undefined` means the model's default. Rejects an invalid length. */
+export function parseWidth(value: unknown, warnings: Warnings): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
+  return warnings.refuse('dimensions', 'must be a whole number above 0')
+}
+
+/** Counts at least as many tokens for an input as the vendor. */
+function countMostTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
+  if (tokens) return tokens.length
+  return parts.reduce(
+    (sum, part) => sum + ('text' in part ? mostTokens(part.text) : TOKENS_PER_IMAGE),
+    mostTokens(title) + EXTRA_TOKENS,
+  )
+}
+
+/** The tokens of an image, and of vendors' additions to a text, such as its task. */
+const TOKENS_PER_IMAGE = 1_000
+const EXTRA_TOKENS = 10
+
+/** All vendors' names for each task. */
+const TASKS: Readonly<Record<Task, RegExp>> = {
+  query: /^(?:(?:search|retrieval)[_.])?query$/i,
+  document: /^(?:(?:search|retrieval)[_.])?(?:document|passage)$/i,
+  similarity: /^(?:semantic[_-]similarity|text-matching|similarity)$/i,
+  classification: /^classification$/i,
+  clustering: /^(?:clustering|separation)$/i,
+  question: /^question[_-]answering$/i,
+  fact: /^fact[_-](?:verification|checking)$/i,
+  code: /^code[_.-](?:retrieval[_.-])?query$/i,
+}
+
+/** Parses a vendor's name for a task; `undefined` if it is unknown. */
+export const parseTask = (word: unknown): Task | undefined =>
+  typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // the record has no other keys
+
+/** The tasks that look up a query among documents. */
+const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
+
+/**
+ * Chooses a vendor's name for the task of all inputs. If the vendor lacks the task, notes that and returns the closest one; `undefined` if there is
+ * none.
+ */
+export function chooseTaskName(
+  request: EmbeddingRequest,
+  words: Readonly<Partial<Record<Task, string>>>,
+  warnings: Warnings,
+): string | undefined {
+  const task = getSharedTask(request, warnings)
+  if (request.otherTask !== undefined) warnings.noteDropped('task')
+  if (task === undefined || words[task] !== undefined) return task && words[task]
+  const near = RETRIEVAL_TASKS.has(task) ? words.query : undefined
+  if (near === undefined) warnings.noteDropped('task')
+  else warnings.noteChanged('task', 'replaced')
+  return near
+}
+
+/** Returns the task of all inputs. Rejects inputs with different tasks. */
+function getSharedTask({ task, inputs }: EmbeddingRequest, warnings: Warnings): Task | undefined {
+  const tasks = new Set(inputs.map((input) => input.task ?? task))
+  if (tasks.size > 1) warnings.refuse('task', 'the target requires the same value for all inputs of a request')
+  return [...tasks][0]
+}
+
+/** Notes titles, for vendors that don't support them. */
+export function noteDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnings): void {
+  if (inputs.some(({ title }) => title !== undefined)) warnings.noteDropped('title')
+}
+
+/** Returns the texts of all inputs, for vendors that only support text. Rejects tokens and images. */
+export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): string[] {
+  return inputs.map(({ text, tokens, parts = [] }) => {
+    if (tokens) warnings.refuse('input', 'only OpenAI models accept tokens; send the text')
+    if (text !== undefined) return text
+    return parts
+      .map((part) => ('text' in part ? part.text : warnings.refuse('input', 'the target does not support images')))
+      .join('\n')
+  })
+}
+
+/**
+ * Rejects a truncation that the target doesn't support. `own`: the target's default; `others`: further options.
+ */
+export function requireTruncation(
+  { truncation }: EmbeddingRequest,
+  { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },
+  warnings: Warnings,
+): void {
+  if (truncation === undefined || truncation === own || others.includes(truncation)) return
+  warnings.refuse('truncation', TRUNCATION_ERRORS[own])
+}
+
+const TRUNCATION_ERRORS: Readonly<Record<Truncation, string>> = {
+  none: 'the target rejects inputs that are too long and cannot truncate them this way',
+  start: 'the target can only truncate the beginning of inputs that are too long',
+  end: 'the target can only truncate the end of inputs that are too long',
+}
+
+/** Rejects vector types that only Cohere has. */
+export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnings: Warnings): void {
+  const other = types.find((type) => type !== 'float' && type !== 'base64')
+  if (other !== undefined) warnings.refuse('types', `the target returns floats and does not support "${other}"`)
+  if (encoding === 'raw') warnings.refuse('encoding', 'the target returns floats and does not support packed numbers')
+}
+
+/** The usage for a reported number of tokens; none if it isn't a number or is 0, because every vector takes tokens. */
+export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
+  readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
+
+/** Reads one vector per input, all of the same length. Otherwise returns what the response lacks. `of`: returns an item's vector. */
+export function readVectors(
+  list: unknown,
+  { inputs, encoding }: EmbeddingRequest,
+  of: (item: unknown) => unknown,
+): Vector[] | string {
+  if (!Array.isArray(list) || list.length !== inputs.length) return NO_VECTORS
+  const vectors: Vector[] = []
+  for (const item of list) {
+    const vector = of(item)
+    if (!isVector(vector, encoding)) return NO_VECTORS
+    vectors.push(vector)
+  }
+  return haveOneWidth(vectors) ? vectors : NO_WIDTH
+}
+
+const haveOneWidth = (vectors: readonly Vector[]): boolean => new Set(vectors.map(getWidth)).size <= 1
+
+const NO_VECTORS = 'an embedding for each input'
+const NO_WIDTH = 'embeddings of equal length'

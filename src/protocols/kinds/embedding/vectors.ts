@@ -1,0 +1,42 @@
+import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
+
+/** A vector as numbers, or as the base64 of its little-endian 32-bit floats. */
+export type Vector = readonly number[] | string
+
+/**
+ * Whether a value is a non-empty vector. `as`: the client's encoding. Base64 that is passed through isn't validated, which would take half as long as
+ * the rest of the request.
+ */
+export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value is Vector {
+  if (typeof value !== 'string')
+    return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+  if (value === '') return false
+  return as === 'raw' || (Number.isInteger(getWidth(value)) && (as === 'base64' || BASE64.test(value)))
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** The number of floats in a vector. */
+export const getWidth = (vector: Vector): number =>
+  typeof vector === 'string' ? Math.floor((withoutPadding(vector) * 3) / 4) / 4 : vector.length
+
+const withoutPadding = (text: string) => text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
+
+/** Returns a vector as numbers. */
+export const toFloats = (vector: Vector): readonly number[] =>
+  typeof vector === 'string' ? unpackFloats(vector) : vector
+
+/** Returns a vector as base64. */
+export const toBase64Vector = (vector: Vector): string => (typeof vector === 'string' ? vector : packFloats(vector))
+
+function packFloats(numbers: readonly number[]): string {
+  const view = new DataView(new ArrayBuffer(numbers.length * 4))
+  for (const [at, number] of numbers.entries()) view.setFloat32(at * 4, number, true)
+  return toBase64(new Uint8Array(view.buffer))
+}
+
+function unpackFloats(text: string): number[] {
+  const bytes = fromBase64(text)
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  return Array.from({ length: getWidth(text) }, (_, at) => view.getFloat32(at * 4, true))
+}

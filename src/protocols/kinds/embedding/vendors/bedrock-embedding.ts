@@ -1,0 +1,113 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import type { ProviderTarget } from '../../../providers/target.ts'
+import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import {
+  chooseTaskName,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  getTexts,
+  noteDroppedTitles,
+  readVectors,
+  requireFloats,
+  requireTruncation,
+  toUsage,
+} from '../embedding.ts'
+import { COHERE_TOKENS } from '../embedding-bounds.ts'
+import { readCohereResponse, writeCohereBody } from './cohere-embedding.ts'
+
+/** Each family of models on AWS Bedrock has its own form. */
+const createBedrockForm = (
+  form: Pick<
+    VendorForm<EmbeddingRequest, EmbeddingResponse>,
+    'name' | 'getMaxEntries' | 'getMaxTokens' | 'readResponse'
+  > & {
+    models: RegExp
+    body(request: EmbeddingRequest, context: VendorContext): JsonObject
+  },
+): VendorForm<EmbeddingRequest, EmbeddingResponse> => ({
+  name: form.name,
+  matches: ({ cloud, model }: ProviderTarget) => cloud === 'bedrock' && form.models.test(model),
+  ...(form.getMaxEntries && { getMaxEntries: form.getMaxEntries }),
+  ...(form.getMaxTokens && { getMaxTokens: form.getMaxTokens }),
+  writeRequest: (request, context) => ({
+    path: `/model/${pathSegment(context.target.model)}/invoke`,
+    body: form.body(request, context),
+  }),
+  readResponse: form.readResponse,
+  readHeaderUsage(header) {
+    const tokens = Number(header('x-amzn-bedrock-input-token-count') ?? Number.NaN)
+    return Number.isInteger(tokens) ? toUsage(tokens).usage : undefined
+  },
+})
+
+/** Cohere's models. Their names may start with a region. */
+export const bedrockCohere = createBedrockForm({
+  name: 'bedrock-cohere',
+  models: /(?:^|\.)cohere\./,
+  getMaxEntries: () => 96,
+  getMaxTokens: () => COHERE_TOKENS,
+  body: writeCohereBody,
+  readResponse: readCohereResponse,
+})
+
+/** Amazon Nova. It accepts one text per call. */
+export const bedrockNova = createBedrockForm({
+  name: 'bedrock-nova',
+  models: /(?:^|\.)amazon\.nova/,
+  getMaxEntries: () => 1,
+  body(request, { warnings }) {
+    const [value = ''] = getPlainTexts(request, warnings)
+    const { truncation = 'none', dimensions } = request
+    return {
+      taskType: 'SINGLE_EMBEDDING',
+      singleEmbeddingParams: {
+        embeddingPurpose: chooseTaskName(request, NOVA_TASKS, warnings) ?? NOVA_TASKS.document,
+        ...(dimensions !== undefined && { embeddingDimension: dimensions }),
+        text: { truncationMode: truncation.toUpperCase(), value },
+      },
+    }
+  },
+  readResponse({ embeddings, inputTokenCount }, request) {
+    return addUsage(readVectors(embeddings, request, getEmbedding), inputTokenCount)
+  },
+})
+
+const NOVA_TASKS = {
+  query: 'TEXT_RETRIEVAL',
+  document: 'GENERIC_INDEX',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+}
+
+/** Amazon Titan. It accepts one text per call, and rejects texts that are too long. */
+export const bedrockTitan = createBedrockForm({
+  name: 'bedrock-titan',
+  models: /./,
+  getMaxEntries: () => 1,
+  body(request, { warnings }) {
+    const [inputText] = getPlainTexts(request, warnings)
+    requireTruncation(request, { own: 'none' }, warnings)
+    chooseTaskName(request, {}, warnings)
+    const { dimensions } = request
+    return { inputText, ...(dimensions !== undefined && { dimensions }) }
+  },
+  readResponse({ embedding, inputTextTokenCount }, request) {
+    return addUsage(
+      readVectors([embedding], request, (item) => item),
+      inputTextTokenCount,
+    )
+  },
+})
+
+function getPlainTexts(request: EmbeddingRequest, warnings: VendorContext['warnings']): string[] {
+  requireFloats(request, warnings)
+  noteDroppedTitles(request, warnings)
+  if (request.user !== undefined) warnings.noteDropped('user')
+  return getTexts(request, warnings)
+}
+
+const getEmbedding = (item: unknown): unknown => (isObject(item) ? item.embedding : undefined)
+
+const addUsage = (vectors: EmbeddingResponse['vectors'] | string, tokens: unknown): EmbeddingResponse | string =>
+  typeof vectors === 'string' ? vectors : { vectors, ...toUsage(tokens) }

@@ -1,0 +1,84 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import {
+  chooseTaskName,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  getTexts,
+  type Input,
+  noteDroppedTitles,
+  readVectors,
+  toUsage,
+} from '../embedding.ts'
+import { COHERE_TOKENS } from '../embedding-bounds.ts'
+
+/** https://docs.cohere.com/reference/embed */
+export const cohere: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+  name: 'cohere',
+  providers: ['cohere'],
+  adaptBaseUrl: (baseUrl) =>
+    baseUrl.replace(/(?:\/compatibility)?\/v\d+$/, '').replace(/^https:\/\/api\.cohere\.ai$/, 'https://api.cohere.com'),
+  getMaxEntries: () => 96,
+  getMaxTokens: () => COHERE_TOKENS,
+  passThrough: [{ client: 'cohere', path: () => PATH, listFields: ['texts', 'images', 'inputs'] }],
+  writeRequest: (request, context) => ({
+    path: PATH,
+    body: { model: context.target.model, ...writeCohereBody(request, context) },
+  }),
+  readResponse: readCohereResponse,
+}
+
+const PATH = '/v2/embed'
+
+/** Writes a body without the model's name, which AWS has in the URL. Cohere's models require a task. */
+export function writeCohereBody(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
+  const { dimensions, truncation, types, user, inputs } = request
+  noteDroppedTitles(request, warnings)
+  if (user !== undefined) warnings.noteDropped('user')
+  const task = chooseTaskName(request, TASKS, warnings)
+  if (task === undefined) warnings.noteChanged('task', 'added')
+  return {
+    ...(inputs.some(hasImage) ? { inputs: inputs.map(writeContent) } : { texts: getTexts(request, warnings) }),
+    input_type: task ?? TASKS.document,
+    embedding_types: types ?? ['float'],
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+    ...(truncation && { truncate: truncation.toUpperCase() }),
+  }
+}
+
+const TASKS = {
+  query: 'search_query',
+  document: 'search_document',
+  classification: 'classification',
+  clustering: 'clustering',
+}
+
+const hasImage = ({ parts = [] }: Input) => parts.some((part) => 'image' in part)
+
+const writeContent = ({ text = '', parts = [{ text }] }: Input) => ({
+  content: parts.map((part) =>
+    'text' in part ? { type: 'text', text: part.text } : { type: 'image_url', image_url: { url: part.image } },
+  ),
+})
+
+/** Reads vectors by type, or one list of floats. */
+export function readCohereResponse(
+  { embeddings, id, meta }: JsonObject,
+  request: EmbeddingRequest,
+): EmbeddingResponse | string {
+  const byType = isObject(embeddings) ? embeddings : { float: embeddings }
+  const lists = Object.entries(byType).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]))
+  const complete = lists.filter(([, list]) => list.length === request.inputs.length)
+  const floats = byType.float ?? byType.base64
+  const vectors = floats === undefined && complete.length > 0 ? [] : readVectors(floats, request, (item) => item)
+  if (typeof vectors === 'string') return vectors
+  if (complete.length < lists.length) return 'an embedding for each input'
+  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
+  const { input_tokens: tokens, image_tokens: ofImages = 0 } = billed
+  return {
+    vectors,
+    vectorsByType: Object.fromEntries(lists),
+    ...(typeof id === 'string' && { id }),
+    ...toUsage(typeof tokens === 'number' && typeof ofImages === 'number' ? tokens + ofImages : tokens),
+  }
+}

@@ -1,0 +1,124 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import type { ProviderTarget } from '../../../providers/target.ts'
+import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import {
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  type Input,
+  readVectors,
+  requireFloats,
+  requireTruncation,
+  type Task,
+  toUsage,
+} from '../embedding.ts'
+import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
+
+/** https://ai.google.dev/api/embeddings. Google truncates the end of texts that are too long. */
+export const google: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+  name: 'google',
+  matches: ({ format, cloud }) => format === 'gemini' && cloud === undefined,
+  getMaxEntries: () => 100,
+  getMaxTokens: () => GOOGLE_TOKENS,
+  passThrough: [
+    { client: 'gemini', path: (target) => getPath(target, 'embedContent'), getExcludedFields: () => ['model'] },
+    {
+      client: 'gemini-batch',
+      path: (target) => getPath(target, 'batchEmbedContents'),
+      listFields: ['requests'],
+      getAddedFields: (_, { body, target }) => ({ requests: nameModel(body.requests, target) }),
+    },
+  ],
+  writeRequest(request, context) {
+    const { target, warnings } = context
+    requireFloats(request, warnings)
+    requireTruncation(request, { own: 'end' }, warnings)
+    if (request.user !== undefined) warnings.noteDropped('user')
+    const requests = request.inputs.map((input) => ({
+      model: `models/${target.model}`,
+      ...writeGoogleInput(input, request, context),
+      ...(request.dimensions !== undefined && { outputDimensionality: request.dimensions }),
+    }))
+    const [first] = requests
+    return first && requests.length === 1
+      ? { path: getPath(target, 'embedContent'), body: first }
+      : { path: getPath(target, 'batchEmbedContents'), body: { requests } }
+  },
+  readResponse({ embeddings, embedding, usageMetadata }, request) {
+    const vectors = readVectors(Array.isArray(embeddings) ? embeddings : [embedding], request, getValues)
+    return typeof vectors === 'string' ? vectors : { vectors, ...readGoogleUsage(usageMetadata) }
+  },
+}
+
+const getPath = ({ model }: ProviderTarget, method: string) =>
+  `/models/${model.split('/').map(pathSegment).join('/')}:${method}`
+
+/** Sets the model in each request of a batch. */
+const nameModel = (requests: unknown, { model }: ProviderTarget): unknown =>
+  Array.isArray(requests)
+    ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
+    : requests
+
+/** Writes an input with its task, which newer models have in the text instead of a field. */
+export function writeGoogleInput(
+  input: Input,
+  request: EmbeddingRequest,
+  { target, warnings }: VendorContext,
+): JsonObject {
+  const { text, tokens, parts = [{ text: text ?? '' }], title, task = request.task } = input
+  if (tokens) return warnings.refuse('inputs', 'only OpenAI models accept tokens; send the text')
+  if (request.otherTask !== undefined) warnings.noteDropped('task')
+  const isInText = TASK_IN_TEXT.test(target.model)
+  const content = parts.map((part) => {
+    if ('image' in part) return writeImagePart(part.image, warnings)
+    return { text: isInText && task ? PREFIXES[task](title) + part.text : part.text }
+  })
+  if (isInText) return { content: { parts: content } }
+  return {
+    content: { parts: content },
+    ...(task && { taskType: TASK_TYPES[task] }),
+    ...(title !== undefined && { title }),
+  }
+}
+
+const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
+
+/** Prefixes of texts: https://ai.google.dev/gemini-api/docs/embeddings */
+const createPrefix = (task: string) => () => `task: ${task} | query: `
+const PREFIXES: Readonly<Record<Task, (title: string | undefined) => string>> = {
+  query: createPrefix('search result'),
+  document: (title = 'none') => `title: ${title} | text: `,
+  similarity: createPrefix('sentence similarity'),
+  classification: createPrefix('classification'),
+  clustering: createPrefix('clustering'),
+  question: createPrefix('question answering'),
+  fact: createPrefix('fact checking'),
+  code: createPrefix('code retrieval'),
+}
+
+/** Google's names for tasks. */
+export const TASK_TYPES: Readonly<Record<Task, string>> = {
+  query: 'RETRIEVAL_QUERY',
+  document: 'RETRIEVAL_DOCUMENT',
+  similarity: 'SEMANTIC_SIMILARITY',
+  classification: 'CLASSIFICATION',
+  clustering: 'CLUSTERING',
+  question: 'QUESTION_ANSWERING',
+  fact: 'FACT_VERIFICATION',
+  code: 'CODE_RETRIEVAL_QUERY',
+}
+
+const DATA_URL = /^data:([^;,]+);base64,(.*)$/s
+
+function writeImagePart(image: string, warnings: VendorContext['warnings']): JsonObject {
+  const [, mimeType, data] = DATA_URL.exec(image) ?? []
+  if (data === undefined) return warnings.refuse('inputs', 'the target only accepts images as data URLs')
+  return { inlineData: { mimeType, data } }
+}
+
+/** Returns the numbers of an embedding. */
+export const getValues = (embedding: unknown): unknown => (isObject(embedding) ? embedding.values : undefined)
+
+/** Reads the usage, which only newer models report. */
+export const readGoogleUsage = (metadata: unknown): Pick<EmbeddingResponse, 'usage'> =>
+  toUsage(isObject(metadata) ? metadata.promptTokenCount : undefined)

@@ -1,0 +1,11 @@
+import { MISTRAL_TOKENS } from '../embedding-bounds.ts'
+import { createOpenaiForm } from './openai-shaped-embedding.ts'
+
+/** https://docs.mistral.ai/api/#tag/embeddings */
+export const mistral = createOpenaiForm({
+  name: 'mistral',
+  providers: ['mistral'],
+  getMaxTokens: () => MISTRAL_TOKENS,
+  dimensions: 'output_dimension',
+  base64: { encoding_format: 'base64' },
+})

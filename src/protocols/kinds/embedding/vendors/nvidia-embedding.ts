@@ -1,0 +1,15 @@
+import { createOpenaiForm } from './openai-shaped-embedding.ts'
+
+/** https://docs.api.nvidia.com/nim/reference. Its retrieval models require a task. */
+export const nvidia = createOpenaiForm({
+  name: 'nvidia',
+  providers: ['nvidia-nim'],
+  dimensions: 'dimensions',
+  task: { name: 'input_type', words: { query: 'query', document: 'passage' }, fallback: 'document' },
+  truncation: {
+    own: 'none',
+    words: { none: { truncate: 'NONE' }, start: { truncate: 'START' }, end: { truncate: 'END' } },
+  },
+  base64: { encoding_format: 'base64' },
+  supportsUser: true,
+})

@@ -1,0 +1,37 @@
+import { getModelTokens, OPENAI_TOKENS } from '../embedding-bounds.ts'
+import { createOpenaiForm, type Dialect } from './openai-shaped-embedding.ts'
+
+const shared = {
+  dimensions: 'dimensions',
+  supportsUser: true,
+  supportsTokens: true,
+} as const satisfies Partial<Dialect>
+
+/** https://platform.openai.com/docs/api-reference/embeddings: OpenAI, also on Azure. Both reject unknown fields. */
+export const openai = createOpenaiForm({
+  ...shared,
+  name: 'openai',
+  providers: ['openai', 'azure'],
+  maxInputs: 2_048,
+  getMaxTokens: () => OPENAI_TOKENS,
+  base64: { encoding_format: 'base64' },
+  keepsOptions: 'plain',
+})
+
+/** All OpenAI-compatible servers. Most have their own options or ignore unknown ones. */
+export const compatible = createOpenaiForm({
+  ...shared,
+  name: 'compatible',
+  maxInputs: 2_048,
+  getMaxTokens: getModelTokens,
+  base64: { encoding_format: 'base64' },
+  keepsOptions: 'all',
+})
+
+/** Servers that don't support `encoding_format`. */
+export const local = createOpenaiForm({
+  ...shared,
+  name: 'local',
+  providers: ['ollama', 'lmstudio'],
+  keepsOptions: 'all',
+})

@@ -1,0 +1,171 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
+import { readCost } from '../../../formats/canonical/reported-cost.ts'
+import { isBlank } from '../../../formats/canonical/reported-usage.ts'
+import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import { encodeVector } from '../clients/openai-embedding-client.ts'
+import {
+  chooseTaskName,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  getTexts,
+  noteDroppedTitles,
+  readVectors,
+  requireFloats,
+  requireTruncation,
+  type Task,
+  type Truncation,
+} from '../embedding.ts'
+import { isVector } from '../vectors.ts'
+import { skimResponse } from './skimmed-embedding.ts'
+
+/** How an OpenAI-compatible vendor names the options of a request. */
+export interface Dialect
+  extends Pick<VendorForm<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
+  /** The most inputs in one call. */
+  maxInputs?: number
+  /** The field for the length of vectors; absent: its models have only one. */
+  dimensions?: 'dimensions' | 'output_dimension'
+  /** Its names for tasks; `fallback`: the task if the client sets none. */
+  task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
+  /** How it truncates texts that are too long, and the fields that change that; default: it rejects them. */
+  truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
+  /** The fields that request base64; absent: it only returns numbers. */
+  base64?: JsonObject
+  supportsUser?: true
+  /** Whether it accepts tokens instead of text. */
+  supportsTokens?: true
+  /**
+   * Whether the options of OpenAI's clients stay as they are; `plain`: unless one of them isn't OpenAI's. Default: they are translated into the vendor's
+   * names.
+   */
+  keepsOptions?: 'all' | 'plain'
+}
+
+/** Creates the form of an OpenAI-compatible vendor that has its own names for some options. */
+export function createOpenaiForm(dialect: Dialect): VendorForm<EmbeddingRequest, EmbeddingResponse> {
+  const { name, providers, matches, maxInputs, getMaxTokens, base64, supportsTokens } = dialect
+  const writeInputs = (request: EmbeddingRequest, { warnings }: VendorContext) =>
+    supportsTokens && request.inputs.every(({ tokens, text }) => tokens ?? text !== undefined)
+      ? request.inputs.map(({ tokens, text }) => tokens ?? text)
+      : getTexts(request, warnings)
+  return {
+    name,
+    ...(providers && { providers }),
+    ...(matches && { matches }),
+    ...(maxInputs !== undefined && { getMaxEntries: () => maxInputs }),
+    ...(getMaxTokens && { getMaxTokens }),
+    passThrough: [
+      {
+        client: 'openai',
+        path: () => PATH,
+        listFields: ['input'],
+        getExcludedFields(request, context) {
+          if (keepsClientOptions(dialect, context))
+            return [...(base64 ? [] : ENCODINGS), ...(usesVoyageWidth(dialect, context) ? [VOYAGE_WIDTH] : [])]
+          return request.encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS]
+        },
+        getAddedFields(request, context) {
+          if (!keepsClientOptions(dialect, context)) return writeOptions(dialect, request, context)
+          return usesVoyageWidth(dialect, context) ? { dimensions: request.dimensions } : {}
+        },
+        accepts: ({ inputs }) => supportsTokens || !inputs.some(({ tokens }) => tokens),
+        skim: (text, { encoding }) => (encoding === 'float' ? skimResponse(text) : undefined),
+        rewriteResponse: reencodeResponse,
+      },
+    ],
+    writeRequest(request, context) {
+      const { target, warnings } = context
+      requireFloats(request, warnings)
+      noteDroppedTitles(request, warnings)
+      const options = writeOptions(dialect, request, context)
+      return { path: PATH, body: { model: target.model, input: writeInputs(request, context), ...options } }
+    },
+    readResponse: readOpenaiResponse,
+  }
+}
+
+const PATH = '/embeddings'
+
+/** The request fields that vendors name differently. */
+const OPTIONS = ['dimensions', 'output_dimension', 'input_type', 'task', 'truncate', 'truncation', 'user']
+const ENCODINGS = ['encoding_format']
+
+/** The fields that OpenAI doesn't have. */
+const FOREIGN_OPTIONS = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']
+
+const VOYAGE_WIDTH = 'output_dimension'
+
+/** Whether a request sets the length of vectors in Voyage's field, which other servers don't know. */
+const usesVoyageWidth = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
+  dimensions === 'dimensions' && (body[VOYAGE_WIDTH] ?? null) !== null
+
+const keepsClientOptions = ({ keepsOptions }: Dialect, { body }: VendorContext): boolean =>
+  keepsOptions === 'all' || (keepsOptions === 'plain' && !FOREIGN_OPTIONS.some((name) => Object.hasOwn(body, name)))
+
+function writeOptions(dialect: Dialect, request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
+  const { dimensions, encoding, truncation, user } = request
+  const { task, base64 = {}, supportsUser, truncation: truncationRules = { own: 'none', words: {} } } = dialect
+  const options: JsonObject = {}
+  if (dimensions !== undefined) {
+    if (!dialect.dimensions) return warnings.refuse('dimensions', 'the target only supports one vector length')
+    options[dialect.dimensions] = dimensions
+  }
+  const word = chooseTaskName(request, task?.words ?? {}, warnings) ?? (task?.fallback && task.words[task.fallback])
+  if (task && word !== undefined) options[task.name] = word
+  const others = Object.keys(truncationRules.words) as Truncation[] // the record has no other keys
+  requireTruncation(request, { own: truncationRules.own, others }, warnings)
+  if (truncation) Object.assign(options, truncationRules.words[truncation])
+  if (encoding === 'base64') Object.assign(options, base64)
+  if (user !== undefined) {
+    if (supportsUser) options.user = user
+    else warnings.noteDropped('user')
+  }
+  return options
+}
+
+function readOpenaiResponse(
+  { data, model, usage, id }: JsonObject,
+  request: EmbeddingRequest,
+): EmbeddingResponse | string {
+  const vectors = readVectors(sortByIndex(data), request, (item) => (isObject(item) ? item.embedding : undefined))
+  if (typeof vectors === 'string') return vectors
+  const counts = isObject(usage) ? usage : {}
+  const reported = {
+    inputTokens: readTokenCount(counts.total_tokens) || readTokenCount(counts.prompt_tokens),
+    outputTokens: 0,
+  }
+  const used = { ...reported, ...readCost(counts) }
+  return {
+    vectors,
+    ...(typeof model === 'string' && { model }),
+    ...(typeof id === 'string' && { id }),
+    ...(!isBlank(used) && { usage: used }),
+  }
+}
+
+/** Sorts items by `index`, unless the indexes are incomplete. */
+function sortByIndex(data: unknown): unknown {
+  if (!Array.isArray(data)) return data
+  const sorted: unknown[] = []
+  for (const item of data) {
+    const index: unknown = isObject(item) ? item.index : undefined
+    if (typeof index !== 'number' || !(index in data) || index in sorted) return data
+    sorted[index] = item
+  }
+  return sorted
+}
+
+/** Re-encodes the vectors for the client; `undefined` if they are in its encoding already. */
+function reencodeResponse(json: JsonObject, request: EmbeddingRequest): JsonObject | undefined {
+  const { data } = json
+  if (request.encoding === 'raw' || !Array.isArray(data)) return undefined
+  const wanted = request.encoding === 'base64' ? 'string' : 'object'
+  if (data.every((item) => isObject(item) && typeof item.embedding === wanted)) return undefined
+  return { ...json, data: data.map((item) => reencodeItem(item, request)) }
+}
+
+const reencodeItem = (item: unknown, request: EmbeddingRequest): unknown =>
+  isObject(item) && isVector(item.embedding, request.encoding)
+    ? { ...item, embedding: encodeVector(item.embedding, request) }
+    : item

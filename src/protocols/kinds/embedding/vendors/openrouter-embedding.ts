@@ -1,0 +1,24 @@
+import { getModelTokens } from '../embedding-bounds.ts'
+import { createOpenaiForm } from './openai-shaped-embedding.ts'
+
+/** https://openrouter.ai/docs/api-reference/embeddings. Some of its models return nothing if base64 is requested. */
+export const openrouter = createOpenaiForm({
+  name: 'openrouter',
+  providers: ['openrouter'],
+  maxInputs: 2_048,
+  getMaxTokens: getModelTokens,
+  dimensions: 'dimensions',
+  task: {
+    name: 'input_type',
+    words: {
+      query: 'search_query',
+      document: 'search_document',
+      classification: 'classification',
+      clustering: 'clustering',
+      similarity: 'semantic_similarity',
+    },
+  },
+  supportsUser: true,
+  supportsTokens: true,
+  keepsOptions: 'all',
+})

@@ -1,0 +1,100 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import type { ProviderTarget } from '../../../providers/target.ts'
+import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import {
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  getTexts,
+  readVectors,
+  requireFloats,
+  requireTruncation,
+  toUsage,
+} from '../embedding.ts'
+import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
+import { getValues, readGoogleUsage, TASK_TYPES, writeGoogleInput } from './google-embedding.ts'
+
+const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
+
+/** The models that use the method `predict`. */
+const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
+
+/**
+ * Vertex AI truncates the end of texts that are too long, unless that is disabled:
+ * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
+ */
+export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+  name: 'vertex',
+  matches: (target) => isVertex(target) && PREDICT_MODELS.test(target.model),
+  getMaxEntries: ({ model }) => (model === 'gemini-embedding-001' ? 1 : 250),
+  getMaxTokens: () => GOOGLE_TOKENS,
+  writeRequest(request, context) {
+    const { inputs, dimensions } = request
+    const { warnings, target } = context
+    const parameters = {
+      ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+      ...writeTruncation(request, context),
+    }
+    const texts = getTexts(request, warnings)
+    if (request.otherTask !== undefined) warnings.noteDropped('task')
+    const instances = inputs.map(({ title, task = request.task }, at) => ({
+      content: texts[at],
+      ...(task && { task_type: TASK_TYPES[task] }),
+      ...(title !== undefined && { title }),
+    }))
+    return {
+      path: getPath(target, 'predict'),
+      body: { instances, ...(Object.keys(parameters).length > 0 && { parameters }) },
+    }
+  },
+  readResponse({ predictions }, request) {
+    const found = (prediction: unknown) => (isObject(prediction) ? prediction.embeddings : undefined)
+    const vectors = readVectors(predictions, request, (prediction) => getValues(found(prediction)))
+    if (typeof vectors === 'string') return vectors
+    const counts = Array.isArray(predictions) ? predictions.map((prediction) => readTokens(found(prediction))) : []
+    const tokens = counts.reduce<number | undefined>(
+      (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+      0,
+    )
+    return { vectors, ...toUsage(tokens) }
+  },
+}
+
+/** Newer models of Vertex AI, which accept one content per call. */
+export const vertexOne: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+  name: 'vertex-one',
+  matches: isVertex,
+  getMaxEntries: () => 1,
+  writeRequest(request, context) {
+    const [input = {}] = request.inputs
+    const { content, ...more } = writeGoogleInput(input, request, context)
+    const config: JsonObject = {
+      ...more,
+      ...(request.dimensions !== undefined && { outputDimensionality: request.dimensions }),
+      ...writeTruncation(request, context),
+    }
+    return {
+      path: getPath(context.target, 'embedContent'),
+      body: { content, ...(Object.keys(config).length > 0 && { embedContentConfig: config }) },
+    }
+  },
+  readResponse({ embedding, usageMetadata }, request) {
+    const vectors = readVectors([embedding], request, getValues)
+    return typeof vectors === 'string' ? vectors : { vectors, ...readGoogleUsage(usageMetadata) }
+  },
+}
+
+const getPath = ({ model }: ProviderTarget, method: string) => `/models/${pathSegment(model)}:${method}`
+
+function writeTruncation(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
+  requireFloats(request, warnings)
+  requireTruncation(request, { own: 'end', others: ['none'] }, warnings)
+  if (request.user !== undefined) warnings.noteDropped('user')
+  return request.truncation === undefined ? {} : { autoTruncate: request.truncation === 'end' }
+}
+
+function readTokens(embeddings: unknown): number | undefined {
+  const statistics = isObject(embeddings) ? embeddings.statistics : undefined
+  const count = isObject(statistics) ? statistics.token_count : undefined
+  return typeof count === 'number' ? count : undefined
+}

@@ -1,0 +1,14 @@
+import { getVoyageTokens } from '../embedding-bounds.ts'
+import { createOpenaiForm } from './openai-shaped-embedding.ts'
+
+/** https://docs.voyageai.com/reference/embeddings-api. Voyage truncates the end of long texts unless that is disabled. */
+export const voyage = createOpenaiForm({
+  name: 'voyage',
+  providers: ['voyage'],
+  maxInputs: 128,
+  getMaxTokens: ({ model }) => getVoyageTokens(model),
+  dimensions: 'output_dimension',
+  task: { name: 'input_type', words: { query: 'query', document: 'document' } },
+  truncation: { own: 'end', words: { none: { truncation: false }, end: { truncation: true } } },
+  base64: { encoding_format: 'base64' },
+})

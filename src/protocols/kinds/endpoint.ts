@@ -1,0 +1,63 @@
+import { PROTOCOLS } from '../formats/ai-sdk/ai-sdk-format.ts'
+import type { Endpoint } from '../formats/format.ts'
+import { endsAtClient, type Operation } from '../formats/model-operations.ts'
+import type { KindForms } from './kind-forms.ts'
+
+/** An endpoint whose requests are translated by the forms of a kind instead of formats. */
+export interface KindEndpoint extends Endpoint {
+  /** The client form's name in `KindForms`. */
+  client: string
+  /** Loads the forms on the first request. */
+  loadForms(): Promise<KindForms>
+}
+
+/** Whether an endpoint's kind has its own forms. */
+export const hasForms = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadForms' in endpoint
+
+/** Creates the operation of a kind. Absent fields are as in chat. */
+export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
+  endsAt: endsAtClient,
+  ...operation,
+})
+
+/** Creates an endpoint of a kind. */
+export const createEndpoint = (
+  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms' | 'words'> &
+    Partial<KindEndpoint>,
+): KindEndpoint => ({
+  reads: 'json',
+  streams: 'never',
+  upstreamPath: () => '', // vendor forms have their own paths
+  bound: { hasNoOutput: true },
+  ...endpoint,
+})
+
+/**
+ * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers name the model and the version. `page`: the page of the
+ * AI SDK's documentation.
+ */
+export const createAiSdkEndpoints = (
+  name: string,
+  {
+    page,
+    summary,
+    ...endpoint
+  }: Pick<KindEndpoint, 'operation' | 'loadForms'> & Partial<KindEndpoint> & { page: string; summary: string },
+): KindEndpoint[] =>
+  PROTOCOLS.map((protocol) =>
+    createEndpoint({
+      path: `/v${protocol}/ai/${name}`,
+      format: 'ai-sdk',
+      client: 'ai-sdk',
+      headers: { model: 'ai-model-id', version: `ai-${name}-specification-version` },
+      version: protocol,
+      words: { summary, vendor: 'AI SDK', reference: `https://ai-sdk.dev/docs/ai-sdk-core/${page}` },
+      ...endpoint,
+    }),
+  )
+
+/** The size of all base64 in a JSON value, in bytes, with or without a data URL prefix. Short strings are names and media types. */
+export function getBase64Size(value: unknown): number {
+  if (typeof value === 'string') return value.length < 64 ? 0 : (value.length - value.indexOf(',') - 1) * 0.75
+  return Object.values(value ?? {}).reduce<number>((size, one) => size + getBase64Size(one), 0)
+}

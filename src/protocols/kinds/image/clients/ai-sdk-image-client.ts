@@ -1,0 +1,118 @@
+import { fromBase64 } from '../../../../lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
+import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import { type ImageRequest, type InputImage, parseImageUrl } from '../image.ts'
+import { type ImageClient, noteMissing, readCount, readPrompt, rejectTooManyImages } from '../image-clients.ts'
+import { readImageHeader } from '../image-header.ts'
+import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
+
+/**
+ * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`), and
+ * Google's `imageConfig` to ratio and tier. The AI SDK only keeps the metadata in `images`, so each image has the facts of the response, but only the
+ * first has the cost, so that a sum over all images is correct.
+ */
+export const aiSdk: ImageClient = {
+  fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },
+  read(body, { warnings }) {
+    const fields = readFields(body, '', warnings)
+    const options = readProviderOptions(fields)
+    const configs = options.flatMap((one) => one.fields('imageConfig') ?? [])
+    const pictures = (fields.list('files') ?? []).map((file, at) => readInputImage(file, `files[${at}]`, warnings))
+    const maskFile = fields.any('mask')
+    const mask = maskFile === undefined ? undefined : readInputImage(maskFile, 'mask', warnings)
+    rejectTooManyImages(pictures, warnings)
+    if (mask && pictures.length === 0) warnings.refuse('mask', 'is only for edits. Also send the image to edit.')
+    const aspectRatio = fields.string('aspectRatio') ?? findFirst([...options, ...configs], readRatio)
+    if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
+      warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
+    const tier = findFirst([...options, ...configs], (one) => one.string('imageSize') ?? one.string('resolution'))
+    const size = fields.string('size')
+    const pixels = parsePixels(size)
+    if (size !== undefined && !pixels) warnings.refuse('size', 'must be a width and a height, such as "1536x1024".')
+    const seed = fields.number('seed')
+    const request: ImageRequest = {
+      prompt: readPrompt(fields, warnings),
+      count: readCount(
+        fields,
+        warnings,
+        ' For more images, make several calls: set "maxImagesPerCall" to that number or less.',
+      ),
+      size: pixels,
+      aspectRatio,
+      tier: parseTier(tier),
+      inputImages: pictures,
+      mask,
+      isForm: false,
+      wantsUrl: false,
+      options: { ...readOptions(options, warnings), ...(seed !== undefined && { seed }) },
+    }
+    dropUnread(fields, [...options, ...configs])
+    return request
+  },
+  write(response, context) {
+    noteMissing(response, context)
+    const shown = response.images.filter(({ base64 }) => base64 !== undefined)
+    const others = response.images.filter(({ base64 }) => base64 === undefined)
+    const { costUsd, ...facts } = context.describe?.(response.usage) ?? {}
+    const warnings = [...context.listLosses(), ...context.warnings.list()]
+    const each = [...shown, ...others].map(({ url, revisedPrompt }, at) => ({
+      ...facts,
+      ...(at === 0 && costUsd !== undefined && { costUsd }),
+      warnings,
+      ...(url !== undefined && { url }),
+      ...(revisedPrompt !== undefined && { revisedPrompt }),
+    }))
+    return {
+      images: shown.map(({ base64 }) => base64),
+      ...(shown.length === 0 && { isRetryable: false }), // they are paid for, and the metadata has their URLs
+      ...writeFacts(context, response.usage, { images: each }),
+    }
+  },
+}
+
+const readRatio = (one: Fields) => one.string('aspectRatio') ?? one.string('aspect_ratio')
+
+function readInputImage(file: unknown, path: string, warnings: Warnings): InputImage {
+  const { type, data, url } = isObject(file) ? file : {}
+  if (type === 'url' && typeof url === 'string')
+    return parseImageUrl(url) ?? warnings.refuse(path, 'must be an https URL or a data URL.')
+  if (typeof data !== 'string')
+    return warnings.refuse(path, 'must have "data" in base64, or the type "url" and a "url".')
+  const bytes = decodeBase64(data)
+  const picture = bytes && readImageHeader(bytes)
+  return picture ? { bytes, type: picture.type } : warnings.refuse(path, 'must be a PNG, WebP, or JPEG image.')
+}
+
+function decodeBase64(data: string): Uint8Array | undefined {
+  try {
+    return fromBase64(data)
+  } catch {
+    return undefined
+  }
+}
+
+/** Converts the options of all providers to OpenAI's names, except for those that map to other fields. */
+function readOptions(given: readonly Fields[], warnings: Warnings): JsonObject {
+  const options: JsonObject = {}
+  for (const one of given)
+    for (const [camel, value] of Object.entries(one.value)) {
+      const name = camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      if (value === null || NON_OPTIONS.has(name) || Object.hasOwn(options, name)) continue
+      if (GATEWAY_OPTIONS.has(one.at) && name !== 'user') continue
+      one.ignore(camel)
+      warnings.useName(name, one.path(camel))
+      options[name] = value
+    }
+  return options
+}
+
+/** Options that map to other fields, and options of streams, which this protocol doesn't have. */
+const NON_OPTIONS: ReadonlySet<string> = new Set([
+  ...['model', 'prompt', 'n', 'size', 'aspect_ratio', 'resolution', 'image_size', 'image_config', 'response_format'],
+  ...['stream', 'partial_images', 'image', 'images', 'input_references', 'mask', 'markup', 'seed'],
+])
+
+/** Options for the gateway, not for a model. */
+const GATEWAY_OPTIONS: ReadonlySet<string> = new Set(['providerOptions.gateway', 'providerOptions.signalbox'])

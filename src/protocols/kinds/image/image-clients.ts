@@ -1,0 +1,270 @@
+import { concatBytes, encodeUtf8, fromBase64 } from '../../../lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { FormFile } from '../../../lib/multipart.ts'
+import { eventText } from '../../../lib/sse.ts'
+import { type Fields, readFields } from '../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { TokenUsage } from '../../formats/format.ts'
+import type { ClientForm, ClientStream, ClientWriteContext } from '../kind-forms.ts'
+import { type ImageRequest, type ImageResponse, type InputImage, type OutputImage, parseImageUrl } from './image.ts'
+import { readImageHeader } from './image-header.ts'
+import type { ImageChunk } from './image-pieces.ts'
+import { getTier, parsePixels, parseRatio, parseTier } from './image-sizes.ts'
+
+export type ImageClient = ClientForm<ImageRequest, ImageResponse, ImageChunk>
+
+/** OpenAI's limit for the images in a request. */
+const MAX_INPUT_IMAGES = 16
+/** The most images that a request may ask for. */
+export const MAX_IMAGES = 10
+
+/** Fields that aren't options. */
+const READ: ReadonlySet<string> = new Set([
+  ...['model', 'prompt', 'n', 'size', 'aspect_ratio', 'resolution', 'response_format', 'stream'],
+  ...['image', 'images', 'input_references', 'mask', 'markup'],
+])
+
+const NUMBERS = ['output_compression', 'partial_images', 'seed']
+
+function createClient(event: 'image_generation' | 'image_edit', isEdit: boolean): ImageClient {
+  return {
+    read: (body, { warnings, files }) => readRequest(body, { warnings, files, isEdit }),
+    write: (response, context) => writeResponse(response, context),
+    createStream: (_, context) => (wantsStream(context.request) ? createEventStream(event, context) : undefined),
+  }
+}
+
+/** OpenAI's API: https://platform.openai.com/docs/api-reference/images. Edits are sent as a form or as JSON. */
+export const clients = { generate: createClient('image_generation', false), edit: createClient('image_edit', true) }
+
+const wantsStream = ({ options }: ImageRequest) => options[STREAM] === true
+
+/** One of the options, because vendors that stream support it like any other. */
+const STREAM = 'stream'
+
+function readRequest(
+  body: JsonObject,
+  { warnings, files, isEdit }: { warnings: Warnings; files: readonly FormFile[]; isEdit: boolean },
+): ImageRequest {
+  const fields = readFields(parseNumbers(body, files), '', warnings)
+  const prompt = readPrompt(fields, warnings)
+  const count = readCount(fields, warnings)
+  const pictures = [...readInputImages(['image', 'images', 'input_references'], { fields, files, warnings })]
+  if (isEdit && pictures.length === 0)
+    warnings.refuse('image', 'is required: a PNG, WebP, or JPEG image, as a file or a data URL.')
+  rejectTooManyImages(pictures, warnings)
+  const [mask, ...otherMasks] = readInputImages(['mask'], { fields, files, warnings })
+  const [markup] = readInputImages(['markup'], { fields, files, warnings })
+  if (otherMasks.length > 0) warnings.refuse('mask', 'must be a single image.')
+  if (mask && markup) warnings.refuse('markup', 'cannot be used together with "mask".')
+  if (!isEdit && mask) warnings.refuse('mask', 'is only for edits (POST /v1/images/edits).')
+  for (const name of NUMBERS) fields.number(name)
+  const isStream = fields.boolean(STREAM) ?? false
+  const others = Object.entries(fields.value).filter(([name, value]) => value !== null && !READ.has(name))
+  return {
+    prompt,
+    count,
+    ...readSize(fields, warnings),
+    inputImages: pictures,
+    mask,
+    markup,
+    isForm:
+      files.length > 0 &&
+      [...pictures, mask, markup].every((one) => one === undefined || ('bytes' in one && 'fileName' in one)),
+    wantsUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
+    options: { ...Object.fromEntries(others), ...(isStream && { [STREAM]: true }) },
+  }
+}
+
+/** Reads the prompt, which is required. */
+export const readPrompt = (fields: Fields, warnings: Warnings): string =>
+  fields.string('prompt')?.trim() || warnings.refuse('prompt', 'is required: a text prompt for the image.')
+
+/** Reads the number of images. `how`: tells the client how to get more. */
+export function readCount(fields: Fields, warnings: Warnings, how = ''): number {
+  const count = fields.number('n') ?? 1
+  if (!Number.isInteger(count) || count < 1 || count > MAX_IMAGES)
+    warnings.refuse('n', `must be a whole number from 1 to ${MAX_IMAGES}.${how}`)
+  return count
+}
+
+export function rejectTooManyImages(pictures: readonly InputImage[], warnings: Warnings): void {
+  if (pictures.length > MAX_INPUT_IMAGES)
+    warnings.refuse('image', `must not contain more than ${MAX_INPUT_IMAGES} images.`)
+}
+
+/** Form fields are strings. */
+function parseNumbers(body: JsonObject, files: readonly FormFile[]): JsonObject {
+  if (files.length === 0) return body
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      if (typeof value !== 'string') return [name, value]
+      if ((name === 'n' || NUMBERS.includes(name)) && value.trim() !== '' && Number.isFinite(Number(value)))
+        return [name, Number(value)]
+      return [name, name === STREAM && /^(?:true|false)$/.test(value) ? value === 'true' : value]
+    }),
+  )
+}
+
+function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' | 'aspectRatio' | 'tier'> {
+  const text = fields.string('size')
+  const aspectRatio = fields.string('aspect_ratio')
+  if (aspectRatio !== undefined && aspectRatio !== 'auto' && parseRatio(aspectRatio) === undefined)
+    warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
+  const size = parsePixels(text)
+  const sizeTier = size ? getTier(size) : parseTier(text)
+  const resolution = fields.string('resolution') ?? 'auto'
+  const ownTier = parseTier(resolution)
+  if (!ownTier && resolution !== 'auto') warnings.refuse('resolution', 'must be one of 512, 1K, 2K, 4K.')
+  // Vendors differ in which of the two they use, and the price depends on it.
+  if (ownTier && sizeTier && ownTier !== sizeTier)
+    warnings.refuse('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
+  const tier = ownTier ?? parseTier(text)
+  if (text !== undefined && text !== 'auto' && !size && !parseTier(text))
+    warnings.refuse('size', 'must be "auto", a width and height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
+  return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
+}
+
+/** Reads the images in files and body fields of these names. */
+function readInputImages(
+  names: readonly string[],
+  { fields, files, warnings }: { fields: Fields; files: readonly FormFile[]; warnings: Warnings },
+): InputImage[] {
+  const ofForm = files
+    .filter(({ name }) => names.includes(name.replace(/\[\d*\]$/, '')))
+    .map((file): InputImage => {
+      const { type = /^image\//.test(file.type) ? file.type : undefined } = readImageHeader(file.bytes) ?? {}
+      if (file.bytes.length === 0 || type === undefined)
+        return warnings.refuse(file.name, 'must be a PNG, WebP, or JPEG image.')
+      return { bytes: file.bytes, type, fileName: file.fileName }
+    })
+  const response = names.flatMap((name) => {
+    const value = fields.any(name)
+    return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((one, at) => ({
+      one,
+      path: Array.isArray(value) ? `${name}[${at}]` : name,
+    }))
+  })
+  const ofBody = response
+    .filter(({ one }) => files.length === 0 || !isObject(one) || !('fileName' in one))
+    .map(({ one, path }) => {
+      const text = typeof one === 'string' ? one : isObject(one) ? getUrl(one) : undefined
+      return (
+        (text === undefined ? undefined : parseImageUrl(text)) ??
+        warnings.refuse(path, 'must be an image data URL, such as "data:image/png;base64,…", or an https URL.')
+      )
+    })
+  return [...ofForm, ...ofBody]
+}
+
+/** Accepts the objects of OpenAI, xAI, and OpenRouter. */
+function getUrl({ url, image_url: inner }: JsonObject): string | undefined {
+  const found = url ?? (isObject(inner) ? inner.url : inner)
+  return typeof found === 'string' ? found : undefined
+}
+
+const writeImage = ({ base64, url, revisedPrompt }: OutputImage): JsonObject => ({
+  ...(base64 === undefined ? { url } : { b64_json: base64 }),
+  ...(revisedPrompt !== undefined && { revised_prompt: revisedPrompt }),
+})
+
+function writeResponse(
+  response: ImageResponse,
+  { request, warnings, now }: ClientWriteContext<ImageRequest>,
+): JsonObject {
+  const { images, usage } = response
+  noteMissing(response, { request, warnings })
+  return {
+    created: now,
+    data: images.map(writeImage),
+    ...writeFacts(response),
+    ...(usage && { usage: writeUsage(usage) }),
+  }
+}
+
+/** Notes images that are missing or not in the requested form. */
+export function noteMissing(
+  { images }: ImageResponse,
+  { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,
+): void {
+  if (images.length < request.count) warnings.noteDropped('images')
+  if (request.wantsUrl && images.some(({ url }) => url === undefined)) warnings.noteDropped('url')
+  if (!request.wantsUrl && images.some(({ base64 }) => base64 === undefined)) warnings.noteDropped('b64_json')
+}
+
+/** Writes the format and size from the first image's header, and the vendor's facts about all images. */
+function writeFacts({ images: [first], facts }: ImageResponse): JsonObject {
+  const header = first?.base64 === undefined ? undefined : readBase64Header(first.base64)
+  const type = header?.type ?? first?.type
+  return {
+    ...(type?.startsWith('image/') && { output_format: type.slice('image/'.length) }),
+    ...(header?.size && { size: `${header.size.width}x${header.size.height}` }),
+    ...facts,
+  }
+}
+
+/** In characters of base64. The metadata of a JPEG may precede its header. */
+const HEADER = 4 * 32_768
+
+export function readBase64Header(base64: string): ReturnType<typeof readImageHeader> {
+  try {
+    return readImageHeader(fromBase64(base64.length > HEADER ? base64.slice(0, HEADER) : base64))
+  } catch {
+    return undefined
+  }
+}
+
+const writeUsage = ({ inputTokens, outputTokens, inputImageTokens, outputImageTokens }: TokenUsage): JsonObject => ({
+  input_tokens: inputTokens,
+  ...(inputImageTokens !== undefined && {
+    input_tokens_details: { text_tokens: inputTokens - inputImageTokens, image_tokens: inputImageTokens },
+  }),
+  output_tokens: outputTokens,
+  ...(outputImageTokens !== undefined && {
+    output_tokens_details: { text_tokens: outputTokens - outputImageTokens, image_tokens: outputImageTokens },
+  }),
+  total_tokens: inputTokens + outputTokens,
+})
+
+/** Sends an event for each partial and each complete image. */
+function createEventStream(
+  event: 'image_generation' | 'image_edit',
+  { request, warnings, now }: ClientWriteContext<ImageRequest>,
+): ClientStream<ImageResponse, ImageChunk> {
+  const written = (type: string, data: JsonObject) =>
+    encodeUtf8(eventText({ event: type, data: JSON.stringify({ type, ...data }) }))
+  let done: ImageChunk[] = []
+  const completed = ({ image, facts }: ImageChunk, usage: TokenUsage | undefined) =>
+    written(`${event}.completed`, {
+      ...writeImage(image),
+      created_at: now,
+      ...writeFacts({ images: [image], facts }),
+      ...(usage && { usage: writeUsage(usage) }),
+    })
+  return {
+    isEvents: true,
+    getContentType: () => 'text/event-stream',
+    writeChunk(piece) {
+      if (piece.partialIndex === undefined) {
+        done.push(piece) // the last one has the usage
+        return undefined
+      }
+      return written(`${event}.partial_image`, {
+        ...writeImage(piece.image),
+        created_at: now,
+        ...writeFacts({ images: [piece.image], facts: piece.facts }),
+        partial_image_index: piece.partialIndex,
+      })
+    },
+    writeEnd(usage) {
+      const pieces = done
+      done = []
+      const parts = pieces.map((piece, at) => completed(piece, at === pieces.length - 1 ? usage : undefined))
+      return parts.length === 0 ? undefined : concatBytes(parts)
+    },
+    splitResponse(response) {
+      noteMissing(response, { request, warnings })
+      return response.images.map((image) => ({ image, facts: response.facts }))
+    },
+  }
+}

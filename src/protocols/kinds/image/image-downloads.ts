@@ -1,0 +1,25 @@
+import { toBase64 } from '../../../lib/bytes.ts'
+import type { CompletionTools } from '../kind-forms.ts'
+import type { ImageRequest, ImageResponse } from './image.ts'
+
+/**
+ * Downloads images if the client wants base64 and the vendor returned URLs. If a download fails, the client gets the URL, because the image has been
+ * paid for.
+ */
+export async function downloadImages(
+  response: ImageResponse,
+  { wantsUrl }: ImageRequest,
+  { download }: CompletionTools,
+): Promise<ImageResponse> {
+  if (wantsUrl || response.images.every(({ base64 }) => base64 !== undefined)) return response
+  const images = await Promise.all(
+    response.images.map(async (image) => {
+      if (image.base64 !== undefined || image.url === undefined) return image
+      const found = await download(image.url)
+      if (!found) return image
+      const { url: _, ...others } = image
+      return { ...others, base64: toBase64(found.bytes), type: found.mediaType || image.type }
+    }),
+  )
+  return { ...response, images }
+}

@@ -1,0 +1,82 @@
+import { type JsonObject, scalarText } from '../../../lib/json.ts'
+import { once } from '../../../lib/promises.ts'
+import type { RequestBound } from '../../formats/format.ts'
+import { endsAtClient } from '../../formats/model-operations.ts'
+import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, type KindEndpoint } from '../endpoint.ts'
+
+const operation = createOperation({
+  name: 'image',
+  kind: 'image',
+  isPaidOnAcceptance: true,
+  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is about the model, whatever it says
+  limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes are normal
+})
+const loadForms = once(async () => (await import('./image-forms.ts')).imageForms)
+
+const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(scalarText(n))) || 1))
+
+/** The most output tokens of an image of this size and its partial images: four times as many as `high` has at 1.5 megapixels. */
+function boundOutputTokens(body: JsonObject): number {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(scalarText(body.size ?? '')) ?? []
+  const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
+  const named = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
+  const megapixels = Math.max(named, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
+  const partial = Math.min(3, Math.max(0, Number(scalarText(body.partial_images)) || 0))
+  return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
+}
+
+/** `high` has 6,240 at 1536x1024; thinking may double that. */
+const TOKENS_PER_MEGAPIXEL = 8_000
+
+/** The most tokens of an input image, at high fidelity. */
+const TOKENS_PER_INPUT_IMAGE = 7_000
+
+const bound: RequestBound = {
+  isEither: true,
+  answers: readCount,
+  inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
+    const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
+    const pictures = Math.max(files.length, inBody)
+    return (typeof prompt === 'string' ? prompt.length : 0) + 100 + pictures * TOKENS_PER_INPUT_IMAGE
+  },
+  outputTokens: boundOutputTokens,
+  units: (body) => ({ image: readCount(body) }),
+}
+
+const getImageSize = ({ prompt: _, ...body }: JsonObject) => getBase64Size(body)
+
+const endpoint = (
+  name: 'generations' | 'edits',
+  more: Pick<KindEndpoint, 'client' | 'reads'> & Partial<KindEndpoint>,
+) =>
+  createEndpoint({
+    path: `/v1/images/${name}`,
+    format: 'openai-chat',
+    operation,
+    loadForms,
+    streams: 'requested',
+    bound,
+    bodyLimit: 'maxImageBytes',
+    getBase64Size: getImageSize,
+    words: {
+      summary: name === 'edits' ? 'Edit images' : 'Generate images',
+      vendor: 'OpenAI',
+      reference: 'https://platform.openai.com/docs/api-reference/images',
+    },
+    ...more,
+  })
+
+/** The endpoints for images. */
+export const imageEndpoints: readonly KindEndpoint[] = [
+  endpoint('generations', { client: 'generate', reads: 'json' }),
+  endpoint('edits', { client: 'edit', reads: 'form' }),
+  ...createAiSdkEndpoints('image-model', {
+    operation,
+    loadForms,
+    bound,
+    bodyLimit: 'maxImageBytes',
+    getBase64Size: getImageSize,
+    summary: 'Generate or edit images',
+    page: 'image-generation',
+  }),
+]

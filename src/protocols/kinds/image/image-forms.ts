@@ -1,0 +1,26 @@
+import { createKindForms } from '../create-kind-forms.ts'
+import { aiSdk } from './clients/ai-sdk-image-client.ts'
+import { gemini } from './clients/gemini-image-client.ts'
+import { imageDivision } from './image.ts'
+import { clients } from './image-clients.ts'
+import { downloadImages } from './image-downloads.ts'
+import { addPriceNames } from './image-prices.ts'
+import { bfl } from './vendors/bfl-image.ts'
+import { fireworks } from './vendors/fireworks-image.ts'
+import { google } from './vendors/google-image.ts'
+import { compatible, openai } from './vendors/openai-image.ts'
+import { openrouter } from './vendors/openrouter-image.ts'
+import { together } from './vendors/together-image.ts'
+import { xai } from './vendors/xai-image.ts'
+
+/** The forms for images. */
+export const imageForms = createKindForms({
+  clients: { ...clients, 'ai-sdk': aiSdk, gemini: gemini(false), 'gemini-stream': gemini(true) },
+  vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
+  fallback: compatible,
+  division: imageDivision,
+  getImageUrls: ({ inputImages, mask, markup }) =>
+    [...inputImages, mask, markup].flatMap((picture) => (picture?.url === undefined ? [] : [picture.url])),
+  completeResponse: downloadImages,
+  addPriceFacts: addPriceNames,
+})

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import { assignToMedium } from '../../formats/canonical/media-tokens.ts'
+import type { TokenUsage } from '../../formats/format.ts'
+import type { ImageRequest, ImageResponse } from './image.ts'
+import { getTier, type PixelSize, parsePixels, parseTier, type Tier } from './image-sizes.ts'
+
+/**
+ * Adds the names under which the images may have a price: quality and size as requested, else as the vendor reports them. A size in pixels also has the
+ * name of its tier.
+ */
+export function addPriceNames(
+  reported: TokenUsage,
+  request: ImageRequest,
+  response: ImageResponse | undefined,
+): TokenUsage {
+  const usage = assignToMedium(reported, 'outputTokens', 'outputImageTokens')
+  const { quality, size, tier } = readFacts(response?.facts ?? {})
+  const isSized = request.size !== undefined || request.tier !== undefined
+  const imageNames = [
+    ...listPriceNames({
+      quality: readText(request.options.quality) ?? quality,
+      size: isSized ? request.size : size,
+      tier: isSized ? request.tier : tier,
+    }),
+    ...(usage.imageNames ?? []),
+  ]
+  return imageNames.length > 0 ? { ...usage, imageNames } : usage
+}
+
+/** Returns the price names for a vendor's facts about an image. */
+export const getPriceNames = (facts: JsonObject): string[] => listPriceNames(readFacts(facts))
+
+interface Facts {
+  quality: string | undefined
+  size: PixelSize | undefined
+  tier: Tier | undefined
+}
+
+const readFacts = ({ quality, size }: JsonObject): Facts => ({
+  quality: readText(quality),
+  size: parsePixels(readText(size)),
+  tier: parseTier(readText(size)),
+})
+
+/** The most specific names come first. */
+function listPriceNames({ quality, size, tier }: Facts): string[] {
+  const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
+    (one) => one !== undefined,
+  )
+  if (quality === undefined) return sizes
+  return [...sizes.flatMap((one) => [`${quality}:${one}`, `${one}:${quality}`]), ...sizes, quality]
+}
+
+const readText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== 'auto' ? value : undefined

@@ -1,0 +1,113 @@
+import type { VendorContext } from '../kind-forms.ts'
+import type { ImageRequest } from './image.ts'
+
+export interface PixelSize {
+  width: number
+  height: number
+}
+
+/** The names of sizes, from small to large. */
+export const TIERS = ['512', '1K', '2K', '4K'] as const
+export type Tier = (typeof TIERS)[number]
+
+const MAX_MEGAPIXELS: Readonly<Record<Tier, number>> = {
+  '512': 0.4,
+  '1K': 1.6,
+  '2K': 6,
+  '4K': Number.POSITIVE_INFINITY,
+}
+
+/** Returns the tier of a size in pixels. */
+export const getTier = ({ width, height }: PixelSize): Tier =>
+  TIERS.find((tier) => (width * height) / 1_000_000 <= MAX_MEGAPIXELS[tier]) ?? '4K'
+
+/** Parses a tier's name. */
+export const parseTier = (text: string | undefined): Tier | undefined =>
+  TIERS.find((tier) => tier === text?.toUpperCase())
+
+/** Parses a size such as `1536x1024`. */
+export function parsePixels(text: string | undefined): PixelSize | undefined {
+  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text ?? '') ?? []
+  return width === undefined ? undefined : { width: Number(width), height: Number(height) }
+}
+
+/** The ratios that most vendors support. */
+export const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
+
+/** Parses a ratio such as `16:9`; `undefined` if the text isn't one. */
+export function parseRatio(text: string): number | undefined {
+  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(text) ?? []
+  const ratio = Number(width) / Number(height)
+  return Number.isFinite(ratio) && ratio > 0 ? ratio : undefined
+}
+
+/** Finds the closest ratio, by the distance of the logarithms. */
+export function findNearestRatio(ratio: number, ratios: readonly string[] = RATIOS): string {
+  const distance = (name: string) => Math.abs(Math.log(ratio) - Math.log(parseRatio(name) ?? 1))
+  return ratios.reduce((best, name) => (distance(name) < distance(best) ? name : best))
+}
+
+/** Notes a ratio that conflicts with the size, which takes precedence. */
+export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
+  const ratio = parseRatio(aspectRatio)
+  if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
+}
+
+/** 1920x1088 counts as 16:9. */
+const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.02
+
+/** Chooses a ratio and a tier for vendors that don't support pixels. Notes deviations from the request. */
+export function chooseShape(
+  request: ImageRequest,
+  context: VendorContext,
+  { ratios = RATIOS, tiers = TIERS }: { ratios?: readonly string[]; tiers?: readonly Tier[] } = {},
+): { ratio?: string; tier?: Tier } {
+  const { size, aspectRatio, tier } = request
+  const { warnings } = context
+  noteRatioConflict(request, context)
+  const wanted = size ? size.width / size.height : aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
+  const wantedTier = tier ?? (size && getTier(size))
+  const ratio = wanted === undefined ? undefined : findNearestRatio(wanted, ratios)
+  const taken = wantedTier && findNearestTier(wantedTier, tiers)
+  const isExact = wanted === undefined || isNear(parseRatio(ratio ?? '') ?? 0, wanted)
+  if (!isExact) warnings.noteChanged(size ? 'size' : 'aspect_ratio', 'replaced')
+  else if (taken !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
+  return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
+}
+
+/** Returns the tier, else the next smaller one, else the smallest. */
+function findNearestTier(wanted: Tier, tiers: readonly Tier[]): Tier | undefined {
+  const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(wanted))
+  return smaller.at(-1) ?? tiers[0]
+}
+
+/** The edge of a square, in pixels. */
+const EDGES: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2_048, '4K': 4_096 }
+
+/** Chooses pixels, in multiples of `step`, for vendors that only support pixels; `undefined` if the request has no size. */
+export function choosePixels(
+  request: ImageRequest,
+  context: VendorContext,
+  { step, least = step, most }: { step: number; least?: number; most: number },
+): PixelSize | undefined {
+  const { size, aspectRatio, tier } = request
+  const { warnings } = context
+  noteRatioConflict(request, context)
+  const ratio = aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
+  if (!size && ratio === undefined && !tier) return undefined
+  const edge = EDGES[tier ?? '1K']
+  const wanted = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
+  const scale = Math.min(1, most / Math.max(wanted.width, wanted.height))
+  const rounded = (pixels: number) => Math.max(least, Math.round((pixels * scale) / step) * step)
+  const taken = { width: rounded(wanted.width), height: rounded(wanted.height) }
+  if (!size && tier && getTier(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
+  if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
+  return taken
+}
+
+/** Writes a size such as `1536x1024`, for vendors that only support pixels; `undefined` if the request has no size. */
+export function chooseSizeText(request: ImageRequest, context: VendorContext): string | undefined {
+  if (request.size) noteRatioConflict(request, context)
+  const pixels = request.size ?? choosePixels(request, context, { step: 16, most: 3_840 })
+  return pixels && `${pixels.width}x${pixels.height}`
+}

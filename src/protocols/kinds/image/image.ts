@@ -1,0 +1,128 @@
+import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import type { EmbeddedError } from '../../formats/format.ts'
+import type { Division, KindResponse, VendorContext, VendorForm } from '../kind-forms.ts'
+import type { PixelSize, Tier } from './image-sizes.ts'
+
+/** An image in a request: its bytes or its https URL. */
+export type InputImage =
+  | { bytes: Uint8Array; type: string; fileName?: string | undefined; url?: undefined }
+  | { url: string }
+
+/** An image request, independent of the client's form. */
+export interface ImageRequest {
+  prompt: string
+  /** The number of images, at least one. */
+  count: number
+  /** Absent: `auto`, or from ratio and tier. */
+  size?: PixelSize | undefined
+  /** Such as `16:9`. */
+  aspectRatio?: string | undefined
+  tier?: Tier | undefined
+  /** Images to edit or to use as references, in the client's order. Without any, the output only depends on the prompt. */
+  inputImages: readonly InputImage[]
+  /** Its transparent areas are the parts of the first image to edit. */
+  mask?: InputImage | undefined
+  /** A copy of the image on which the changes are drawn. */
+  markup?: InputImage | undefined
+  /** Whether the request is a form in which each image is a file. */
+  isForm: boolean
+  /** Whether the client wants URLs instead of base64. */
+  wantsUrl: boolean
+  /** All other body fields, by OpenAI's names. */
+  options: JsonObject
+}
+
+/** An image in a response. */
+export interface OutputImage {
+  base64?: string | undefined
+  url?: string | undefined
+  /** The media type, if the vendor reports it. */
+  type?: string | undefined
+  revisedPrompt?: string | undefined
+}
+
+/** An image response, independent of the vendor's form. */
+export interface ImageResponse extends KindResponse {
+  images: readonly OutputImage[]
+  /** Facts that the vendor reports about all images, by OpenAI's names: `quality`, `background`. */
+  facts?: JsonObject | undefined
+}
+
+export type ImageVendor = VendorForm<ImageRequest, ImageResponse>
+
+/** Vendors that return one image per call get several calls. */
+export const imageDivision: Division<ImageRequest, ImageResponse> = {
+  countEntries: ({ count }) => count,
+  slice: (request, start, end) => ({ ...request, count: end - start }),
+  join: (responses) => ({ ...responses[0], images: responses.flatMap(({ images }) => images) }),
+  isPartial: true,
+}
+
+/** Parses a data URL or an https URL; `undefined` for anything else. */
+export function parseImageUrl(text: string): InputImage | undefined {
+  const [, type = 'image/png', data] = DATA_URL.exec(text) ?? []
+  if (data !== undefined) {
+    try {
+      return { bytes: fromBase64(data), type: type.toLowerCase() }
+    } catch {
+      return undefined
+    }
+  }
+  return URL.canParse(text) && new URL(text).protocol === 'https:' ? { url: text } : undefined
+}
+
+const DATA_URL = /^data:(image\/[\w.+-]+)?;base64,([A-Za-z\d+/=_-]+)$/
+
+/** Returns the image's own URL or a data URL. */
+export const toImageUrl = (picture: InputImage): string =>
+  picture.url ?? ('bytes' in picture ? `data:${picture.type};base64,${toBase64(picture.bytes)}` : '')
+
+/** Returns an image's bytes, for vendors that don't accept URLs. Rejects a URL if the gateway doesn't fetch images. */
+export function getImageBytes(
+  picture: InputImage,
+  { warnings, fetchedImages }: VendorContext,
+): { bytes: Uint8Array; type: string } {
+  if ('bytes' in picture) return picture
+  const found = fetchedImages?.get(picture.url)
+  if (found) return found
+  return warnings.refuse('image', 'the target does not accept image URLs. Send the image itself or a data URL.')
+}
+
+/** Picks the options that a vendor supports. Drops all others with a warning, except stream options and `auto`. */
+export function pickOptions(
+  { options }: ImageRequest,
+  takes: readonly string[],
+  { warnings }: VendorContext,
+): JsonObject {
+  for (const [name, value] of Object.entries(options))
+    if (!takes.includes(name) && !STREAM_OPTIONS.has(name) && value !== 'auto') warnings.noteDropped(name)
+  return Object.fromEntries(Object.entries(options).filter(([name]) => takes.includes(name)))
+}
+
+/** Without support for these, the client gets the whole image as the only event. */
+const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
+
+/** The error if the vendor's content filter rejected the prompt. It is the request's fault, not the provider's. */
+const message = "The provider's content filter blocked the request."
+export const FILTERED: EmbeddedError = {
+  status: 400,
+  message,
+  error: { message, type: 'invalid_request_error', code: 'content_policy_violation' },
+}
+
+/** Rejects masks, because without support for them the whole image would change. */
+export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorContext): void {
+  const why = 'the target cannot edit only part of an image.'
+  if (mask) warnings.refuse('mask', why)
+  if (markup) warnings.refuse('markup', why)
+}
+
+/** Rejects more input images than the target supports. */
+export function limitInputImages({ inputImages }: ImageRequest, most: number, { warnings }: VendorContext): void {
+  if (inputImages.length <= most) return
+  warnings.refuse(
+    'image',
+    most === 0 ? 'the target does not accept images.' : `the target accepts at most ${most} images.`,
+  )
+}

@@ -1,0 +1,75 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import type { JobState } from '../../kind-forms.ts'
+import { type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import { choosePixels, chooseShape } from '../image-sizes.ts'
+
+/** Black Forest Labs responds with a job and its polling URL. https://docs.bfl.ml */
+export const bfl: ImageVendor = {
+  name: 'bfl',
+  providers: ['bfl'],
+  baseUrl: 'https://api.bfl.ai/v1',
+  keyHeader: 'x-key',
+  getMaxEntries: () => 1,
+  writeRequest(request, context) {
+    const { prompt, inputImages, mask, markup } = request
+    const { model } = context.target
+    const isFill = model.includes('fill')
+    if (!isFill || markup) rejectMask(request, context)
+    limitInputImages(request, EDIT_MODELS.test(model) ? 8 : 1, context)
+    const { moderation, ...options } = pickOptions(request, OPTIONS, context)
+    const [first, ...others] = inputImages.map(toPlainUrl)
+    const shape = RATIO_MODELS.test(model)
+      ? {
+          aspect_ratio: chooseShape(request, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] }).ratio,
+        }
+      : choosePixels(request, context, { step: 16, least: 256, most: 2_048 })
+    return {
+      path: `/${pathSegment(model)}`,
+      body: {
+        prompt,
+        ...shape,
+        ...options,
+        ...(moderation === 'low' && { safety_tolerance: 5 }),
+        ...(first !== undefined && {
+          [isFill ? 'image' : EDIT_MODELS.test(model) ? 'input_image' : 'image_prompt']: first,
+        }),
+        ...Object.fromEntries(others.map((address, at) => [`input_image_${at + 2}`, address])),
+        ...(mask && { mask: toPlainUrl(mask) }),
+      },
+    }
+  },
+  readResponse({ polling_url: polling, result, cost }) {
+    const { sample } = isObject(result) ? result : {}
+    const isDone = typeof sample === 'string'
+    if (!isDone && typeof polling !== 'string') return 'its job URL'
+    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // a credit is a cent
+    const usage = { inputTokens: 0, outputTokens: 0, units: { image: isDone ? 1 : 0 }, ...costUsd }
+    return { images: isDone ? [{ url: sample }] : [], usage }
+  },
+  job: {
+    domain: 'bfl.ai',
+    findJob: ({ polling_url: url, result, cost }) =>
+      typeof url === 'string' && !isObject(result) ? { url, kept: { cost } } : undefined,
+    readState: readJobState,
+  },
+}
+
+const OPTIONS = [
+  ...['seed', 'prompt_upsampling', 'safety_tolerance', 'raw', 'output_format', 'moderation', 'steps', 'guidance'],
+]
+
+/** Models that edit images, and models that have a ratio instead of pixels. */
+const EDIT_MODELS = /^flux-(?:2|kontext)/
+const RATIO_MODELS = /kontext|ultra/
+
+/** Returns a URL, or base64 without the data URL prefix. */
+const toPlainUrl = (picture: Parameters<typeof toImageUrl>[0]): string =>
+  toImageUrl(picture).replace(/^data:[^,]*,/, '')
+
+/** Reads a job's state. An unknown state counts as open. */
+export function readJobState({ status }: JsonObject): JobState {
+  if (status === 'Ready') return 'done'
+  if (status === 'Request Moderated' || status === 'Content Moderated') return 'refused'
+  return status === 'Error' || status === 'Failed' || status === 'Task not found' ? 'failed' : 'open'
+}

@@ -1,0 +1,71 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { pathSegment } from '../../../../lib/urls.ts'
+import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
+import {
+  FILTERED,
+  type ImageVendor,
+  limitInputImages,
+  type OutputImage,
+  pickOptions,
+  rejectMask,
+  toImageUrl,
+} from '../image.ts'
+import { chooseShape } from '../image-sizes.ts'
+import { readJobState } from './bfl-image.ts'
+
+/**
+ * https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt. Models of the Kontext family respond with a job, which is polled
+ * below the same URL.
+ */
+export const fireworks: ImageVendor = {
+  name: 'fireworks',
+  providers: ['fireworks'],
+  getMaxEntries: () => 1,
+  bytesAs: 'base64',
+  writeRequest(request, context) {
+    rejectMask(request, context)
+    const { model } = context.target
+    const isKontext = KONTEXT.test(model)
+    limitInputImages(request, isKontext ? 1 : 0, context)
+    const options = pickOptions(request, isKontext ? [...OPTIONS, ...KONTEXT_OPTIONS] : OPTIONS, context)
+    const { ratio } = chooseShape(request, context, { tiers: ['1K'] })
+    const [picture] = request.inputImages
+    return {
+      path: `/workflows/${model.split('/').map(pathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,
+      headers: { accept: 'application/json' },
+      body: {
+        prompt: request.prompt,
+        ...(ratio !== undefined && { aspect_ratio: ratio }),
+        ...options,
+        ...(picture && { input_image: toImageUrl(picture) }),
+      },
+    }
+  },
+  readResponse(json) {
+    const images = readImages(json)
+    if (images.length === 0 && typeof json.request_id !== 'string') return 'an image'
+    return { images, usage: { inputTokens: 0, outputTokens: 0, units: { image: images.length } } }
+  },
+  findError: ({ error, finishReason }) =>
+    error ? readEmbeddedError(error) : finishReason === 'CONTENT_FILTERED' ? FILTERED : undefined,
+  job: {
+    findJob: ({ request_id: id }, submitted) =>
+      typeof id === 'string' ? { url: `${submitted}/get_result`, body: { id } } : undefined,
+    readState: readJobState,
+  },
+}
+
+const KONTEXT = /kontext/
+const OPTIONS = ['seed', 'guidance_scale', 'num_inference_steps']
+const KONTEXT_OPTIONS = ['output_format', 'prompt_upsampling', 'safety_tolerance']
+
+/** Reads `base64`, with or without a data URL prefix, or the URL of a finished job. */
+function readImages({ base64, type, result }: JsonObject): OutputImage[] {
+  const { sample } = isObject(result) ? result : {}
+  if (typeof sample === 'string' && sample.startsWith('https:')) return [{ url: sample }]
+  return [base64, sample].flat().flatMap((one) => {
+    if (typeof one !== 'string' || one === '') return []
+    const [, own = type, data = one] = /^data:([\w/.+-]+);base64,(.+)$/s.exec(one) ?? []
+    return [{ base64: data, ...(typeof own === 'string' && { type: own }) }]
+  })
+}

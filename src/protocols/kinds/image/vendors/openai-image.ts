@@ -1,0 +1,168 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { type FormPart, isFile } from '../../../../lib/multipart.ts'
+import type { PassThrough, VendorContext, VendorForm, VendorRequest } from '../../kind-forms.ts'
+import { getFormModel } from '../../prepare-parts.ts'
+import { getImageBytes, type ImageRequest, type ImageResponse, type InputImage, pickOptions } from '../image.ts'
+import { readImageHeader } from '../image-header.ts'
+import { createImageStream, type ImageChunk, readImageFacts, readImageUsage } from '../image-pieces.ts'
+import { chooseShape, chooseSizeText } from '../image-sizes.ts'
+
+type StreamingVendor = VendorForm<ImageRequest, ImageResponse, ImageChunk>
+
+const GENERATIONS = '/images/generations'
+const EDITS = '/images/edits'
+
+const OPTIONS = [
+  ...['quality', 'background', 'output_format', 'output_compression', 'moderation', 'stream', 'partial_images'],
+  ...['user', 'safety_identifier', 'input_fidelity', 'complexity', 'svg', 'style'],
+]
+
+const createStream = ({ options, count }: ImageRequest) =>
+  options.stream === true ? createImageStream(count) : undefined
+
+const createPassThrough = (client: string, path: string): PassThrough<ImageRequest> => ({
+  client,
+  path: () => path,
+  createStream,
+})
+
+const isPlainRequest = ({ tier, aspectRatio, inputImages }: ImageRequest) =>
+  !tier && aspectRatio === undefined && inputImages.length === 0
+
+/** Whether a form can pass through. JSON is converted to a form. */
+const isPlainForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !tier && aspectRatio === undefined
+
+/** Gives pictures OpenAI's field names for one and for several, and file names and types that match their content. */
+function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest): FormPart[] {
+  return parts.map((part) => {
+    if (!isFile(part)) return part
+    const [own = ''] = part.name.split('[', 1)
+    const single = own === 'image' ? part.name : 'image'
+    const name = IMAGE_FIELDS.has(own) ? (inputImages.length > 1 ? 'image[]' : single) : own
+    const { type = part.type } = readImageHeader(part.bytes) ?? {}
+    const isNamed = part.fileName !== undefined && /\.(?:png|jpe?g|webp|gif)$/i.test(part.fileName)
+    return { ...part, name, type, fileName: isNamed ? part.fileName : undefined }
+  })
+}
+
+const IMAGE_FIELDS: ReadonlySet<string> = new Set(['image', 'images', 'input_references'])
+
+/** All OpenAI-compatible servers. */
+export const compatible: StreamingVendor = {
+  name: 'compatible',
+  needsImageBytes: true,
+  passThrough: [
+    { ...createPassThrough('generate', GENERATIONS), accepts: ({ inputImages }) => inputImages.length === 0 },
+    { ...createPassThrough('edit', EDITS), accepts: ({ isForm }) => isForm, rewriteForm: normalizeForm },
+  ],
+  createStream,
+  writeRequest: (request, context) => writeOpenaiRequest(request, context, { takes: undefined }),
+  readResponse: (json) => readOpenaiResponse(json),
+}
+
+/** OpenAI, also on Azure. Its models don't support `response_format`, and reject unknown fields. */
+export const openai: StreamingVendor = {
+  ...compatible,
+  name: 'openai',
+  providers: ['openai', 'azure'],
+  passThrough: [
+    {
+      ...createPassThrough('generate', GENERATIONS),
+      accepts: isPlainRequest,
+      getExcludedFields: excludeResponseFormat,
+    },
+    {
+      ...createPassThrough('edit', EDITS),
+      accepts: isPlainForm,
+      rewriteForm: normalizeForm,
+      getExcludedFields: excludeResponseFormat,
+    },
+  ],
+  writeRequest: (request, context) => writeOpenaiRequest(request, context, { takes: OPTIONS }),
+}
+
+/** OpenAI always returns base64. */
+function excludeResponseFormat({ wantsUrl }: ImageRequest, { warnings }: VendorContext): readonly string[] {
+  if (wantsUrl) warnings.noteDropped('response_format')
+  return ['response_format']
+}
+
+/** Writes JSON, or a form if there are input images. `takes`: the supported options; `undefined`: all. */
+function writeOpenaiRequest(
+  request: ImageRequest,
+  context: VendorContext,
+  { takes }: { takes: readonly string[] | undefined },
+): VendorRequest {
+  const { prompt, count, wantsUrl, inputImages, mask, markup } = request
+  const options = takes ? pickOptions(request, takes, context) : request.options
+  if (takes && wantsUrl) context.warnings.noteDropped('response_format')
+  const isOld =
+    takes !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
+  const size = isOld ? chooseOldSize(request, context) : chooseSizeText(request, context)
+  const body: JsonObject = {
+    model: context.target.model,
+    prompt,
+    ...(count !== 1 && { n: count }),
+    ...(size !== undefined && { size }),
+    ...(!takes && wantsUrl && { response_format: 'url' }),
+    ...options,
+  }
+  if (inputImages.length === 0) return { path: GENERATIONS, body }
+  const file = (name: string, picture: InputImage): FormPart => ({
+    name,
+    fileName: undefined,
+    ...getImageBytes(picture, context),
+  })
+  return {
+    path: EDITS,
+    form: [
+      ...Object.entries({ ...body, model: getFormModel(context.target) }).map(([name, value]) => ({
+        name,
+        value: typeof value === 'object' ? JSON.stringify(value) : String(value),
+      })),
+      ...inputImages.map((picture) => file(inputImages.length === 1 ? 'image' : 'image[]', picture)),
+      ...(mask ? [file('mask', mask)] : []),
+      ...(markup ? [file('markup', markup)] : []),
+    ],
+  }
+}
+
+/** The sizes of models before gpt-image-2, by their ratios. */
+const OLD_SIZES = new Map([
+  ['1:1', '1024x1024'],
+  ['3:2', '1536x1024'],
+  ['2:3', '1024x1536'],
+])
+
+function chooseOldSize(request: ImageRequest, context: VendorContext): string | undefined {
+  const { ratio } = chooseShape(request, context, { ratios: [...OLD_SIZES.keys()], tiers: ['1K'] })
+  return OLD_SIZES.get(ratio ?? '')
+}
+
+/** Reads a response of OpenAI's API, or returns what it lacks. */
+export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
+  const { data, usage, model } = json
+  if (!Array.isArray(data)) return 'images'
+  const images = data.flatMap((one) => {
+    if (!isObject(one)) return []
+    const { b64_json: base64, url, media_type: type, revised_prompt: revisedPrompt } = one
+    const hasBase64 = typeof base64 === 'string' && base64 !== ''
+    const hasUrl = typeof url === 'string' && url !== ''
+    if (!hasBase64 && !hasUrl) return []
+    return [
+      {
+        ...(hasBase64 && { base64 }),
+        ...(hasUrl && { url }),
+        ...(typeof type === 'string' && { type }),
+        ...(typeof revisedPrompt === 'string' && { revisedPrompt }),
+      },
+    ]
+  })
+  if (images.length === 0) return 'any image'
+  return {
+    images,
+    facts: readImageFacts(json),
+    ...(typeof model === 'string' && { model }),
+    usage: readImageUsage(usage, images.length),
+  }
+}

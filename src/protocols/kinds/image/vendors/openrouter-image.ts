@@ -1,0 +1,39 @@
+import type { VendorForm } from '../../kind-forms.ts'
+import { type ImageRequest, type ImageResponse, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import { createImageStream, type ImageChunk } from '../image-pieces.ts'
+import { noteRatioConflict } from '../image-sizes.ts'
+import { readOpenaiResponse } from './openai-image.ts'
+
+/** https://openrouter.ai/docs/guides/overview/multimodal/image-generation. Edits use the same endpoint, with references. */
+export const openrouter: VendorForm<ImageRequest, ImageResponse, ImageChunk> = {
+  name: 'openrouter',
+  providers: ['openrouter'],
+  createStream: ({ options, count }) => (options.stream === true ? createImageStream(count) : undefined),
+  writeRequest(request, context) {
+    const { prompt, count, size, tier, aspectRatio, inputImages, wantsUrl } = request
+    rejectMask(request, context)
+    noteRatioConflict(request, context)
+    if (wantsUrl) context.warnings.noteDropped('response_format')
+    return {
+      path: '/images',
+      body: {
+        model: context.target.model,
+        prompt,
+        ...(count > 1 && { n: count }),
+        ...(size && { size: `${size.width}x${size.height}` }),
+        ...(!size && tier && { resolution: tier }),
+        ...(!size && aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+        ...pickOptions(request, OPTIONS, context),
+        ...(inputImages.length > 0 && {
+          input_references: inputImages.map((picture) => ({
+            type: 'image_url',
+            image_url: { url: toImageUrl(picture) },
+          })),
+        }),
+      },
+    }
+  },
+  readResponse: (json) => readOpenaiResponse(json),
+}
+
+const OPTIONS = ['quality', 'background', 'output_format', 'output_compression', 'seed', 'stream', 'user']

@@ -1,0 +1,32 @@
+import { type ImageVendor, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import { choosePixels } from '../image-sizes.ts'
+import { readOpenaiResponse } from './openai-image.ts'
+
+/** https://docs.together.ai/reference/post-images-generations */
+export const together: ImageVendor = {
+  name: 'together',
+  providers: ['together'],
+  writeRequest(request, context) {
+    const { prompt, count, inputImages, wantsUrl } = request
+    rejectMask(request, context)
+    const { moderation, ...options } = pickOptions(request, OPTIONS, context)
+    const [image, ...others] = inputImages.map(toImageUrl)
+    return {
+      path: '/images/generations',
+      body: {
+        model: context.target.model,
+        prompt,
+        n: count,
+        response_format: wantsUrl ? 'url' : 'base64',
+        ...choosePixels(request, context, { step: 16, most: 2_048 }),
+        ...options,
+        ...(moderation === 'low' && { disable_safety_checker: true }),
+        ...(image !== undefined && others.length === 0 && { image_url: image }),
+        ...(image !== undefined && others.length > 0 && { reference_images: [image, ...others] }),
+      },
+    }
+  },
+  readResponse: (json) => readOpenaiResponse(json),
+}
+
+const OPTIONS = ['seed', 'negative_prompt', 'steps', 'guidance_scale', 'output_format', 'moderation']

@@ -1,0 +1,44 @@
+import { isObject } from '../../../../lib/json.ts'
+import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
+import { FILTERED, type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
+import { chooseShape } from '../image-sizes.ts'
+import { readOpenaiResponse } from './openai-image.ts'
+
+/** https://docs.x.ai/docs/guides/image-generations. Edits are JSON, too. */
+export const xai: ImageVendor = {
+  name: 'xai',
+  providers: ['xai'],
+  getMaxEntries: () => 10,
+  writeRequest(request, context) {
+    const { prompt, count, inputImages, wantsUrl } = request
+    rejectMask(request, context)
+    limitInputImages(request, 3, context)
+    const options = pickOptions(request, ['quality', 'output_format', 'user'], context)
+    const { ratio, tier } = chooseShape(request, context, { tiers: ['1K', '2K'] })
+    const images = inputImages.map((picture) => ({ url: toImageUrl(picture), type: 'image_url' }))
+    return {
+      path: images.length > 0 ? '/images/edits' : '/images/generations',
+      body: {
+        model: context.target.model,
+        prompt,
+        n: count,
+        response_format: wantsUrl ? 'url' : 'b64_json',
+        ...(ratio !== undefined && { aspect_ratio: ratio }),
+        ...(tier && { resolution: tier.toLowerCase() }),
+        ...options,
+        ...(images.length === 1 && { image: images[0] }),
+        ...(images.length > 1 && { images }),
+      },
+    }
+  },
+  readResponse(json) {
+    const { data } = json
+    return readOpenaiResponse({ ...json, data: Array.isArray(data) ? data.filter((one) => !isRefused(one)) : data })
+  },
+  findError({ error, data }) {
+    if (error) return readEmbeddedError(error)
+    return Array.isArray(data) && data.length > 0 && data.every(isRefused) ? FILTERED : undefined
+  },
+}
+
+const isRefused = (one: unknown) => isObject(one) && one.respect_moderation === false

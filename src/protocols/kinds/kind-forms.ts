@@ -1,0 +1,340 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { FormFile, FormPart } from '../../lib/multipart.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { FieldNames, ResponseWarnings, Warnings } from '../formats/canonical/canonical-warnings.ts'
+import type { AnswerReader, EmbeddedError, TokenUsage } from '../formats/format.ts'
+import type { ProviderTarget } from '../providers/target.ts'
+
+/** The fields that responses of all kinds share. */
+export interface KindResponse {
+  usage?: TokenUsage | undefined
+  /** The provider's name of the model. */
+  model?: string | undefined
+}
+
+/**
+ * The form of requests and responses that clients of a kind use. All forms of the kind are translated to and from `Req`, `Res`, and the chunks of a
+ * stream.
+ */
+export interface ClientForm<Req, Res, Chunk = never> {
+  /** The client's names for the fields of `Req`, used in warnings and errors. */
+  readonly fieldNames?: FieldNames
+  /** Reads a request. Throws `INVALID_REQUEST` (`warnings.refuse`), which names the malformed field. */
+  read(body: JsonObject, context: ClientReadContext): Req
+  /** Writes a whole response: an object as JSON, a string as plain text. */
+  write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
+  /** The content type of a whole response; default: `application/json`. */
+  getContentType?(request: Req): string
+  /** Creates the writer of a response in events or bytes; absent or `undefined`: `write` writes it whole. */
+  createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
+}
+
+/** Writes one response in chunks. */
+export interface ClientStream<Res, Chunk> {
+  /** `vendorType`: the content type of a vendor's response in bytes. */
+  getContentType(vendorType?: string): string
+  /** Returns `undefined` for a chunk that isn't sent. */
+  writeChunk(chunk: Chunk): Uint8Array | undefined
+  /** Returns the bytes that follow the last chunk. */
+  writeEnd(usage: TokenUsage | undefined): Uint8Array | undefined
+  splitResponse(response: Res): readonly Chunk[]
+  /** Whether the client reads events. An error is then sent as an event; otherwise the connection is aborted. */
+  readonly isEvents: boolean
+}
+
+/** The content of an event, or of some bytes, in a vendor's stream. */
+export interface StreamContent<Chunk> {
+  /** The first chunk commits the response: no other target is tried after it. */
+  chunks?: readonly Chunk[]
+  usage?: TokenUsage | undefined
+  error?: EmbeddedError | undefined
+  isLast?: boolean
+}
+
+/** Reads the stream of one response. `acceptsType`: whether a content type means content, and not an error as text. */
+export type VendorStream<Chunk> =
+  | { readonly framing: 'events'; read(event: SseEvent): StreamContent<Chunk> }
+  | {
+      readonly framing: 'bytes'
+      acceptsType(contentType: string): boolean
+      read(bytes: Uint8Array): StreamContent<Chunk>
+    }
+
+export interface ClientReadContext {
+  /** Collects the fields that the target doesn't get. In strict mode, a dropped field is rejected. */
+  warnings: Warnings
+  /** A request header. Some clients show by one which form they expect. */
+  header(name: string): string | undefined
+  /** The files of a form. */
+  files: readonly FormFile[]
+  /** Epoch seconds. */
+  now: number
+}
+
+export interface ClientWriteContext<Req> {
+  request: Req
+  /** Collects the parts of the response that the client doesn't get. */
+  warnings: ResponseWarnings
+  /** The provider's id. */
+  provider: string
+  /** The provider's name of the model or, if the response has none, the target's. */
+  model: string
+  /** Epoch seconds. */
+  now: number
+  newId(): string
+  /** Lists the parts of the request that the target doesn't get, such as `dropped:seed`. */
+  listLosses(): readonly string[]
+  describe?: KindCall['describe']
+}
+
+/** A vendor's form of requests and responses of a kind. */
+export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
+  /** The form's name, which a connection can have as its `format` (`vendorForms` in src/types/unions.ts). */
+  readonly name: string
+  /** The ids of the providers that use this form. */
+  readonly providers?: readonly string[]
+  /** Whether a target uses this form, if its provider's id doesn't decide that. */
+  matches?(target: ProviderTarget): boolean
+  /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
+  readonly baseUrl?: string
+  /** Returns the base URL for the form's paths from the connection's; default: the same. */
+  adaptBaseUrl?(baseUrl: string): string
+  /** The header for the credential, in lower case; default: the one of the provider or its format. */
+  readonly keyHeader?: string
+  /** The vendor doesn't accept image URLs. The gateway fetches the images. */
+  readonly needsImageBytes?: true
+  /** The most entries in one call; default: no limit. Larger requests are divided. */
+  getMaxEntries?(target: ProviderTarget): number
+  /** The most tokens of all entries in one call; default: no limit. Larger requests are divided. */
+  getMaxTokens?(target: ProviderTarget): number
+  /** The clients whose requests are passed through. */
+  readonly passThrough?: readonly PassThrough<Req>[]
+  /** Writes a request. Notes unsupported fields (`warnings.noteDropped`) or rejects them. */
+  writeRequest(request: Req, context: VendorContext): VendorRequest
+  /** Reads a response. Returns what is missing from a body that isn't one, in words: "an embedding for each input". */
+  readResponse(json: JsonObject, request: Req): Res | string
+  /** The field that holds a response that is an array. */
+  readonly arraysAs?: string
+  /** The field that holds a response that is plain text. */
+  readonly textAs?: string
+  /** The field that holds a whole response in bytes (image or audio), in base64. Its media type is in `type`. */
+  readonly bytesAs?: string
+  /** For vendors that respond with a job, which is polled until it is done. */
+  readonly job?: JobForm
+  /** Creates the reader for the stream that this request returns; absent or `undefined`: the response isn't streamed. */
+  createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
+  /** The client's content type for a response in bytes. `vendorType`: the vendor's, if its response is in bytes, too. */
+  getContentType?(request: Req, vendorType: string | undefined): string | undefined
+  /** Reads the usage from response headers, for vendors whose bodies don't report it. */
+  readHeaderUsage?(header: (name: string) => string | undefined): TokenUsage | undefined
+  /** Finds the error in a response with status 200; default: the one in its field `error`. */
+  findError?(json: JsonObject, request: Req): EmbeddedError | undefined
+}
+
+/** The state of a job. `refused`: by a content filter. */
+export type JobState = 'open' | 'done' | 'failed' | 'refused'
+
+/** How to poll a job for its result. */
+export interface JobForm {
+  /**
+   * The vendor's domain. A request to an https URL in it also gets the credential, if the job was started there. Default: only URLs of the same origin
+   * get it.
+   */
+  readonly domain?: string
+  /** Finds where to poll the job, in the response of `requestUrl`; `undefined` if the response isn't a job. */
+  findJob(json: JsonObject, requestUrl: string): JobPoll | undefined
+  /** Reads the state from the response to a poll. That response is the result when the job is done. */
+  readState(json: JsonObject): JobState
+}
+
+export interface JobPoll {
+  url: string
+  /** The body of a `POST`; absent: a `GET`. */
+  body?: JsonObject
+  /** Fields of the first response that are added to the result. */
+  kept?: JsonObject
+}
+
+/** Functions that complete a provider's response. */
+export interface CompletionTools {
+  requestUrl: string
+  /** Resolves to a job's result. Rejects if the job fails, is refused, takes too long, or isn't at a URL of the vendor. */
+  awaitJob(poll: JobPoll, job: JobForm): Promise<JsonObject>
+  /** Fetches an image without a credential; `undefined` if its URL isn't public or the download fails. */
+  download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
+}
+
+/** How requests pass through to a vendor that uses the client's form. */
+export interface PassThrough<Req> {
+  /** The name of the client's form. */
+  readonly client: string
+  path(target: ProviderTarget): string
+  /** The body fields of which one holds the entries; absent: a request that must be divided is translated. */
+  readonly listFields?: readonly string[]
+  /** Whether the request may pass through to this target; default: always. */
+  accepts?(request: Req, target: ProviderTarget): boolean
+  /** The body fields that the target doesn't know and that don't affect the response. */
+  getExcludedFields?(request: Req, context: VendorContext): readonly string[]
+  /** Fields that replace those of the same names, and come first in the body. */
+  getAddedFields?(request: Req, context: VendorContext): JsonObject
+  /** Rewrites the parts of a form; default: unchanged. */
+  rewriteForm?(parts: readonly FormPart[], request: Req): readonly FormPart[]
+  /** Reads the text of a response without parsing all of it, if the client can get the text unchanged. */
+  skim?(text: string, request: Req): JsonObject | undefined
+  /** Rewrites the response for the client; `undefined`: the client gets the same bytes. */
+  rewriteResponse?(json: JsonObject, request: Req): JsonObject | undefined
+  /** Creates the reader for a stream whose bytes the client gets unchanged. */
+  createStream?(request: Req): VendorStream<unknown> | undefined
+}
+
+export interface VendorContext {
+  target: ProviderTarget
+  /** The client's body. */
+  body: JsonObject
+  fetchedImages?: FetchedImages | undefined
+  /** The parts of the client's form; `undefined` if its body was JSON. */
+  form: readonly FormPart[] | undefined
+  warnings: Warnings
+}
+
+/** Images by their URLs. */
+export type FetchedImages = ReadonlyMap<string, { bytes: Uint8Array; type: string }>
+
+/** A request to a vendor, without base URL and credential. */
+export interface VendorRequest {
+  /** Below the base URL. */
+  path: string
+  /** Undefined fields are left out, and arrays repeat the field. */
+  query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+  /** Default: `POST`. */
+  method?: 'GET'
+  /** In lower case. */
+  headers?: Readonly<Record<string, string>>
+  body?: JsonObject
+  /** Replaces `body` with a form, whose files are sent last. */
+  form?: readonly FormPart[]
+  /** Replaces `body` with bytes of this content type. */
+  bytes?: { type: string; bytes: Uint8Array }
+  /** The cloud service, if it isn't the one for chat: `bedrock-agent-runtime`. */
+  service?: string
+}
+
+/** How to divide requests with more entries than a vendor accepts in one call. */
+export interface Division<Req, Res extends KindResponse> {
+  countEntries(request: Req): number
+  /** Counts at least as many tokens for an entry as the vendor; absent: entries have no tokens. */
+  countTokens?(request: Req, entry: number): number
+  /** Returns the request for the entries from `start` up to, but not including, `end`. */
+  slice(request: Req, start: number, end: number): Req
+  /** Joins the responses to the parts, in their order. The usage is added up elsewhere. */
+  join(responses: readonly Res[]): Res
+  /** Successful parts count even if others fail; default: all fail. */
+  readonly isPartial?: true
+  /**
+   * Creates a check that gets the response to each part in turn. It returns what a response lacks in comparison with the earlier ones, in words, or
+   * `undefined`.
+   */
+  createCheck?(): (response: Res) => string | undefined
+}
+
+/** Defines the forms of a kind. */
+export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
+  readonly clients: Readonly<Record<string, ClientForm<Req, Res, Chunk>>>
+  /** A target uses the first form that matches. */
+  readonly vendors: readonly VendorForm<Req, Res, Chunk>[]
+  /** The form for all other targets. */
+  readonly fallback: VendorForm<Req, Res, Chunk>
+  readonly division?: Division<Req, Res>
+  /** Input tokens have a price, so they are estimated if a provider doesn't report them. */
+  readonly estimatesTokens?: true
+  /** Completes a response, such as by downloading its images. */
+  completeResponse?(response: Res, request: Req, tools: CompletionTools): Promise<Res>
+  /** Lists the URLs of images that some vendors need as bytes. */
+  getImageUrls?(request: Req): readonly string[]
+  /** The usage that the request itself shows, for vendors that report none. Its units also count if a vendor reports only tokens. */
+  estimateUsage?(request: Req): TokenUsage | undefined
+  /** Adds the facts that the price of a response depends on. `response`: `undefined` for a stream. */
+  addPriceFacts?(usage: TokenUsage, request: Req, response: Res | undefined): TokenUsage
+  /** The field of a provider's definition with its base URL and key header for this kind. */
+  readonly configField?: 'searchConfig' | 'fetchConfig'
+}
+
+/** A client's request to one target. */
+export interface KindCall {
+  /** The name of the client's form. */
+  client: string
+  body: JsonObject
+  /** The text of the body, with the target's name of the model. */
+  text: string
+  /** The parts of a form. */
+  form: readonly FormPart[] | undefined
+  fetchedImages?: FetchedImages
+  warningsFor(names: FieldNames | undefined): Warnings
+  header(name: string): string | undefined
+  /** Epoch seconds. */
+  now(): number
+  newId(): string
+  /** Describes the target that responded, the earlier attempts, and the cost; absent if the client's format has no place for it. */
+  describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
+}
+
+/** One of the calls for a request. */
+export interface PreparedPart {
+  request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
+  answers: AnswerReader
+  /** Waits for the result of a job, and downloads images that the response only links to. Absent if neither can be needed. */
+  completeResponse?(json: JsonObject, tools: CompletionTools): Promise<JsonObject>
+}
+
+/** A call to a target: its requests, and how to translate the responses for the client. */
+export interface PreparedCall {
+  /** How the vendor's form changes the target's URL and key header. */
+  address: {
+    [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorForm<unknown, KindResponse>[Name] | undefined
+  } & { configField?: KindDefinition<unknown, KindResponse>['configField'] | undefined }
+  /** At least one; several if the request is divided. */
+  parts: readonly PreparedPart[]
+  /** Whether successful parts count even if others fail. */
+  isPartial: boolean
+  isPassThrough: boolean
+  /** Lists the losses of the request and, once the response is written, those of the response. */
+  listLosses(): readonly string[]
+  /** Writes the client's response; `undefined`: the client gets the bytes of the only part. `usage`: of all parts. */
+  writeResponse(
+    responses: readonly JsonObject[],
+    usage: TokenUsage | undefined,
+  ): JsonObject | string | Uint8Array | undefined
+  /** `sentType`: the vendor's content type. */
+  getContentType(sentType: string | undefined, isWhole: boolean): string
+  /** Translates a streamed response; `undefined`: the response isn't streamed. */
+  stream: PreparedStream | undefined
+}
+
+/** Translates a vendor's stream for a client. */
+export interface PreparedStream {
+  readonly framing: 'events' | 'bytes'
+  /** Whether the client reads events. */
+  readonly isEvents: boolean
+  /** Starts the translation of one response. */
+  open(): {
+    read(
+      input: SseEvent | Uint8Array,
+    ): Omit<StreamContent<never>, 'chunks'> & { bytes: readonly Uint8Array[]; hasChunks: boolean }
+    /** Returns the bytes that follow the last input. */
+    end(reported: TokenUsage | undefined): readonly Uint8Array[]
+  }
+  /** Returns the usage that the stream has `reported`, else the one in the headers, else an estimate. */
+  getUsage(reported: TokenUsage | undefined, header: (name: string) => string | undefined): TokenUsage | undefined
+}
+
+/** The forms of a kind, ready for requests. */
+export interface KindForms {
+  /** Throws `INVALID_REQUEST` if the request is malformed or the target doesn't support it. */
+  prepare(call: KindCall, target: ProviderTarget): PreparedCall
+  /** Lists the URLs of images that the target needs as bytes. Throws like `prepare` if the request is malformed. */
+  getImageUrls(call: KindCall, target: ProviderTarget): readonly string[]
+  /** The names of the client forms. */
+  readonly clients: readonly string[]
+  /** The names of the vendor forms. */
+  readonly vendors: readonly string[]
+}

@@ -1,0 +1,79 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { readFields } from '../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { ClientForm } from '../kind-forms.ts'
+import type { ModerationInput, ModerationRequest, ModerationResponse } from './moderation.ts'
+
+/** OpenAI's categories. */
+const CATEGORIES = [
+  'harassment',
+  'harassment/threatening',
+  'hate',
+  'hate/threatening',
+  'illicit',
+  'illicit/violent',
+  'self-harm',
+  'self-harm/intent',
+  'self-harm/instructions',
+  'sexual',
+  'sexual/minors',
+  'violence',
+  'violence/graphic',
+]
+
+/** OpenAI's API. A response only has the categories that its vendor checks. */
+const openai: ClientForm<ModerationRequest, ModerationResponse> = {
+  read(body, { warnings }) {
+    const { model: _, input: __, ...others } = body
+    const input = readFields(body, '', warnings).any('input')
+    return {
+      inputs: readInputs(input, warnings),
+      isList: Array.isArray(input),
+      others: Object.keys(others).filter((name) => others[name] !== null),
+    }
+  },
+  write({ id, results }, { model, newId, warnings }) {
+    const judged = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
+    for (const name of CATEGORIES) if (!judged.has(name)) warnings.noteDropped(`categories.${name}`)
+    return {
+      id: id ?? `modr-${newId()}`,
+      model,
+      results: results.map(({ flagged, categories, scores }) => ({
+        flagged,
+        categories,
+        category_scores: scores,
+        category_applied_input_types: Object.fromEntries(Object.keys(categories).map((name) => [name, ['text']])),
+      })),
+    }
+  },
+}
+
+/** The client forms for moderation. */
+export const clients = { openai }
+
+function readInputs(input: unknown, warnings: Warnings): readonly ModerationInput[] {
+  if (typeof input === 'string') return [{ text: input }]
+  if (!Array.isArray(input) || input.length === 0)
+    return warnings.refuse('input', 'is required: a string, an array of strings, or an array of parts.')
+  if (input.every((one) => typeof one === 'string')) return input.map((text) => ({ text }))
+  return [readParts(input, warnings)]
+}
+
+/** Parts are moderated together. */
+function readParts(list: readonly unknown[], warnings: Warnings): ModerationInput {
+  const texts: string[] = []
+  let image: string | undefined
+  for (const [at, part] of list.entries()) {
+    const path = `input[${at}]`
+    if (isTextPart(part)) texts.push(part.text)
+    else if (isImagePart(part)) image ??= path
+    else warnings.refuse(path, 'must be a part of type "text" or "image_url", or all entries must be strings.')
+  }
+  return { text: texts.join('\n'), image }
+}
+
+const isTextPart = (part: unknown): part is { text: string } =>
+  isObject(part) && part.type === 'text' && typeof part.text === 'string'
+
+const isImagePart = (part: unknown): part is JsonObject =>
+  isObject(part) && part.type === 'image_url' && isObject(part.image_url) && typeof part.image_url.url === 'string'

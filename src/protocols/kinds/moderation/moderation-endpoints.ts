@@ -1,0 +1,18 @@
+import { once } from '../../../lib/promises.ts'
+import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
+
+/** The endpoints for moderation. */
+export const moderationEndpoints: readonly KindEndpoint[] = [
+  createEndpoint({
+    path: '/v1/moderations',
+    format: 'openai-chat',
+    client: 'openai',
+    operation: createOperation({ name: 'moderate', kind: 'moderation' }),
+    loadForms: once(async () => (await import('./moderation-forms.ts')).moderationForms),
+    words: {
+      summary: 'Moderate text and images',
+      vendor: 'OpenAI',
+      reference: 'https://platform.openai.com/docs/api-reference/moderations',
+    },
+  }),
+]

@@ -1,0 +1,34 @@
+import type { KindResponse } from '../kind-forms.ts'
+
+/** A moderation request, independent of the client's form. */
+export interface ModerationRequest {
+  /** At least one. Each is moderated separately. */
+  inputs: readonly ModerationInput[]
+  /** Whether the client sent a list. */
+  isList: boolean
+  /** The names of unknown fields. */
+  others: readonly string[]
+}
+
+/** An input that gets one result. */
+export interface ModerationInput {
+  text: string
+  /** The path of an image in the request, if there is one: `input[1]`. */
+  image?: string | undefined
+}
+
+/** A moderation response, independent of the vendor's form. */
+export interface ModerationResponse extends KindResponse {
+  /** The provider's id of the response. */
+  id?: string | undefined
+  /** One for each input, in order. */
+  results: readonly ModerationResult[]
+}
+
+export interface ModerationResult {
+  flagged: boolean
+  /** By category. Some categories are the vendor's own. */
+  categories: Readonly<Record<string, boolean>>
+  /** From 0 to 1, by category. */
+  scores: Readonly<Record<string, number>>
+}

@@ -1,0 +1,28 @@
+import { getTexts, type ModerationForm, readModeration } from '../moderation-vendor.ts'
+
+/**
+ * Mistral only moderates text, in its own categories. Those that OpenAI doesn't have keep their names: `health`, `financial`, `law`, `pii`,
+ * `jailbreaking`. https://docs.mistral.ai/capabilities/guardrailing
+ */
+export const mistral: ModerationForm = {
+  name: 'mistral',
+  providers: ['mistral'],
+  writeRequest(request, { target: { model }, warnings }) {
+    for (const { image } of request.inputs)
+      if (image !== undefined)
+        warnings.refuse(image, 'the target only moderates text, so the image would go unchecked.')
+    for (const name of request.others) warnings.noteDropped(name)
+    return { path: '/moderations', body: { model, input: getTexts(request) } }
+  },
+  readResponse: (json, request) => readModeration(json, request, NAMES),
+}
+
+/** OpenAI's names for Mistral's categories. Some models combine `dangerous` and `criminal`. */
+const NAMES = {
+  hate_and_discrimination: 'hate',
+  violence_and_threats: 'violence',
+  dangerous_and_criminal_content: 'illicit',
+  dangerous: 'illicit',
+  criminal: 'illicit',
+  selfharm: 'self-harm',
+}

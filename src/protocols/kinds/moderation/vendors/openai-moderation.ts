@@ -1,0 +1,22 @@
+import { getTexts, type ModerationForm, readModeration } from '../moderation-vendor.ts'
+
+const PATH = '/moderations'
+
+/** OpenAI-compatible servers. */
+export const compatible: ModerationForm = {
+  name: 'compatible',
+  passThrough: [{ client: 'openai', path: () => PATH }],
+  writeRequest: (request, { target: { model } }) => ({ path: PATH, body: { model, input: getTexts(request) } }),
+  readResponse: (json, request) => readModeration(json, request),
+}
+
+/** OpenAI, where moderation is free and reports no tokens. https://platform.openai.com/docs/api-reference/moderations */
+export const openai: ModerationForm = {
+  ...compatible,
+  name: 'openai',
+  providers: ['openai'],
+  readResponse(json, request) {
+    const response = readModeration(json, request)
+    return typeof response === 'string' ? response : { usage: { inputTokens: 0, outputTokens: 0 }, ...response }
+  },
+}

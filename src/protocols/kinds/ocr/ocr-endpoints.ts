@@ -1,0 +1,32 @@
+import { once } from '../../../lib/promises.ts'
+import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
+
+/** The endpoints for extracting text from documents. Models of this kind are also available through chat with an image. */
+export const ocrEndpoints: readonly KindEndpoint[] = [
+  createEndpoint({
+    path: '/v1/ocr',
+    format: 'openai-chat',
+    client: 'mistral',
+    operation: createOperation({
+      name: 'ocr',
+      kind: 'imageToText',
+      alsoServes: ['llm'],
+      limits: { headersTimeoutMs: 180_000 },
+    }),
+    loadForms: once(async () => (await import('./ocr-forms.ts')).ocrForms),
+    bound: {
+      hasNoOutput: true,
+      isEither: true,
+      inputTokens: () => 0,
+      units: ({ pages }) => ({ page: countPages(pages) }),
+    },
+    words: {
+      summary: 'Extract the text of a document',
+      vendor: 'Mistral',
+      reference: 'https://docs.mistral.ai/api/endpoint/ocr',
+    },
+  }),
+]
+
+/** A document has a thousand pages at most. */
+const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)

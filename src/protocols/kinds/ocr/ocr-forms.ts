@@ -1,0 +1,40 @@
+import { isObject } from '../../../lib/json.ts'
+import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
+import { createKindForms } from '../create-kind-forms.ts'
+import type { ClientForm, KindResponse, VendorForm } from '../kind-forms.ts'
+
+/** Requests for documents are never translated. */
+type DocumentRequest = Readonly<Record<never, never>>
+
+const mistralClient: ClientForm<DocumentRequest, KindResponse> = {
+  read({ document }, { warnings }) {
+    return isObject(document) ? {} : warnings.refuse('document', 'is required: an object with the document or its URL.')
+  },
+  write() {
+    throw new TypeError('The text of a document is passed on as it comes.')
+  },
+}
+
+/** https://docs.mistral.ai/api/endpoint/ocr, and compatible servers. */
+const mistral: VendorForm<DocumentRequest, KindResponse> = {
+  name: 'mistral',
+  passThrough: [{ client: 'mistral', path: () => '/ocr' }],
+  writeRequest() {
+    throw new TypeError('Requests for documents are passed on.')
+  },
+  readResponse({ pages, model, usage_info: usage }) {
+    if (!Array.isArray(pages)) return 'pages'
+    const reported = isObject(usage) ? readTokenCount(usage.pages_processed) : 0
+    const isEstimated = isObject(usage) && reported === 0 && pages.length > 0
+    return {
+      ...(typeof model === 'string' && { model }),
+      usage: {
+        ...{ inputTokens: 0, outputTokens: 0, units: { page: reported || pages.length } },
+        ...(isEstimated && { isEstimated }),
+      },
+    }
+  },
+}
+
+/** The forms for extracting text from documents. */
+export const ocrForms = createKindForms({ clients: { mistral: mistralClient }, vendors: [], fallback: mistral })

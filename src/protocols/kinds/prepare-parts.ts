@@ -1,0 +1,222 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { withMembers } from '../../lib/json-scan.ts'
+import { type FormPart, writeForm } from '../../lib/multipart.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
+import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
+import { type AnswerReader, createWholeAnswerReader, newStreamProgress } from '../formats/format.ts'
+import type { ProviderTarget } from '../providers/target.ts'
+import type {
+  KindDefinition,
+  KindResponse,
+  PassThrough,
+  PreparedPart,
+  PreparedStream,
+  VendorContext,
+  VendorForm,
+  VendorRequest,
+} from './kind-forms.ts'
+
+/** The settings for reading the responses to the parts of a request. */
+export interface PartReading<Req, Res extends KindResponse, Chunk> {
+  vendor: VendorForm<Req, Res, Chunk>
+  stream: WatchedStream | undefined
+  estimatedUsage: KindResponse['usage']
+  contentFields: AnswerReader['contentFields'] | undefined
+  addPriceFacts: KindDefinition<Req, Res, Chunk>['addPriceFacts'] | undefined
+  completeResponse: KindDefinition<Req, Res, Chunk>['completeResponse'] | undefined
+  /** Compares a response with those to the other parts. */
+  findProblem: ((response: Res) => string | undefined) | undefined
+}
+
+type WatchedStream = Pick<PreparedStream, 'framing' | 'open'> & {
+  acceptsType: AnswerReader['isBinary'] | undefined
+}
+
+export interface ReadablePart<Res> extends PreparedPart {
+  read(json: JsonObject): Res
+  /** Whether the gateway changed the response after the provider sent it. */
+  isCompleted(json: JsonObject): boolean
+}
+
+export interface PassedRequest<Req> {
+  request: Req
+  text: string
+  context: VendorContext
+  /** The field that replaces the whole list in a part of a divided request. */
+  list: JsonObject
+}
+
+/** Prepares a request that is passed through, or a part of it. */
+export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
+  reading: PartReading<Req, Res, Chunk>,
+  { path, getExcludedFields, getAddedFields, rewriteForm, skim }: PassThrough<Req>,
+  { request, text, context, list }: PassedRequest<Req>,
+): ReadablePart<Res> {
+  const isPart = Object.keys(list).length > 0
+  const body = { ...context.body, ...list }
+  const added = { ...list, ...getAddedFields?.(request, { ...context, body }) }
+  const without = [...(getExcludedFields?.(request, context) ?? []), ...Object.keys(added)].filter((name) =>
+    Object.hasOwn(body, name),
+  )
+  const isSame = without.length === 0 && Object.keys(added).length === 0
+  const { answers, ...rest } = createPartReader(request, reading)
+  const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
+  const content = form
+    ? encodeForm(adaptForm(form, { without, added, model: getFormModel(context.target) }))
+    : { body: isSame ? text : withMembers(text, { without, added }) }
+  return {
+    request: { path: path(context.target), ...content },
+    answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, request) } : answers,
+    ...rest,
+  }
+}
+
+/** The model name in a form. On Azure it is the name of the deployment, which JSON requests have in their URL. */
+export const getFormModel = ({ cloud, connection, model }: ProviderTarget): string =>
+  (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
+
+function adaptForm(
+  form: readonly FormPart[],
+  { without, added, model }: { without: readonly string[]; added: JsonObject; model: string },
+): FormPart[] {
+  const kept = form.filter(({ name }) => name !== 'model' && !without.includes(name.split('[', 1)[0] ?? name))
+  const fields = Object.entries(added).map(([name, value]) => ({ name, value: String(value) }))
+  return [{ name: 'model', value: model }, ...fields, ...kept]
+}
+
+function encodeForm(form: readonly FormPart[]): { body: Uint8Array; headers: Record<string, string> } {
+  const { contentType, bytes } = writeForm(form)
+  return { body: bytes, headers: { 'content-type': contentType } }
+}
+
+/** Prepares a translated request, or a part of it. */
+export function prepareTranslatedPart<Req, Res extends KindResponse, Chunk>(
+  reading: PartReading<Req, Res, Chunk>,
+  request: Req,
+  { body, form, bytes, headers, ...rest }: VendorRequest,
+): ReadablePart<Res> {
+  const content = form
+    ? encodeForm(form)
+    : bytes
+      ? { body: bytes.bytes, headers: { 'content-type': bytes.type } }
+      : { ...(body && { body: JSON.stringify(body) }), headers: {} }
+  return {
+    request: { ...rest, ...content, headers: { ...headers, ...content.headers } },
+    ...createPartReader(request, reading),
+  }
+}
+
+/** Creates the reader for a vendor's responses to a request. It reads each response once. */
+function createPartReader<Req, Res extends KindResponse, Chunk>(
+  request: Req,
+  {
+    vendor,
+    contentFields,
+    stream,
+    estimatedUsage,
+    addPriceFacts,
+    completeResponse,
+    findProblem,
+  }: PartReading<Req, Res, Chunk>,
+): Omit<ReadablePart<Res>, 'request'> {
+  const { arraysAs, textAs, bytesAs, findError, readHeaderUsage, job } = vendor
+  let completed: JsonObject | undefined
+  let last: { json: JsonObject; response: Res | string } | undefined
+
+  function tryRead(json: JsonObject): Res | string {
+    if (last?.json !== json) {
+      const response = vendor.readResponse(json, request)
+      last = { json, response: (typeof response === 'string' ? undefined : findProblem?.(response)) ?? response }
+    }
+    return last.response
+  }
+
+  const answers = createWholeAnswerReader({
+    ...(contentFields && { contentFields }),
+    isAnswer: (json) => typeof tryRead(json) !== 'string',
+    needs(json) {
+      const response = tryRead(json)
+      return typeof response === 'string' ? response : undefined
+    },
+    ...(arraysAs !== undefined && { arraysAs }),
+    ...(textAs !== undefined && { textAs }),
+    ...(bytesAs !== undefined && { bytesAs }),
+    getError(json) {
+      if (!isObject(json)) return undefined
+      return findError ? findError(json, request) : readEmbeddedError(json.error)
+    },
+    getUsage(json, header) {
+      const response = isObject(json) ? tryRead(json) : ''
+      if (typeof response === 'string') return undefined
+      const isEmpty = 'text' in response && response.text === '' // silence
+      const usage = addEstimatedUnits(response.usage ?? (header && readHeaderUsage?.(header)), estimatedUsage, {
+        isEmpty,
+      })
+      return usage && addPriceFacts ? addPriceFacts(usage, request, response) : usage
+    },
+  })
+
+  return {
+    answers: stream ? { ...answers, ...watchChunks(stream) } : answers,
+    read(json) {
+      const response = tryRead(json)
+      if (typeof response === 'string') throw new TypeError('A body that is not a response was treated as one.')
+      return response
+    },
+    isCompleted: (json) => json === completed,
+    ...((job || completeResponse) && {
+      async completeResponse(json, tools) {
+        const poll = job?.findJob(json, tools.requestUrl)
+        const done = job && poll ? { ...(await tools.awaitJob(poll, job)), ...poll.kept } : json
+        const response = tryRead(done)
+        if (typeof response === 'string')
+          throw gatewayError('UPSTREAM_INVALID', { message: `The provider finished its job without ${response}.` })
+        const whole = (await completeResponse?.(response, request, tools)) ?? response
+        if (done === json && whole === response) return json
+        completed = { ...done }
+        last = { json: completed, response: whole }
+        return completed
+      },
+    }),
+  }
+}
+
+/**
+ * Adds the estimated units to a reported usage that only has tokens, because the model may have a price for the units. The estimate replaces a
+ * report of zeros.
+ */
+export function addEstimatedUnits(
+  reported: KindResponse['usage'],
+  estimated: KindResponse['usage'],
+  { isEmpty = false } = {},
+): KindResponse['usage'] {
+  if (!reported || !estimated?.units) return reported ?? estimated
+  if (isBlank(reported) && !isEmpty) return { ...estimated, isEstimated: true }
+  return reported.units ? reported : { ...reported, units: estimated.units }
+}
+
+/** Follows a stream until its first chunk. */
+function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<AnswerReader> {
+  return {
+    ...(acceptsType && { isBinary: acceptsType }),
+    watchStream() {
+      const { read } = open()
+      const state = newStreamProgress()
+      return Object.assign(state, {
+        observe(event: SseEvent) {
+          if (framing === 'bytes') {
+            state.started = state.ended = true // any bytes are audio, which ends with the connection
+            return
+          }
+          const { hasChunks, usage, error, isLast } = read(event)
+          if (error) state.error = error
+          else if (hasChunks) state.started = true
+          state.usage = updateUsage(state.usage, usage)
+          if (isLast) state.ended = state.closed = true
+        },
+      })
+    },
+  }
+}

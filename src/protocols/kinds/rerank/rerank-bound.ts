@@ -1,0 +1,28 @@
+import { estimateTokens } from '../../formats/estimate-tokens.ts'
+import type { RequestBound } from '../../formats/format.ts'
+
+/**
+ * The most that a request can cost. Vendors charge by search or by token, and count the query's tokens with each document. A search covers up to a
+ * hundred documents; a long document counts as several.
+ */
+export const rerankBound: RequestBound = {
+  hasNoOutput: true,
+  isEither: true,
+  inputTokens: ({ query, documents }, estimate) =>
+    estimate() + estimateTokens({ query }) * 2 * Math.max(0, toList(documents).length - 1),
+  units({ documents, max_tokens_per_doc: length = MOST_TOKENS }) {
+    const most = Math.ceil((typeof length === 'number' && length > 0 ? length : MOST_TOKENS) / CHUNK)
+    const chunks = toList(documents).map((document) => Math.min(most, Math.ceil(getLength(document) / CHUNK)))
+    return { search: Math.max(1, Math.ceil(chunks.reduce((sum, count) => sum + Math.max(1, count), 0) / 100)) }
+  },
+}
+
+const toList = (documents: unknown): readonly unknown[] => (Array.isArray(documents) ? documents : [])
+
+/** In characters. A character has at most one token. */
+const getLength = (document: unknown): number =>
+  typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
+
+/** In tokens: the chunk size for long documents, and the default truncation. */
+const CHUNK = 500
+const MOST_TOKENS = 4_096

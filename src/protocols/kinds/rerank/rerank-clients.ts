@@ -1,0 +1,152 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { readFields } from '../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { TokenUsage } from '../../formats/format.ts'
+import { writeFacts } from '../ai-sdk-kinds.ts'
+import type { ClientForm, ClientReadContext, ClientWriteContext } from '../kind-forms.ts'
+import { getText, type RankedDocument, type RerankRequest, type RerankResponse } from './rerank.ts'
+
+/**
+ * The client forms for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's API,
+ * which calls the number of results `top_k`. `/v2/rerank` accepts version 2 of Cohere's.
+ */
+export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankRequest, RerankResponse>>> = {
+  v1: {
+    read: (body, context) => read(body, context, usesVoyageFormat(body, context)),
+    write: (ranking, context) => (context.request.usesVoyageFormat ? writeVoyage : writeV1)(ranking, context),
+  },
+  v2: { read, write: writeV2 },
+  'ai-sdk': {
+    read: readAiSdk,
+    write: ({ results, usage }, context) => ({ ranking: results.map(toRank), ...writeFacts(context, usage) }),
+  },
+}
+
+/** Whether a client expects Voyage's response. Voyage's SDKs may omit the fields that only they send, so their user agent counts, too. */
+function usesVoyageFormat(body: JsonObject, { header }: ClientReadContext): boolean {
+  if ((body.top_k ?? null) !== null) return true
+  return (
+    (body.top_n ?? null) === null &&
+    (typeof body.truncation === 'boolean' || /voyage/i.test(header('user-agent') ?? ''))
+  )
+}
+
+function read(body: JsonObject, { warnings }: ClientReadContext, isVoyages = false): RerankRequest {
+  const fields = readFields(body, '', warnings)
+  const query = fields.string('query')
+  if (!query) return warnings.refuse('query', 'is required: the text to compare the documents with.')
+  const documents = readDocuments(fields.list('documents'), warnings)
+  const rankFields = fields.strings('rank_fields')
+  const returnsDocuments = fields.boolean('return_documents')
+  for (const name of NUMBERS) fields.number(name)
+  fields.boolean('truncation')
+  const top = isVoyages ? 'top_k' : 'top_n'
+  const wanted = fields.number(top) ?? documents.length
+  if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse(top, 'must be a whole number of 1 or more.')
+  const { top_n: other = null } = body
+  if (isVoyages && other !== null) warnings.noteDropped('top_n')
+  const options = Object.entries(body).filter(
+    ([name, value]) => value !== null && !READ.has(name) && !(isVoyages && name === 'top_k'),
+  )
+  return {
+    query,
+    documents,
+    topN: Math.min(wanted, documents.length),
+    returnsDocuments,
+    usesVoyageFormat: isVoyages,
+    rankFields,
+    options: Object.fromEntries(options),
+  }
+}
+
+/** Fields that aren't options. */
+const READ: ReadonlySet<string> = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields'])
+
+/** Numeric options. */
+const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
+
+function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedDocument[] {
+  if (!list?.length) return warnings.refuse('documents', 'is required: at least one string or object.')
+  const isDocument = (one: unknown): one is RankedDocument => typeof one === 'string' || isObject(one)
+  const wrong = list.findIndex((one) => !isDocument(one))
+  if (wrong !== -1) warnings.refuse(`documents[${wrong}]`, 'must be a string or an object.')
+  return list.filter(isDocument)
+}
+
+/** The AI SDK wraps the list of documents in an object. */
+function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankRequest {
+  const fields = readFields(body, '', warnings)
+  const query =
+    fields.string('query') || warnings.refuse('query', 'is required: the text to compare the documents with.')
+  const documents = readDocuments(fields.fields('documents')?.list('values'), warnings)
+  const wanted = fields.number('topN') ?? documents.length
+  if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse('topN', 'must be a whole number of 1 or more.')
+  return { query, documents, topN: Math.min(wanted, documents.length), usesVoyageFormat: false, options: {} }
+}
+
+const toRank = ({ index, score }: RerankResponse['results'][number]): JsonObject => ({ index, relevanceScore: score })
+
+type Context = ClientWriteContext<RerankRequest>
+
+function writeV1(ranking: RerankResponse, context: Context): JsonObject {
+  const { inputTokens: tokens = 0, units } = ranking.usage ?? {}
+  const searches = units?.search
+  return {
+    id: ranking.id ?? `rerank-${context.newId()}`,
+    object: 'rerank',
+    model: context.model,
+    results: writeResults(ranking, context, writeDocument),
+    meta: writeMeta('1', ranking.usage),
+    usage: {
+      prompt_tokens: tokens,
+      completion_tokens: 0,
+      total_tokens: tokens,
+      ...(searches !== undefined && { search_units: searches }),
+    },
+  }
+}
+
+function writeV2(ranking: RerankResponse, context: Context): JsonObject {
+  return {
+    id: ranking.id ?? `rerank-${context.newId()}`,
+    results: writeResults(ranking, context, writeDocument),
+    meta: writeMeta('2', ranking.usage), // some clients require it
+  }
+}
+
+function writeVoyage(ranking: RerankResponse, context: Context): JsonObject {
+  const { rankFields } = context.request
+  return {
+    object: 'list',
+    data: writeResults(ranking, context, (document) => getText(document, rankFields)),
+    model: context.model,
+    usage: { total_tokens: ranking.usage?.inputTokens ?? 0 },
+  }
+}
+
+/** `shownAs`: writes a document in the client's form. */
+const writeResults = (
+  { results }: RerankResponse,
+  { request: { documents, returnsDocuments } }: Context,
+  shownAs: (document: RankedDocument) => unknown,
+): JsonObject[] =>
+  results.map(({ index, score }) => ({
+    index,
+    relevance_score: score,
+    ...(returnsDocuments && { document: shownAs(documents[index] ?? '') }),
+  }))
+
+/** Adds a text to documents that have none. */
+const writeDocument = (document: RankedDocument): JsonObject =>
+  typeof document === 'string' ? { text: document } : { text: getText(document), ...document }
+
+function writeMeta(version: string, usage: TokenUsage | undefined): JsonObject {
+  const { inputTokens = 0, units } = usage ?? {}
+  return {
+    api_version: { version },
+    billed_units: {
+      ...(units?.search !== undefined && { search_units: units.search }),
+      ...(inputTokens > 0 && { input_tokens: inputTokens }),
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
+import { readCost } from '../../formats/canonical/reported-cost.ts'
+import { isBlank } from '../../formats/canonical/reported-usage.ts'
+import type { TokenUsage } from '../../formats/format.ts'
+import type { VendorContext, VendorForm } from '../kind-forms.ts'
+import { getImage, getText, type RankedResult, type RerankRequest, type RerankResponse } from './rerank.ts'
+
+type Form = VendorForm<RerankRequest, RerankResponse>
+
+/** The properties of a rerank vendor. Each default is what most vendors do. */
+export interface RerankVendor
+  extends Pick<
+    Form,
+    'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arraysAs' | 'readHeaderUsage'
+  > {
+  /** Default `/rerank`. */
+  path?: string
+  /** The cloud service, if it isn't the one for chat. */
+  service?: string
+  /** The most documents in a request. */
+  maxDocuments?: number
+  /** Supported options (`RerankRequest.options`); others are dropped. `all`: the vendor gets all of them. */
+  supports?: readonly string[] | 'all'
+  /** Whether a document may be an image instead of a text (`alone`) or have one in addition (`beside`); default: neither. */
+  images?: 'alone' | 'beside'
+  /** Writes the body; default: `writeCohereBody`. */
+  writeBody?(plain: VendorInput, context: VendorContext): JsonObject
+  /** The usage that the vendor charges for a response that doesn't report it. */
+  estimateUsage?(request: RerankRequest): TokenUsage
+}
+
+/** A request with documents and options in the vendor's form. */
+export interface VendorInput extends RerankRequest {
+  model: string
+  /** Texts, or objects with an image. */
+  vendorDocuments: ReadonlyArray<string | JsonObject>
+  /** The options that the vendor supports. */
+  options: JsonObject
+}
+
+/** Creates the form of a vendor. */
+export function createRerankForm(vendor: RerankVendor): Form {
+  const { path = '/rerank', service, writeBody = writeCohereBody, estimateUsage, ...rest } = vendor
+  return {
+    ...rest,
+    writeRequest(request, context) {
+      const { target } = context
+      const plain = { ...request, model: target.model, vendorDocuments: writeDocuments(vendor, request, context) }
+      const options = pickOptions(vendor, request, context)
+      return { path, ...(service !== undefined && { service }), body: writeBody({ ...plain, options }, context) }
+    },
+    readResponse(json, request) {
+      const results = readResults(json, request)
+      if (typeof results === 'string') return results
+      const { id, model } = json
+      return {
+        ...(typeof id === 'string' && { id }),
+        ...(typeof model === 'string' && { model }),
+        results,
+        usage: readUsage(json) ?? estimateUsage?.(request),
+      }
+    },
+  }
+}
+
+/** Writes Cohere's form, always with the number of results, because some servers require it. */
+export const writeCohereBody = ({ model, query, vendorDocuments, topN, options }: VendorInput): JsonObject => ({
+  model,
+  query,
+  documents: vendorDocuments,
+  top_n: topN,
+  ...options,
+})
+
+function pickOptions(
+  { supports = [] }: RerankVendor,
+  { options }: RerankRequest,
+  { warnings }: VendorContext,
+): JsonObject {
+  if (supports === 'all') return options
+  for (const name of Object.keys(options)) if (!supports.includes(name)) warnings.noteDropped(name)
+  return Object.fromEntries(Object.entries(options).filter(([name]) => supports.includes(name)))
+}
+
+function writeDocuments(
+  { images, maxDocuments = Number.POSITIVE_INFINITY }: RerankVendor,
+  { documents, rankFields }: RerankRequest,
+  { warnings }: VendorContext,
+): Array<string | JsonObject> {
+  if (documents.length > maxDocuments)
+    warnings.refuse(
+      'documents',
+      `the target accepts at most ${maxDocuments} documents, but the request has ${documents.length}.`,
+    )
+  return documents.map((document, at) => {
+    const image = getImage(document)
+    if (image === undefined) return getText(document, rankFields)
+    const text = isObject(document) && typeof document.text === 'string' ? document.text : undefined
+    if (images === 'beside') return text === undefined ? { image } : { text, image }
+    if (images === 'alone' && text === undefined) return { image }
+    if (text === undefined) return warnings.refuse(`documents[${at}].image`, 'the target only ranks text.')
+    warnings.noteDropped(`documents[${at}].image`)
+    return getText(text)
+  })
+}
+
+/**
+ * Reads the requested number of results, best first, from any of the fields that vendors use. Otherwise returns what the response lacks.
+ */
+function readResults(json: JsonObject, { documents, topN }: RerankRequest): RankedResult[] | string {
+  const list = LISTS.map((name) => json[name]).find(Array.isArray)
+  if (!list) return 'results'
+  const results = list.map(readResult)
+  if (results.length === 0) return 'any result'
+  if (!results.every((result) => result !== undefined && result.index < documents.length))
+    return 'a score and the index of a document for each result'
+  if (new Set(results.map((result) => result?.index)).size < results.length) return 'each document once'
+  return results
+    .filter((result) => result !== undefined)
+    .sort((one, other) => other.score - one.score) // stable
+    .slice(0, topN)
+}
+
+const LISTS = ['results', 'data', 'rankings', 'records']
+const SCORES = ['relevance_score', 'relevanceScore', 'score', 'logit']
+
+function readResult(result: unknown): RankedResult | undefined {
+  if (!isObject(result)) return undefined
+  const { index } = result
+  const score = SCORES.map((name) => result[name]).find((value) => typeof value === 'number')
+  const isIndex = typeof index === 'number' && Number.isInteger(index) && index >= 0
+  return isIndex && typeof score === 'number' ? { index, score } : undefined
+}
+
+/** Reads tokens or searches. A search covers up to a hundred documents. */
+function readUsage({ usage, meta }: JsonObject): TokenUsage | undefined {
+  const used = isObject(usage) ? usage : {}
+  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {}
+  const search = findCount(used.search_units, billed.search_units)
+  const tokens = findCount(used.total_tokens, used.prompt_tokens, billed.total_tokens, billed.input_tokens)
+  const counts = {
+    inputTokens: tokens ?? 0,
+    outputTokens: 0,
+    ...(search && { units: { search } }),
+    ...readCost(used),
+  }
+  return isBlank(counts) ? undefined : counts
+}
+
+const findCount = (...values: readonly unknown[]): number | undefined =>
+  values.map(readTokenCount).find((count) => count > 0)

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { KindResponse } from '../kind-forms.ts'
+
+/** A document to rank: a text, or an object with text in some of its fields. */
+export type RankedDocument = string | JsonObject
+
+/** A rerank request, independent of the client's form. */
+export interface RerankRequest {
+  query: string
+  /** At least one. */
+  documents: readonly RankedDocument[]
+  /** The number of results: 1 to the number of documents. */
+  topN: number
+  /** Whether the response includes the documents; default: no. */
+  returnsDocuments?: boolean | undefined
+  /** Whether the client expects Voyage's response. */
+  usesVoyageFormat: boolean
+  /** The fields that contain an object's text, in this order. */
+  rankFields?: readonly string[] | undefined
+  /** All other body fields, by the client's names. */
+  options: JsonObject
+}
+
+/** A rerank response, independent of the vendor's form. */
+export interface RerankResponse extends KindResponse {
+  /** The provider's id of the response. */
+  id?: string | undefined
+  /** Best first. */
+  results: readonly RankedResult[]
+}
+
+export interface RankedResult {
+  /** The document's index in the request. */
+  index: number
+  /** The provider's score. Higher is better; scores of different models aren't comparable. */
+  score: number
+}
+
+/**
+ * Returns the text of a document. An object's text is in `fields`; default: its `text` or, without one, all fields. Each field is on a line such as
+ * `title: Peru`; a single one has no name. An empty text becomes a space, because some vendors reject requests with an empty document.
+ */
+export function getText(document: RankedDocument, fields?: readonly string[]): string {
+  const text = typeof document === 'string' ? document : joinFields(document, fields)
+  return text === '' ? ' ' : text
+}
+
+function joinFields(document: JsonObject, fields?: readonly string[]): string {
+  if (!fields && typeof document.text === 'string') return document.text
+  const names = fields?.filter((name) => Object.hasOwn(document, name)) ?? Object.keys(document)
+  const [name = ''] = names
+  if (names.length === 1 && typeof document[name] === 'string') return document[name]
+  return names.flatMap((name) => writeLines(name, document[name])).join('\n')
+}
+
+/** Each line starts with the path to its value. */
+function writeLines(path: string, value: unknown): string[] {
+  if ((value ?? null) === null) return []
+  if (typeof value !== 'object') return [`${path}: ${value}`]
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return [`${path}: ${value.join(', ')}`]
+  return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // not null
+}
+
+/** Returns the image of a document that has no fields besides `image` and `text`. */
+export function getImage(document: RankedDocument): string | undefined {
+  if (typeof document === 'string' || typeof document.image !== 'string') return undefined
+  return Object.keys(document).every((name) => name === 'text' || name === 'image') ? document.image : undefined
+}

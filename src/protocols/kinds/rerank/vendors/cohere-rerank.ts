@@ -1,0 +1,27 @@
+import { createRerankForm } from '../rerank-vendor.ts'
+
+const PATH = '/v2/rerank'
+
+/** Version 2 of Cohere's API: https://docs.cohere.com/reference/rerank */
+export const cohere = createRerankForm({
+  name: 'cohere',
+  providers: ['cohere'],
+  baseUrl: 'https://api.cohere.com',
+  adaptBaseUrl: (address) => address.replace(/(?:\/compatibility)?\/v[12]$/, ''),
+  path: PATH,
+  supports: ['max_tokens_per_doc', 'priority'],
+  passThrough: [
+    {
+      client: 'v2',
+      path: () => PATH,
+      accepts: ({ documents, returnsDocuments, rankFields, options }) =>
+        returnsDocuments === undefined &&
+        rankFields === undefined &&
+        !OF_OTHERS.some((name) => name in options) &&
+        documents.every((document) => typeof document === 'string' && document !== ''),
+    },
+  ],
+})
+
+/** Options of other vendors, which Cohere rejects. */
+const OF_OTHERS = ['max_chunks_per_doc', 'truncation']

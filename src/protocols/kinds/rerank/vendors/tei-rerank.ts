@@ -1,0 +1,21 @@
+import { createRerankForm } from '../rerank-vendor.ts'
+
+/**
+ * The text-embeddings-inference server. It has loaded a single model, always ranks all documents, and rejects texts that are too long unless it may
+ * truncate them. https://huggingface.github.io/text-embeddings-inference
+ */
+export const tei = createRerankForm({
+  name: 'tei',
+  adaptBaseUrl: (address) => address.replace(/\/v1$/, ''), // only its embeddings are below /v1
+  supports: ['truncation'],
+  arraysAs: 'results',
+  readHeaderUsage(header) {
+    const tokens = Number(header('x-compute-tokens') ?? Number.NaN)
+    return Number.isInteger(tokens) && tokens > 0 ? { inputTokens: tokens, outputTokens: 0 } : undefined
+  },
+  writeBody: ({ query, vendorDocuments, options: { truncation = true } }) => ({
+    query,
+    texts: vendorDocuments,
+    truncate: truncation,
+  }),
+})

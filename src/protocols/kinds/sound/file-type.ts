@@ -1,0 +1,82 @@
+import { encodeUtf8 } from '../../../lib/bytes.ts'
+
+/*
+ * Vendors recognize the format of a recording by its file extension (OpenAI, OpenRouter) or its type (Deepgram, Google).
+ */
+
+/** An audio file from a client or for a vendor. */
+export interface Recording {
+  bytes: Uint8Array
+  /** Its media type, which may be empty or have parameters. */
+  type: string
+  fileName: string
+}
+
+/** The file extensions of each format, the most common one first, and its media types, without `x-`. */
+const FORMATS: Readonly<Record<string, { endings: readonly string[]; types: readonly string[] }>> = {
+  mp3: { endings: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
+  wav: { endings: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
+  mp4: {
+    endings: ['mp4', 'm4a', 'mov', '3gp'],
+    types: ['audio/mp4', 'audio/m4a', 'video/mp4', 'video/quicktime', 'audio/3gpp', 'video/3gpp', 'audio/mp4a-latm'],
+  },
+  webm: { endings: ['webm', 'mka', 'mkv'], types: ['audio/webm', 'video/webm', 'audio/matroska', 'video/matroska'] },
+  ogg: { endings: ['ogg', 'oga', 'opus'], types: ['audio/ogg', 'audio/opus', 'video/ogg', 'application/ogg'] },
+  flac: { endings: ['flac'], types: ['audio/flac'] },
+  aac: { endings: ['aac'], types: ['audio/aac', 'audio/aacp'] },
+  amr: { endings: ['amr'], types: ['audio/amr'] },
+  aiff: { endings: ['aiff', 'aif'], types: ['audio/aiff'] },
+}
+
+const byEnding = new Map(Object.entries(FORMATS).flatMap(([name, { endings }]) => endings.map((one) => [one, name])))
+const byType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((one) => [one, name])))
+
+/** The bytes that identify a format, and their offset. */
+const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Array]> = [
+  ['wav', 8, encodeUtf8('WAVEfmt ')],
+  ['mp4', 4, encodeUtf8('ftyp')],
+  ['webm', 0, Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3)],
+  ['ogg', 0, encodeUtf8('OggS')],
+  ['flac', 0, encodeUtf8('fLaC')],
+  ['amr', 0, encodeUtf8('#!AMR')],
+  ['mp3', 0, encodeUtf8('ID3')],
+  ['aiff', 8, encodeUtf8('AIFF')],
+]
+
+const detectFormat = (bytes: Uint8Array): string | undefined =>
+  SIGNS.find(([, at, sign]) => sign.every((byte, index) => bytes[at + index] === byte))?.[0]
+
+/** A media type in lower case, without parameters. */
+const bareType = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+
+/**
+ * Gives a recording a name and a type that agree, so that each vendor recognizes its format, which is taken from its bytes, its type, or its file
+ * extension, in this order. Matching names and types stay as they are.
+ */
+export function nameRecording({ bytes, type, fileName }: Recording): Recording {
+  const [, stem = '', ending = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
+  const named = byEnding.get(ending.toLowerCase())
+  const own = bareType(type)
+  const typed = byType.get(own.replace('/x-', '/'))
+  const isOfSound = /^(?:audio|video)\/[\w.+-]+$/.test(own)
+  const format = detectFormat(bytes) ?? typed ?? named
+  if (format === undefined) {
+    // The format is unknown, so keep whatever names it.
+    const other = isOfSound ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : ending.toLowerCase()
+    const isUsual = /^[a-z\d]{2,5}$/.test(other)
+    return {
+      bytes,
+      type: isOfSound ? own : isUsual ? `audio/${other}` : 'audio/mpeg',
+      fileName: ending === '' ? `${replaceBlob(fileName)}.${isUsual ? other : 'mp3'}` : fileName,
+    }
+  }
+  const { endings, types } = FORMATS[format] ?? { endings: ['mp3'], types: ['audio/mpeg'] }
+  return {
+    bytes,
+    type: typed === format && isOfSound ? own : (types[0] ?? ''),
+    fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${endings[0]}`,
+  }
+}
+
+/** Browsers call unnamed files `blob`. */
+const replaceBlob = (fileName: string): string => (/^(?:blob)?$/i.test(fileName) ? 'audio' : fileName)

@@ -1,0 +1,147 @@
+/**
+ * Returns the duration in seconds from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3; `undefined` if they don't tell.
+ * A truncated file counts up to its end.
+ */
+export function getDuration(file: Uint8Array): number | undefined {
+  if (file.length < 16) return undefined
+  const seconds =
+    getWavDuration(file) ??
+    getFlacDuration(file) ??
+    getOggDuration(file) ??
+    getMp4Duration(file) ??
+    getWebmDuration(file) ??
+    getMp3Duration(file)
+  return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+/** Estimates the duration in seconds of a file without a length in its headers, such as a browser's recording: speech at 32 kbit/s. */
+export const estimateDuration = (file: Uint8Array): number => file.length / 4_000
+
+/** WAV formats in which a block has one sample per channel: PCM, floating point, A-law, µ-law, extensible. */
+const SAMPLE_FORMATS: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe])
+
+function getWavDuration(file: Uint8Array): number | undefined {
+  if (!hasBytes(file, 'RIFF', 0) || !hasBytes(file, 'WAVE', 8)) return undefined
+  const view = toView(file)
+  let bytesASecond = 0
+  for (let at = 12; at + 8 <= file.length; ) {
+    const length = view.getUint32(at + 4, true)
+    if (hasBytes(file, 'fmt ', at) && at + 24 <= file.length) {
+      const byRate = view.getUint32(at + 12, true) * view.getUint16(at + 20, true)
+      const told = view.getUint32(at + 16, true)
+      bytesASecond = SAMPLE_FORMATS.has(view.getUint16(at + 8, true)) ? Math.min(byRate || told, told || byRate) : told
+    }
+    if (hasBytes(file, 'data', at))
+      return bytesASecond > 0 ? Math.min(length, file.length - at - 8) / bytesASecond : undefined
+    at += 8 + length + (length % 2)
+  }
+  return undefined
+}
+
+/** In kbit/s, by the index in a layer III frame header, for MPEG 1 and for MPEG 2 and 2.5. */
+const RATES = [
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+]
+/** In Hz, for MPEG 1. MPEG 2 has half of it, and 2.5 a quarter. */
+const FREQUENCIES = [44_100, 48_000, 32_000]
+
+function getMp3Duration(file: Uint8Array): number | undefined {
+  const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, 10)
+  const start = hasBytes(file, 'ID3', 0) ? 10 + ((a << 21) | (b << 14) | (c << 7) | d) : 0
+  let seconds = 0
+  let at = start
+  while (at + 4 <= file.length) {
+    const frame = readFrame(file, at)
+    if (!frame) break
+    seconds += frame.seconds
+    at += frame.length
+  }
+  if (at === start) return undefined
+  const end = hasBytes(file, 'TAG', file.length - 128) ? file.length - 128 : file.length
+  // Anything after the last frame counts at the same rate.
+  return (seconds * Math.max(end, at) - seconds * start) / (at - start)
+}
+
+/** Reads a layer III frame's length in bytes and seconds. */
+function readFrame(file: Uint8Array, at: number): { length: number; seconds: number } | undefined {
+  const [sync, version = 0, rates = 0] = file.subarray(at, at + 3)
+  if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return undefined
+  const isFirst = (version & 0x18) === 0x18
+  const rate = RATES[isFirst ? 0 : 1]?.[rates >> 4]
+  const frequency = (FREQUENCIES[(rates >> 2) & 3] ?? 0) / (isFirst ? 1 : (version & 0x18) === 0x10 ? 2 : 4)
+  if (!rate || !frequency) return undefined
+  const samples = isFirst ? 1_152 : 576
+  const length = Math.floor((samples / 8) * ((rate * 1_000) / frequency)) + ((rates >> 1) & 1)
+  return { length, seconds: samples / frequency }
+}
+
+/** The first block has the number of samples. */
+function getFlacDuration(file: Uint8Array): number | undefined {
+  if (!hasBytes(file, 'fLaC', 0) || file.length < 26) return undefined
+  const view = toView(file)
+  const frequency = view.getUint32(18) >>> 12
+  const samples = (view.getUint8(21) & 15) * 2 ** 32 + view.getUint32(22)
+  return frequency > 0 && samples > 0 ? samples / frequency : undefined
+}
+
+/** The last page has the position in samples. In Opus, it is always at 48 kHz. */
+function getOggDuration(file: Uint8Array): number | undefined {
+  if (!hasBytes(file, 'OggS', 0)) return undefined
+  const view = toView(file)
+  const vorbis = find(file, '\u0001vorbis', 0, 256)
+  const frequency = vorbis >= 0 && vorbis + 16 <= file.length ? view.getUint32(vorbis + 12, true) : 48_000
+  const last = findLast(file, 'OggS')
+  if (last < 0 || last + 14 > file.length) return undefined
+  const position = view.getUint32(last + 6, true) + view.getInt32(last + 10, true) * 2 ** 32
+  return frequency > 0 && position > 0 ? position / frequency : undefined
+}
+
+/** The header with the length may be at the end. */
+function getMp4Duration(file: Uint8Array): number | undefined {
+  if (!hasBytes(file, 'ftyp', 4)) return undefined
+  const movie = find(file, 'mvhd', 0, file.length)
+  if (movie < 0 || movie + 36 > file.length) return undefined
+  const view = toView(file)
+  const isLong = view.getUint8(movie + 4) === 1
+  const scale = view.getUint32(movie + (isLong ? 24 : 16))
+  const length = isLong ? view.getUint32(movie + 28) * 2 ** 32 + view.getUint32(movie + 32) : view.getUint32(movie + 20)
+  return scale > 0 && length > 0 ? length / scale : undefined
+}
+
+/** Browsers don't write the length. */
+function getWebmDuration(file: Uint8Array): number | undefined {
+  if (!hasBytes(file, '\u001aE\u00df\u00a3', 0)) return undefined
+  const view = toView(file)
+  const scaleAt = find(file, '\u002a\u00d7\u00b1\u0083', 0, HEADER)
+  const scale = scaleAt >= 0 && scaleAt + 7 <= file.length ? (view.getUint32(scaleAt + 3) & 0xff_ff_ff) / 1e9 : 0.001
+  const long = find(file, '\u0044\u0089\u0088', 0, HEADER)
+  if (long >= 0 && long + 11 <= file.length) return view.getFloat64(long + 3) * scale
+  const short = find(file, '\u0044\u0089\u0084', 0, HEADER)
+  return short >= 0 && short + 7 <= file.length ? view.getFloat32(short + 3) * scale : undefined
+}
+
+/** The most bytes of a WebM file's header. */
+const HEADER = 4_096
+
+const toView = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
+
+/** `bytes`: one per character. */
+function hasBytes(file: Uint8Array, bytes: string, at: number): boolean {
+  for (let index = 0; index < bytes.length; index++) if (file[at + index] !== bytes.charCodeAt(index)) return false
+  return true
+}
+
+function find(file: Uint8Array, bytes: string, start: number, end: number): number {
+  const first = bytes.charCodeAt(0)
+  for (let at = file.indexOf(first, start); at >= 0 && at < end; at = file.indexOf(first, at + 1))
+    if (hasBytes(file, bytes, at)) return at
+  return -1
+}
+
+function findLast(file: Uint8Array, bytes: string): number {
+  const first = bytes.charCodeAt(0)
+  for (let at = file.lastIndexOf(first); at >= 0; at = at === 0 ? -1 : file.lastIndexOf(first, at - 1))
+    if (hasBytes(file, bytes, at)) return at
+  return -1
+}

@@ -1,0 +1,25 @@
+/** Raw audio has 16-bit little-endian samples and one channel. */
+const BYTES_PER_SAMPLE = 2
+
+/**
+ * Writes the 44 bytes that turn raw samples into a WAV file. While streaming, the length is unknown and is the largest number, as ffmpeg does it.
+ */
+export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Uint8Array {
+  const header = new DataView(new ArrayBuffer(44))
+  const text = (at: number, name: string) => {
+    for (const [index, sign] of [...name].entries()) header.setUint8(at + index, sign.charCodeAt(0))
+  }
+  text(0, 'RIFF')
+  header.setUint32(4, length + 36, true)
+  text(8, 'WAVEfmt ')
+  header.setUint32(16, 16, true)
+  header.setUint16(20, 1, true) // PCM
+  header.setUint16(22, 1, true)
+  header.setUint32(24, sampleRate, true)
+  header.setUint32(28, sampleRate * BYTES_PER_SAMPLE, true)
+  header.setUint16(32, BYTES_PER_SAMPLE, true)
+  header.setUint16(34, BYTES_PER_SAMPLE * 8, true)
+  text(36, 'data')
+  header.setUint32(40, length, true)
+  return new Uint8Array(header.buffer)
+}

@@ -1,0 +1,33 @@
+import { toBase64 } from '../../../../lib/bytes.ts'
+import { readFields } from '../../../formats/canonical/canonical-fields.ts'
+import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import type { ClientForm } from '../../kind-forms.ts'
+import type { AudioChunk, SpeechRequest, SpeechResponse } from '../speech.ts'
+import { isSpeed, SPEED_ERROR } from '../speech-clients.ts'
+
+/** The AI SDK's gateway protocol. A response has all audio in base64. */
+export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
+  fieldNames: { input: 'text', response_format: 'outputFormat' },
+  read(body, { warnings }) {
+    const fields = readFields(body, '', warnings)
+    const options = readProviderOptions(fields)
+    const input = fields.string('text') ?? ''
+    if (input.trim() === '') return warnings.refuse('input', 'is required: the text to speak.')
+    const speed = fields.number('speed') ?? findFirst(options, (one) => one.number('speed'))
+    if (speed !== undefined && !isSpeed(speed)) return warnings.refuse('speed', SPEED_ERROR)
+    const request: SpeechRequest = {
+      input,
+      voice: fields.string('voice'),
+      format: fields.string('outputFormat') ?? 'mp3',
+      isEvents: false,
+      isWhole: true,
+      instructions: fields.string('instructions') ?? findFirst(options, (one) => one.string('instructions')),
+      speed,
+      language: fields.string('language') ?? findFirst(options, (one) => one.string('languageCode')),
+      others: [],
+    }
+    dropUnread(fields, options)
+    return request
+  },
+  write: ({ audio, usage }, context) => ({ audio: toBase64(audio), ...writeFacts(context, usage) }),
+}

@@ -1,0 +1,60 @@
+import { encodeUtf8, toBase64 } from '../../../../lib/bytes.ts'
+import { readGeminiRequest, writeGeminiResponse } from '../../gemini-kinds.ts'
+import type { ClientForm } from '../../kind-forms.ts'
+import { type AudioChunk, SAMPLE_RATE, type SpeechRequest, type SpeechResponse } from '../speech.ts'
+
+/** Google's `generateContent` with `responseModalities: ['AUDIO']`. The audio is raw samples. */
+export const gemini = (isStream: boolean): ClientForm<SpeechRequest, SpeechResponse, AudioChunk> => ({
+  fieldNames: {
+    input: 'contents',
+    voice: 'generationConfig.speechConfig',
+    language: 'generationConfig.speechConfig.languageCode',
+    instructions: 'systemInstruction',
+  },
+  read(json, { warnings }) {
+    const { config, text, system, media, drop } = readGeminiRequest(json, warnings)
+    if (text.trim() === '') return warnings.refuse('input', 'must contain the text to speak.')
+    if (media.length > 0) warnings.noteDropped('input')
+    const speech = config.fields('speechConfig')
+    const voice = speech?.fields('voiceConfig')?.fields('prebuiltVoiceConfig')?.string('voiceName')
+    if (speech?.any('multiSpeakerVoiceConfig') !== undefined)
+      warnings.refuse('voice', 'only one prebuilt voice is supported.')
+    const request: SpeechRequest = {
+      input: text,
+      voice,
+      format: 'pcm',
+      isEvents: isStream,
+      ...(!isStream && { isWhole: true }),
+      instructions: system,
+      speed: undefined,
+      language: speech?.string('languageCode'),
+      others: [],
+    }
+    drop(speech)
+    return request
+  },
+  write: ({ audio, usage }, { model, newId }) =>
+    writeGeminiResponse([writeInlineData(audio)], { model, id: newId(), usage, isLast: true }),
+  createStream(_, { model, newId }) {
+    if (!isStream) return undefined
+    const id = newId()
+    const event = (
+      ...[media, context]: [
+        Parameters<typeof writeGeminiResponse>[0],
+        { usage?: SpeechResponse['usage']; isLast: boolean },
+      ]
+    ) => encodeUtf8(`data: ${JSON.stringify(writeGeminiResponse(media, { model, id, ...context }))}\n\n`)
+    return {
+      isEvents: true,
+      getContentType: () => 'text/event-stream',
+      writeChunk: (audio) => event([writeInlineData(audio)], { isLast: false }),
+      writeEnd: (usage) => event([], { usage, isLast: true }),
+      splitResponse: ({ audio }) => [audio],
+    }
+  },
+})
+
+const writeInlineData = (audio: Uint8Array) => ({
+  mimeType: `audio/L16;codec=pcm;rate=${SAMPLE_RATE}`,
+  data: toBase64(audio),
+})

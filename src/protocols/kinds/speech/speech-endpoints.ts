@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import { once } from '../../../lib/promises.ts'
+import type { RequestBound } from '../../formats/format.ts'
+import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
+
+const operation = createOperation({
+  name: 'speak',
+  kind: 'tts',
+  othersMayTake: true, // voices, formats, and text lengths
+  limits: { headersTimeoutMs: 180_000 },
+})
+const loadForms = once(async () => (await import('./speech-forms.ts')).speechForms)
+
+/** The text is `input` in OpenAI's API and `text` in the AI SDK's. */
+const getLength = ({ input, text }: JsonObject) =>
+  Math.max(...[input, text].map((value) => (typeof value === 'string' ? value.length : 0)))
+
+const bound: RequestBound = {
+  isEither: true,
+  inputTokens: (_, estimate) => estimate(),
+  // Models that charge by token have about 30 tokens per second of audio, which has at least 10 characters.
+  outputTokens: (body) => 5 * getLength(body) + 100,
+  units: (body) => ({ character: getLength(body) }),
+}
+
+/** The endpoints for speech. */
+export const speechEndpoints: readonly KindEndpoint[] = [
+  createEndpoint({
+    path: '/v1/audio/speech',
+    format: 'openai-chat',
+    client: 'openai',
+    operation,
+    loadForms,
+    streams: 'requested',
+    streamBy: { member: 'stream_format', value: 'sse' },
+    answerTypes: ['audio/mpeg'],
+    bound,
+    words: {
+      summary: 'Generate speech',
+      vendor: 'OpenAI',
+      reference: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',
+    },
+  }),
+  ...createAiSdkEndpoints('speech-model', {
+    operation,
+    loadForms,
+    bound,
+    summary: 'Generate speech',
+    page: 'speech',
+  }),
+]

@@ -1,0 +1,226 @@
+import { gatewayError } from '../../../errors.ts'
+import { concatBytes, fromBase64 } from '../../../lib/bytes.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { getEntry } from '../../../lib/maps.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import { getTargetName, type ProviderTarget } from '../../providers/target.ts'
+import type { KindResponse, StreamContent, VendorForm, VendorRequest, VendorStream } from '../kind-forms.ts'
+import { writeWavHeader } from '../sound/wav.ts'
+
+/** A speech request, independent of the client's form. */
+export interface SpeechRequest {
+  input: string
+  voice: string | undefined
+  /** OpenAI's name for the audio format, or a vendor's own. */
+  format: string
+  /** Whether the client reads events. */
+  isEvents: boolean
+  /** The client expects all audio at once, in JSON. */
+  isWhole?: true
+  instructions: string | undefined
+  /** From 0.25 to 4. */
+  speed: number | undefined
+  language: string | undefined
+  /** The names of all other fields. */
+  others: readonly string[]
+}
+
+/** A whole speech response. */
+export interface SpeechResponse extends KindResponse {
+  audio: Uint8Array
+}
+
+/** Part of an audio file. Joined in order, the chunks are the file. */
+export type AudioChunk = Uint8Array
+
+export type SpeechForm = VendorForm<SpeechRequest, SpeechResponse, AudioChunk>
+
+/** The media types of the audio formats that OpenAI's clients request. */
+export const AUDIO_TYPES: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+  ogg: 'audio/ogg',
+  mulaw: 'audio/basic',
+}
+
+/** Other vendors don't know these voices. */
+const OPENAI_VOICES: ReadonlySet<string> = new Set(
+  'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '),
+)
+
+const GOOGLE_VOICES: ReadonlySet<string> = new Set(
+  (
+    'achernar achird algenib algieba alnilam aoede autonoe callirrhoe charon despina enceladus erinome fenrir gacrux iapetus kore laomedeia leda orus ' +
+    'puck pulcherrima rasalgethi sadachbia sadaltager schedar sulafat umbriel vindemiatrix zephyr zubenelgenubi'
+  ).split(' '),
+)
+
+/** Whether a voice belongs to another vendor. `own`: this vendor's default voice; without one, it supports OpenAI's voices. */
+export function isForeignVoice(voice: string, own: string | undefined): boolean {
+  if (own !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
+  return !GOOGLE_VOICES.has((own ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
+}
+
+/** Returns the voice that the combo entry or the connection maps this one to. */
+export function getMappedVoice(voice: string | undefined, target: ProviderTarget): string | undefined {
+  const own = getEntry(target.voices ?? {}, voice ?? '') ?? getEntry(getVoices(target) ?? {}, voice ?? '')
+  return typeof own === 'string' ? own : undefined
+}
+
+const getVoices = ({ connection }: ProviderTarget) => connection.providerSpecificData?.voices
+
+/** The properties of a speech vendor. */
+export interface SpeechVendor
+  extends Pick<
+    SpeechForm,
+    'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'keyHeader' | 'readHeaderUsage' | 'findError'
+  > {
+  /** Its names for formats, by OpenAI's. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
+  formats: Readonly<Record<string, string>>
+  /** Replaces unsupported formats, by OpenAI's name. Raw samples are never replaced; they are rejected. */
+  fallbackFormat: 'mp3' | 'wav'
+  /** The voice that replaces OpenAI's if no other is set, by model if necessary; `undefined`: the vendor supports OpenAI's voices. */
+  voice: string | undefined | ((model: string) => string | undefined)
+  /** The supported optional fields. */
+  supports: ReadonlyArray<'instructions' | 'speed' | 'language'>
+  /** Writes a request. `own`: the vendor's names for the voice and the format. */
+  writeRequest(
+    request: SpeechRequest,
+    own: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },
+  ): VendorRequest
+  /** Reads an event of its stream; absent: it responds in bytes, or whole (`readResponse`). */
+  readEvent?(json: JsonObject): StreamContent<Uint8Array>
+  /** It only streams if the client reads events, too. */
+  streamsEventsOnly?: true
+  /** Reads a response in JSON, or returns what it lacks. */
+  readResponse?(json: JsonObject): SpeechResponse | string
+}
+
+/** The sample rate of all raw audio, in Hz. */
+export const SAMPLE_RATE = 24_000
+
+/** Creates the form of a speech vendor. */
+export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
+  const { formats, fallbackFormat, supports, readResponse, readEvent, streamsEventsOnly, voice: _, ...form } = vendor
+
+  // The format that the client gets.
+  const chooseFormat = ({ format }: SpeechRequest) =>
+    formats[format] !== undefined || (format === 'wav' && formats.pcm !== undefined) ? format : fallbackFormat
+  const needsHeader = (request: SpeechRequest) => chooseFormat(request) === 'wav' && formats.wav === undefined
+
+  return {
+    ...form,
+    ...(!readResponse && { bytesAs: 'sound' }),
+    writeRequest(request, { target, warnings }) {
+      const format = chooseFormat(request)
+      if (format !== request.format) {
+        if (request.format === 'pcm' || AUDIO_TYPES[request.format] === undefined)
+          throw gatewayError('FORMAT_MISMATCH', {
+            message: `"response_format": ${getTargetName(target)} does not support "${request.format}". It supports ${Object.keys(formats).join(', ')}.`,
+            data: { param: 'response_format' },
+          })
+        warnings.noteChanged('response_format', 'replaced')
+      }
+      const supported = { ...request }
+      for (const field of ['instructions', 'speed', 'language'] as const) {
+        if (request[field] === undefined || supports.includes(field)) continue
+        warnings.noteDropped(field)
+        supported[field] = undefined
+      }
+      for (const name of request.others) warnings.noteDropped(name)
+      const voice = chooseVoice(request, vendor, { target, warnings })
+      return vendor.writeRequest(supported, {
+        voice,
+        format: formats[needsHeader(request) ? 'pcm' : format] ?? format,
+        target,
+        warnings,
+      })
+    },
+    getContentType(request, sent) {
+      if (needsHeader(request)) return AUDIO_TYPES.wav ?? ''
+      return sent?.startsWith('audio/') ? sent : (AUDIO_TYPES[chooseFormat(request)] ?? 'application/octet-stream')
+    },
+    createStream(request) {
+      const header = needsHeader(request) ? [writeWavHeader(SAMPLE_RATE)] : []
+      const withHeader = (content: StreamContent<Uint8Array>): StreamContent<Uint8Array> => {
+        const audio = content.chunks?.filter((piece) => piece.length > 0) ?? []
+        return { ...content, chunks: audio.length > 0 ? [...header.splice(0), ...audio] : [] }
+      }
+      if (request.isWhole) return undefined
+      if (!readEvent) return readResponse ? undefined : createByteStream(withHeader)
+      if (streamsEventsOnly && !request.isEvents) return undefined
+      return {
+        framing: 'events',
+        read({ data }) {
+          const json = tryParseObject(data)
+          return json ? withHeader(readEvent(json)) : {}
+        },
+      }
+    },
+    readResponse(json, request) {
+      const speech = (readResponse ?? readAudio)(json)
+      if (typeof speech === 'string') return speech
+      if (speech.audio.length === 0) return 'sound'
+      if (!needsHeader(request)) return speech
+      return { ...speech, audio: concatBytes([writeWavHeader(SAMPLE_RATE, speech.audio.length), speech.audio]) }
+    },
+  }
+}
+
+function readAudio({ sound, type }: JsonObject): SpeechResponse | string {
+  return typeof sound === 'string' && typeof type === 'string' && BASE64.test(sound)
+    ? { audio: fromBase64(sound) }
+    : 'sound'
+}
+
+const BASE64 = /^[\w+/]+={0,2}$/
+
+/** Creates a reader for a stream of bytes. A text content type means an error. */
+export const createByteStream = (
+  read: (content: StreamContent<Uint8Array>) => StreamContent<Uint8Array>,
+): VendorStream<Uint8Array> => ({
+  framing: 'bytes',
+  acceptsType: (contentType) => !/json|html|text|xml|event-stream/.test(contentType),
+  read: (bytes) => read({ chunks: [bytes] }),
+})
+
+/** Chooses the mapped voice, the client's if the vendor supports it, or the vendor's default. */
+function chooseVoice(
+  { voice }: SpeechRequest,
+  vendor: SpeechVendor,
+  { target, warnings }: { target: ProviderTarget; warnings: Warnings },
+): string | undefined {
+  const mapped = getMappedVoice(voice, target)
+  if (mapped !== undefined) return mapped
+  const own = typeof vendor.voice === 'function' ? vendor.voice(target.model) : vendor.voice
+  if (voice === undefined) return own
+  if (!isForeignVoice(voice, own)) return voice
+  warnings.noteChanged('voice', 'replaced')
+  return own ?? 'alloy'
+}
+
+/** Counts the characters that vendors charge for, which are code points. */
+export const countCharacters = ({ input }: { input: string }): number => [...input].length
+
+/** Creates a reader for the header of this name, which reports a number of characters. */
+export const createCharacterReader =
+  (name: string): NonNullable<SpeechForm['readHeaderUsage']> =>
+  (header) => {
+    const count = Number(header(name) ?? Number.NaN)
+    return Number.isFinite(count) && count >= 0
+      ? { inputTokens: 0, outputTokens: 0, units: { character: count } }
+      : undefined
+  }
+
+function tryParseObject(data: string): JsonObject | undefined {
+  try {
+    const json: unknown = JSON.parse(data)
+    return isObject(json) ? json : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,55 @@
+import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
+import { createCharacterReader, createSpeechForm, SAMPLE_RATE } from '../speech.ts'
+
+/**
+ * https://developers.deepgram.com/reference/text-to-speech. The voice is part of the model's name: `aura-2` with the voice `thalia` is
+ * `aura-2-thalia-en`.
+ */
+export const deepgram = createSpeechForm({
+  name: 'deepgram',
+  providers: ['deepgram'],
+  keyHeader: 'token',
+  formats: { mp3: 'mp3', wav: 'wav', pcm: 'none', opus: 'ogg', flac: 'flac', aac: 'aac' },
+  fallbackFormat: 'mp3',
+  voice: '',
+  supports: ['speed', 'language'],
+  writeRequest: ({ input, speed, language }, { voice = '', format, target, warnings }) => ({
+    path: '/speak',
+    query: { model: addVoice(target.model, { voice, language }, warnings), ...encodings[format], speed },
+    body: { text: input },
+  }),
+  readHeaderUsage: createCharacterReader('dg-char-count'),
+})
+
+const encodings: Readonly<Record<string, Record<string, string | number>>> = {
+  mp3: { encoding: 'mp3' },
+  wav: { encoding: 'linear16', container: 'wav', sample_rate: SAMPLE_RATE },
+  none: { encoding: 'linear16', container: 'none', sample_rate: SAMPLE_RATE },
+  ogg: { encoding: 'opus', container: 'ogg' },
+  flac: { encoding: 'flac' },
+  aac: { encoding: 'aac' },
+}
+
+/**
+ * Adds the voice to the name of the model. A voice can also be a complete model name. If the model's name already has a voice and a language, others are
+ * dropped.
+ */
+function addVoice(
+  model: string,
+  { voice, language }: { voice: string; language: string | undefined },
+  warnings: Warnings,
+): string {
+  if (/^aura(?:-2)?$/.test(model) && !WHOLE_NAME.test(voice)) {
+    const isName = /^\w+$/.test(voice)
+    if (voice !== '' && !isName) warnings.noteChanged('voice', 'replaced')
+    return `${model}-${isName ? voice.toLowerCase() : DEFAULT_VOICE}-${language ?? 'en'}`
+  }
+  const name = WHOLE_NAME.test(voice) ? voice : model
+  const [, ownVoice, ownLanguage = ''] = WHOLE_NAME.exec(name) ?? []
+  if (voice !== '' && voice !== name && voice.toLowerCase() !== ownVoice) warnings.noteChanged('voice', 'replaced')
+  if (language !== undefined && !language.toLowerCase().startsWith(ownLanguage || ' ')) warnings.noteDropped('language')
+  return name
+}
+
+const WHOLE_NAME = /^aura(?:-2)?-(\w+)-(\w\w)$/
+const DEFAULT_VOICE = 'thalia'

@@ -1,0 +1,16 @@
+import { createSpeechForm } from '../speech.ts'
+import { writeOpenaiBody } from './openai-speech.ts'
+
+/** https://console.groq.com/docs/text-to-speech: OpenAI's form without `instructions` and events. Its models produce only WAV files. */
+export const groq = createSpeechForm({
+  name: 'groq',
+  providers: ['groq'],
+  formats: { wav: 'wav' },
+  fallbackFormat: 'wav',
+  voice: (model) => (model.includes('arabic') ? 'fahad' : 'troy'),
+  supports: ['speed'],
+  writeRequest: (request, { voice, format, target }) => ({
+    path: '/audio/speech',
+    body: writeOpenaiBody(request, { voice, format, model: target.model }),
+  }),
+})

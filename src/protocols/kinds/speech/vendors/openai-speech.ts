@@ -1,0 +1,105 @@
+import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
+import { hasTokenCount, readTokenCount } from '../../../formats/canonical/canonical-values.ts'
+import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
+import type { PassThrough, StreamContent } from '../../kind-forms.ts'
+import {
+  AUDIO_TYPES,
+  createByteStream,
+  createSpeechForm,
+  getMappedVoice,
+  type SpeechForm,
+  type SpeechRequest,
+  type SpeechVendor,
+} from '../speech.ts'
+
+/** Passes requests of OpenAI's clients through, with mapped voices. */
+export const passThrough: PassThrough<SpeechRequest> = {
+  client: 'openai',
+  path: () => '/audio/speech',
+  getAddedFields(request, { target }) {
+    const voice = getMappedVoice(request.voice, target)
+    return voice === undefined ? {} : { voice }
+  },
+  createStream: ({ isEvents }) =>
+    isEvents
+      ? { framing: 'events', read: ({ data }) => readEvent(tryParseJson(data)) }
+      : createByteStream((content) => content),
+}
+
+function readEvent(json: unknown): StreamContent<unknown> {
+  if (!isObject(json)) return {}
+  const error = readEmbeddedError(json.error)
+  if (error) return { error, usage: readUsage(json.usage) }
+  if (json.type === 'speech.audio.delta') return { chunks: [json.audio] }
+  return json.type === 'speech.audio.done' ? { isLast: true, usage: readUsage(json.usage) } : {}
+}
+
+/** Reads OpenAI's token counts; `undefined` if there are none. */
+export function readUsage(usage: unknown): StreamContent<unknown>['usage'] {
+  if (!isObject(usage)) return undefined
+  const inputTokens = readTokenCount(usage.input_tokens ?? usage.prompt_tokens)
+  const outputTokens = readTokenCount(usage.output_tokens ?? usage.completion_tokens)
+  return hasTokenCount(usage.input_tokens, usage.prompt_tokens, usage.output_tokens, usage.completion_tokens)
+    ? { inputTokens, outputTokens }
+    : undefined
+}
+
+const createForm = (
+  own: Pick<SpeechVendor, 'name' | 'providers' | 'supports' | 'formats'>,
+  usual?: string,
+): SpeechForm => ({
+  ...createSpeechForm({
+    ...own,
+    fallbackFormat: 'mp3',
+    voice: undefined,
+    writeRequest: (request, { voice = usual, format, target }) => ({
+      path: '/audio/speech',
+      body: writeOpenaiBody(request, { voice, format, model: target.model }),
+    }),
+  }),
+  getContentType: (_, sent) => (sent?.startsWith('audio/') ? sent : undefined),
+})
+
+const toSameNames = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))
+
+const FORMATS = toSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
+
+/** https://platform.openai.com/docs/api-reference/audio/createSpeech. OpenAI requires a voice. */
+export const openai: SpeechForm = {
+  ...createForm(
+    {
+      name: 'openai',
+      providers: ['openai', 'azure'],
+      supports: ['instructions', 'speed'],
+      formats: FORMATS,
+    },
+    'alloy',
+  ),
+  passThrough: [
+    { ...passThrough, accepts: ({ format }) => FORMATS[format] !== undefined || AUDIO_TYPES[format] === undefined },
+  ],
+}
+
+/** All OpenAI-compatible servers. Few of them stream events, so the gateway creates these and omits `stream_format`. */
+export const compatible: SpeechForm = {
+  ...createForm({
+    name: 'compatible',
+    supports: ['instructions', 'speed', 'language'],
+    formats: toSameNames(Object.keys(AUDIO_TYPES)),
+  }),
+  passThrough: [{ ...passThrough, accepts: ({ isEvents }) => !isEvents, getExcludedFields: () => ['stream_format'] }],
+}
+
+/** Writes a body of OpenAI's API. */
+export const writeOpenaiBody = (
+  { input, instructions, speed, language }: SpeechRequest,
+  { voice, format, model }: { voice: string | undefined; format: string; model: string },
+): JsonObject => ({
+  model,
+  input,
+  ...(voice !== undefined && { voice }),
+  response_format: format,
+  ...(instructions !== undefined && { instructions }),
+  ...(speed !== undefined && { speed }),
+  ...(language !== undefined && { language }),
+})

@@ -1,0 +1,24 @@
+import { createSpeechForm } from '../speech.ts'
+import { writeOpenaiBody } from './openai-speech.ts'
+
+/** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI, but only MP3 and raw samples, without events. */
+export const openrouter = createSpeechForm({
+  name: 'openrouter',
+  providers: ['openrouter'],
+  formats: { mp3: 'mp3', pcm: 'pcm' },
+  fallbackFormat: 'mp3',
+  voice: (model) => VOICES.find(([name]) => model.startsWith(name))?.[1],
+  supports: ['instructions', 'speed'],
+  writeRequest: (request, { voice, format, target }) => ({
+    path: '/audio/speech',
+    body: writeOpenaiBody(request, { voice, format, model: target.model }),
+  }),
+})
+
+/** Voices that replace OpenAI's for models of vendors that don't support those. */
+const VOICES = [
+  ['mistralai/', 'en_paul_neutral'],
+  ['google/', 'Kore'],
+  ['hexgrad/', 'af_heart'],
+  ['canopylabs/', 'tara'],
+] as const

@@ -1,0 +1,40 @@
+import type { ProviderTarget } from '../../../providers/target.ts'
+import { createSpeechForm, isForeignVoice, SAMPLE_RATE, type SpeechRequest } from '../speech.ts'
+import { passThrough, writeOpenaiBody } from './openai-speech.ts'
+
+const FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', raw: 'raw', pcm: 'raw' }
+
+/** Each of its models has its own voices. */
+const getDefaultVoice = (model: string) =>
+  /orpheus/i.test(model) ? 'tara' : /kokoro/i.test(model) ? 'af_heart' : 'friendly sidekick'
+
+/** https://docs.together.ai/reference/audio-speech: like OpenAI, with fewer formats. */
+export const together = {
+  ...createSpeechForm({
+    name: 'together',
+    providers: ['together'],
+    formats: FORMATS,
+    fallbackFormat: 'mp3',
+    voice: getDefaultVoice,
+    supports: ['language'],
+    writeRequest: (request, { voice, format, target }) => ({
+      path: '/audio/speech',
+      body: {
+        ...writeOpenaiBody(request, { voice, format, model: target.model }),
+        ...(format === 'raw' && { response_encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE }),
+      },
+    }),
+  }),
+  passThrough: [
+    {
+      ...passThrough,
+      accepts: ({ format, voice, isEvents, speed }: SpeechRequest, { model }: ProviderTarget) =>
+        !isEvents &&
+        format !== 'pcm' &&
+        FORMATS[format] !== undefined &&
+        speed === undefined &&
+        voice !== undefined &&
+        !isForeignVoice(voice, getDefaultVoice(model)),
+    },
+  ],
+}

@@ -1,0 +1,80 @@
+import { fromBase64 } from '../../../../lib/bytes.ts'
+import type { FormFile } from '../../../../lib/multipart.ts'
+import { readFields } from '../../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
+import { dropUnread, findFirst, readProviderOptions, writeFacts } from '../../ai-sdk-kinds.ts'
+import type { ClientForm } from '../../kind-forms.ts'
+import { nameRecording } from '../../sound/file-type.ts'
+import { getDuration } from '../../sound/length.ts'
+import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from '../transcription.ts'
+import { readTemperature } from '../transcription-clients.ts'
+import { getLanguageCode, getSegments } from '../transcription-segments.ts'
+
+/** The AI SDK's gateway protocol. Responses include times if the vendor reports them. */
+export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk> = {
+  fieldNames: { file: 'audio', timestamp_granularities: 'timestampGranularities', response_format: 'providerOptions' },
+  read(body, { warnings, header, files }) {
+    const fields = readFields(body, '', warnings)
+    const options = readProviderOptions(fields)
+    const granularities =
+      fields.strings('timestampGranularities') ??
+      findFirst(options, (one) => one.strings('timestampGranularities')) ??
+      []
+    const format = findFirst(options, (one) => one.oneOfOrDrop('responseFormat', FORMATS))
+    const request: TranscriptionRequest = {
+      file: readFile(fields.string('audio') ?? '', { mediaType: fields.string('mediaType') ?? '', files, warnings }),
+      task: 'transcribe',
+      format: format === 'diarized_json' ? format : granularities.length > 0 ? 'verbose_json' : 'json',
+      wantsTimesIfFree: true,
+      readsWords: header(VERSION) !== '3',
+      language: findFirst(options, (one) => one.string('language') ?? one.string('languageCode')),
+      prompt: findFirst(options, (one) => one.string('prompt')),
+      keywords: findFirst(options, (one) => one.strings('keywords') ?? one.strings('keyterms')) ?? [],
+      granularities,
+      temperature: readTemperature(
+        findFirst(options, (one) => one.number('temperature')),
+        warnings,
+      ),
+      isStream: false,
+      isForm: false,
+      others: [],
+    }
+    dropUnread(fields, options)
+    return request
+  },
+  write(response, context) {
+    const { text, usage, language, segments = [], words = [] } = response
+    const { file, readsWords } = context.request
+    const seconds = response.duration ?? usage?.units?.second ?? getDuration(file.bytes)
+    const hasTimes = segments.length > 0 || words.length > 0
+    return {
+      text,
+      segments: hasTimes ? getSegments(response, seconds).map((one) => writeTimes(one.text, one)) : [],
+      ...(readsWords && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
+      ...(language !== undefined && { language: getLanguageCode(language) }),
+      ...(seconds !== undefined && { durationInSeconds: seconds }),
+      ...writeFacts(context, usage),
+    }
+  },
+}
+
+const VERSION = 'ai-transcription-model-specification-version'
+
+const writeTimes = (text: string, { start, end }: { start: number; end: number }) => ({
+  text: text.trim(),
+  startSecond: start,
+  endSecond: end,
+})
+
+/** Returns the file that was read from the body, else the base64. */
+function readFile(
+  audio: string,
+  { mediaType, files: [file], warnings }: { mediaType: string; files: readonly FormFile[]; warnings: Warnings },
+): TranscriptionRequest['file'] {
+  if (audio === '' && !file) return warnings.refuse('file', 'is required: audio in base64.')
+  try {
+    return nameRecording({ bytes: file?.bytes ?? fromBase64(audio), type: mediaType, fileName: '' })
+  } catch {
+    return warnings.refuse('file', 'must be audio in base64.')
+  }
+}

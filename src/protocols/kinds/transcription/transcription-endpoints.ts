@@ -1,0 +1,73 @@
+import type { FormFile } from '../../../lib/multipart.ts'
+import { once } from '../../../lib/promises.ts'
+import type { RequestBound } from '../../formats/format.ts'
+import type { Operation } from '../../formats/model-operations.ts'
+import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, type KindEndpoint } from '../endpoint.ts'
+
+const shared = {
+  kind: 'stt',
+  othersMayTake: true, // types, sizes, and lengths of files
+  limits: { headersTimeoutMs: 180_000 },
+  isServedBy: ({ format, model }: { format: string; model: string }) => format === 'gemini' || AUDIO_MODELS.test(model),
+} satisfies Partial<Operation> & Pick<Operation, 'kind'>
+
+/** Chat models with audio input. */
+const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
+
+/** Per second of audio, models have up to 32 input and 5 output tokens. */
+const bound: RequestBound = {
+  isEither: true,
+  inputTokens: (body, _, files) => 400 + Math.ceil(32 * getMaxDuration(body, files)),
+  outputTokens: (body, files) => 100 + Math.ceil(5 * getMaxDuration(body, files)),
+  units: (body, files) => ({ second: getMaxDuration(body, files) }),
+}
+
+/** Speech at 6 kbit/s, for files without a length in their headers. */
+const MIN_BYTES_PER_SECOND = 750
+
+const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>
+  file
+    ? (file.seconds?.() ?? file.bytes.length / MIN_BYTES_PER_SECOND)
+    : JSON.stringify(body).length / MIN_BYTES_PER_SECOND
+
+const transcribe = createOperation({ name: 'transcribe', ...shared })
+const loadForms = once(async () => (await import('./transcription-forms.ts')).transcriptionForms)
+const summary = 'Transcribe audio'
+
+const endpoint = (
+  name: string,
+  client: string,
+  { operation, summary }: { operation: Operation; summary: string },
+): KindEndpoint =>
+  createEndpoint({
+    path: `/v1/audio/${name}`,
+    format: 'openai-chat',
+    client,
+    operation,
+    loadForms,
+    reads: 'form',
+    bodyLimit: 'maxAudioBytes',
+    getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
+    streams: 'requested',
+    bound,
+    words: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
+  })
+
+/** The endpoints for transcription. */
+export const transcriptionEndpoints: readonly KindEndpoint[] = [
+  endpoint('transcriptions', 'openai', { operation: transcribe, summary }),
+  endpoint('translations', 'openai-translation', {
+    operation: createOperation({ name: 'translate', ...shared }),
+    summary: 'Translate audio to English',
+  }),
+  ...createAiSdkEndpoints('transcription-model', {
+    operation: transcribe,
+    loadForms,
+    bodyLimit: 'maxAudioBytes',
+    reads: 'sound',
+    getBase64Size: (_, [file]) => file?.bytes.length ?? 0,
+    bound,
+    summary,
+    page: 'transcription',
+  }),
+]

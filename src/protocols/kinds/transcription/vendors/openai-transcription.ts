@@ -1,0 +1,104 @@
+import { isObject, tryParseJson } from '../../../../lib/json.ts'
+import { type FormPart, isFile } from '../../../../lib/multipart.ts'
+import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
+import type { PassThrough, StreamContent } from '../../kind-forms.ts'
+import {
+  noteUnsupported,
+  readTranscript,
+  readUsage,
+  type TranscriptionForm,
+  type TranscriptionRequest,
+  throwMismatch,
+  writeForm,
+} from '../transcription.ts'
+
+const getPath = (task: TranscriptionRequest['task']) =>
+  task === 'translate' ? '/audio/translations' : '/audio/transcriptions'
+
+function readEvent(json: unknown): StreamContent<unknown> {
+  if (!isObject(json)) return {}
+  const error = readEmbeddedError(json.error)
+  if (error) return { error, usage: readUsage(json.usage) }
+  if (json.type === 'transcript.text.done') return { chunks: [json], isLast: true, usage: readUsage(json.usage) }
+  return json.type === 'transcript.text.delta' || json.type === 'transcript.text.segment' ? { chunks: [json] } : {}
+}
+
+const createPassThrough = (
+  client: string,
+  task: TranscriptionRequest['task'],
+  { isOpen, streams }: { isOpen: (request: TranscriptionRequest) => boolean; streams: boolean },
+): PassThrough<TranscriptionRequest> => ({
+  client,
+  path: () => getPath(task),
+  accepts: (request) => request.isForm && isOpen(request),
+  getExcludedFields: () => (streams ? [] : ['stream']),
+  rewriteForm: normalizeForm,
+  createStream: ({ isStream }) =>
+    isStream ? { framing: 'events', read: ({ data }) => readEvent(tryParseJson(data)) } : undefined,
+})
+
+/** Uses OpenAI's field names for lists, and a file name that matches the format. */
+const normalizeForm = (parts: readonly FormPart[], { file }: TranscriptionRequest): FormPart[] =>
+  parts.map((part) => {
+    if (isFile(part)) return part.name === 'file' ? { ...part, ...file } : part
+    const name = part.name.replace(/\[\d{0,3}\]$/, '')
+    return LISTS.has(name) ? { ...part, name: `${name}[]` } : part
+  })
+
+const LISTS: ReadonlySet<string> = new Set([
+  ...['timestamp_granularities', 'include', 'known_speaker_names', 'known_speaker_references', 'keywords', 'languages'],
+])
+
+/** Only Whisper models support times. */
+const canAddTimes = ({ wantsTimesIfFree, format }: TranscriptionRequest, model: string) =>
+  wantsTimesIfFree === true && format === 'json' && /whisper/i.test(model)
+
+const createForm = (
+  own: Pick<TranscriptionForm, 'name' | 'providers'>,
+  { formats, streams }: { formats: readonly string[]; streams: boolean },
+): TranscriptionForm => {
+  const isOpen = ({ format, isStream }: TranscriptionRequest) => formats.includes(format) && (streams || !isStream)
+  return {
+    ...own,
+    textAs: 'text',
+    passThrough: [
+      createPassThrough('openai', 'transcribe', { isOpen, streams }),
+      createPassThrough('openai-translation', 'translate', { isOpen, streams }),
+    ],
+    writeRequest(request, { target, warnings }) {
+      noteUnsupported(request, ['language', 'prompt', 'temperature', 'keywords'], warnings)
+      if (request.format === 'diarized_json' && !formats.includes('diarized_json'))
+        return throwMismatch('response_format', target, 'does not distinguish speakers')
+      return {
+        path: getPath(request.task),
+        form: writeForm(
+          {
+            model: target.model,
+            language: request.language,
+            prompt: request.prompt,
+            'keywords[]': request.keywords,
+            temperature: request.temperature,
+            response_format:
+              formats.includes(request.format) && !request.isStream && !canAddTimes(request, target.model)
+                ? request.format
+                : 'verbose_json',
+            'timestamp_granularities[]': request.granularities,
+          },
+          request.file,
+        ),
+      }
+    },
+    readResponse: readTranscript,
+  }
+}
+
+const ALL = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
+
+/** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
+export const compatible = createForm({ name: 'compatible' }, { formats: ALL, streams: true })
+
+/** https://console.groq.com/docs/api-reference#audio-transcription. The gateway creates the missing subtitles and streams. */
+export const groq = createForm(
+  { name: 'groq', providers: ['groq'] },
+  { formats: ['json', 'text', 'verbose_json'], streams: false },
+)

@@ -1,0 +1,48 @@
+import { toBase64 } from '../../../../lib/bytes.ts'
+import { getFileExtension } from '../../../../lib/multipart.ts'
+import {
+  needsTimes,
+  noteUnsupported,
+  readTranscript,
+  type TranscriptionForm,
+  throwMismatch,
+  writeForm,
+} from '../transcription.ts'
+
+/** In bytes: larger files are sent as a form, which takes less memory than base64. */
+const MAX_INLINE = 8 * 1024 * 1024
+
+/** https://openrouter.ai/docs/features/multimodal/audio: JSON with audio in base64. */
+export const openrouter: TranscriptionForm = {
+  name: 'openrouter',
+  providers: ['openrouter'],
+  writeRequest(request, { target, warnings }) {
+    if (request.task === 'translate') return throwMismatch('model', target, 'does not translate')
+    if (request.format === 'diarized_json')
+      return throwMismatch('response_format', target, 'does not distinguish speakers')
+    noteUnsupported(request, ['language', 'temperature'], warnings)
+    const { file, language, temperature, granularities } = request
+    const fields = {
+      model: target.model,
+      ...(language !== undefined && { language }),
+      ...(temperature !== undefined && { temperature }),
+      response_format: needsTimes(request) ? 'verbose_json' : 'json',
+    }
+    if (file.bytes.length > MAX_INLINE)
+      return {
+        path: '/audio/transcriptions',
+        form: writeForm({ ...fields, 'timestamp_granularities[]': granularities }, file),
+      }
+    const named = file.fileName.slice(file.fileName.lastIndexOf('.') + 1).toLowerCase()
+    const format = /^[a-z\d]{2,5}$/.test(named) ? named : getFileExtension(file.type)
+    return {
+      path: '/audio/transcriptions',
+      body: {
+        ...fields,
+        ...(granularities.length > 0 && { timestamp_granularities: granularities }),
+        input_audio: { data: toBase64(file.bytes), format },
+      },
+    }
+  },
+  readResponse: readTranscript,
+}

@@ -1,0 +1,101 @@
+import type { JsonObject } from '../../../../lib/json.ts'
+import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
+import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
+import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
+import type { ClientForm, ClientReadContext } from '../../kind-forms.ts'
+import { readInteger } from '../../web/web-fields.ts'
+import { truncateText } from '../../web/web-text.ts'
+import { checkPageUrl } from '../page-address.ts'
+import type { FetchedPage, FetchRequest, FetchResponse } from '../web-fetch.ts'
+
+const MAX_URLS = 20
+
+/** The gateway's own API, because vendors have none in common. */
+export const fetchClient: ClientForm<FetchRequest, FetchResponse> = {
+  read: readRequest,
+  write({ id, pages, failed, format, charge }, { request, provider, model, newId }): JsonObject {
+    const usage = omitUndefined({
+      fetches: request.urls.length,
+      credits: charge.credits,
+      tokens: charge.tokens,
+      cost: charge.costUsd,
+    })
+    const all = sortPages(pages, request.urls).map((page) =>
+      writePage(page, { ...request, format: format ?? request.format }),
+    )
+    const base = { id: id ?? `fetch_${newId()}`, object: 'web.fetch', model: `${provider}/${model}` }
+    if (!request.isList) return { ...base, ...all[0], usage }
+    const known = new Set([...pages, ...failed].map(({ url }) => url))
+    const warnings = request.urls.filter((url) => !known.has(url) && known.size < request.urls.length)
+    const failures = [...failed, ...warnings.map((url) => ({ url, error: 'The provider returned nothing for it.' }))]
+    return {
+      ...base,
+      results: all,
+      failed: failures.map(({ url, error }) => ({ url: request.spellings.get(url) ?? url, error })),
+      usage,
+    }
+  },
+}
+
+/** Sorts pages by the client's list. Those with unknown URLs come last. */
+function sortPages(pages: readonly FetchedPage[], urls: readonly string[]): readonly FetchedPage[] {
+  const getIndex = ({ url }: FetchedPage) => (urls.includes(url) ? urls.indexOf(url) : urls.length)
+  return [...pages].sort((one, other) => getIndex(one) - getIndex(other))
+}
+
+function writePage(
+  page: FetchedPage,
+  { spellings, format, maxCharacters, includeLinks, includeImages }: FetchRequest,
+): JsonObject {
+  const { url, title, text, author, publishedAt, language, statusCode, contentType } = page
+  return omitUndefined({
+    url: spellings.get(url) ?? url,
+    title,
+    content: { format, ...truncateText(text, maxCharacters) },
+    links: includeLinks && (page.links ?? []),
+    images: includeImages && (page.images ?? []),
+    metadata: omitUndefined({
+      author,
+      published_at: publishedAt,
+      language,
+      status_code: statusCode,
+      content_type: contentType,
+    }),
+  })
+}
+
+/** Unknown fields are noted as dropped. */
+function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRequest {
+  const fields = readFields(body, '', warnings)
+  fields.ignore('model', 'provider', 'stream')
+  const request: FetchRequest = {
+    ...readUrls(fields, warnings),
+    format: fields.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown',
+  }
+  const more = {
+    maxCharacters: readInteger(fields, 'max_characters', [1, 1_000_000], warnings),
+    timeoutMs: readInteger(fields, 'timeout_ms', [1, 180_000], warnings),
+    maxAgeSeconds: readInteger(fields, 'fresh', [0, 315_360_000], warnings),
+    includeLinks: fields.boolean('include_links') || undefined,
+    includeImages: fields.boolean('include_images') || undefined,
+    options: fields.object('provider_options'),
+  }
+  fields.drop()
+  return { ...request, ...omitUndefined<Partial<FetchRequest>>(more) }
+}
+
+function readUrls(fields: Fields, warnings: Warnings): Pick<FetchRequest, 'urls' | 'isList' | 'spellings'> {
+  const one = fields.string('url')
+  const several = fields.strings('urls')
+  if (one !== undefined && several) warnings.refuse('urls', 'cannot be combined with "url". Send only one of them.')
+  const urls = several ?? (one === undefined ? [] : [one])
+  if (urls.length === 0 || urls.length > MAX_URLS)
+    warnings.refuse(several ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
+  const spelling = new Map<string, string>()
+  urls.forEach((text, at) => {
+    const found = checkPageUrl(text.trim())
+    if (found.problem !== undefined) warnings.refuse(several ? `urls[${at}]` : 'url', found.problem)
+    else spelling.set(found.href, text)
+  })
+  return { urls: [...spelling.keys()], isList: several !== undefined, spellings: spelling }
+}

@@ -1,0 +1,21 @@
+import { isPublicName } from '../../../lib/public-names.ts'
+
+const MAX_LENGTH = 2_048
+
+/**
+ * Normalizes the URL of a page, so that a vendor's server finds the same host in it. Otherwise returns why it can't be fetched: a vendor's server may
+ * run in a private network, where a URL could reach internal servers.
+ */
+export function checkPageUrl(text: string): { href: string; problem?: undefined } | { problem: string } {
+  if (text.length > MAX_LENGTH) return { problem: `must be at most ${MAX_LENGTH} characters.` }
+  if (!URL.canParse(text)) return { problem: 'must be a complete page URL, such as "https://example.com/".' }
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return { problem: 'must start with https:// or http://.' }
+  if (url.username !== '' || url.password !== '') return { problem: 'must not contain a username or password.' }
+  if (!isPublicName(url.hostname) && !EXAMPLE_NAMES.test(url.hostname))
+    return { problem: 'must have a public host name, not an IP address or a private network name.' }
+  return { href: url.href }
+}
+
+/** Reserved example names (RFC 2606). */
+const EXAMPLE_NAMES = /^(?:[a-z0-9_-]{1,63}\.){1,10}example$/

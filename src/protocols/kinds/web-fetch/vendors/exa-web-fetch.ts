@@ -1,0 +1,91 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
+import type { VendorForm } from '../../kind-forms.ts'
+import { getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-answers.ts'
+import { isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getAmount, getText } from '../../web/web-text.ts'
+import {
+  chooseFormat,
+  createMissingPage,
+  createResponse,
+  type FetchRequest,
+  type FetchResponse,
+  filterStrings,
+  matchUrl,
+  type PageFailures,
+  toError,
+} from '../web-fetch.ts'
+
+const OPTIONS: OptionChecks = { livecrawl: isWord('never', 'fallback', 'preferred', 'always', 'auto') }
+
+const FORMATS = ['text', 'html'] as const
+
+/** The most links and images per page. */
+const MAX_LINKS = 100
+
+export const exa: VendorForm<FetchRequest, FetchResponse> = {
+  name: 'exa',
+  providers: ['exa'],
+  keyHeader: 'x-api-key',
+  writeRequest(request, { target, warnings }) {
+    const { urls, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
+    const options = readVendorOptions(request.options, { names: ['exa', target.provider], shapes: OPTIONS, warnings })
+    const isHtml = chooseFormat(request, FORMATS, warnings) === 'html'
+    const extras = omitUndefined({ links: includeLinks && MAX_LINKS, imageLinks: includeImages && MAX_LINKS })
+    return {
+      path: '/contents',
+      body: {
+        ...options,
+        ...omitUndefined({
+          urls,
+          text: isHtml ? { includeHtmlTags: true } : true,
+          livecrawlTimeout: timeoutMs,
+          maxAgeHours: maxAgeSeconds === undefined ? undefined : Math.floor(maxAgeSeconds / 3_600),
+          extras: Object.keys(extras).length > 0 ? extras : undefined,
+        }),
+      },
+    }
+  },
+  readResponse(json, { urls, format }) {
+    const list = getList(json, 'results')
+    if (!list) return 'a list of results'
+    const failures = readFailures(json, urls)
+    const pages = list.filter(isObject).map((item, at) => {
+      const extras = getObject(item, 'extras')
+      return {
+        url: matchUrl(getText(item.id) ?? getText(item.url), urls, at),
+        title: getText(item.title),
+        text: getText(item.text) ?? '',
+        links: filterStrings(getList(extras, 'links')),
+        images: filterStrings(getList(extras, 'imageLinks')),
+        author: getText(item.author),
+        publishedAt: getText(item.publishedDate),
+      }
+    })
+    const charge = { costUsd: getAmount(getObject(json, 'costDollars').total) }
+    return createResponse(pages, failures, {
+      id: getText(json.requestId),
+      format: pickFormat(format, FORMATS),
+      charge,
+      usage: toUsage({ page: urls.length }, charge, pages),
+    })
+  },
+  findError: (json, { urls }) =>
+    getList(json, 'results')?.length ? undefined : toError('Exa', readFailures(json, urls)),
+}
+
+function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
+  const all = (getList(json, 'statuses') ?? [])
+    .filter(isObject)
+    .filter(({ status }) => status === 'error')
+    .map((item, at) => {
+      const { tag, httpStatusCode } = getObject(item, 'error')
+      const url = matchUrl(getText(item.id), urls, at)
+      const status = tag === 'CRAWL_NOT_FOUND' ? 404 : (getAmount(httpStatusCode) ?? 500)
+      return { url, status, error: getText(tag) ?? 'It gave no reason.' }
+    })
+  return {
+    missing: all.filter(({ status }) => isPageStatus(status)).map(({ url, status }) => createMissingPage(url, status)),
+    failed: all.filter(({ status }) => !isPageStatus(status)).map(({ url, error }) => ({ url, error })),
+  }
+}

@@ -1,0 +1,96 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
+import type { VendorForm } from '../../kind-forms.ts'
+import { getList, getObject, pickFormat, toUsage } from '../../web/web-answers.ts'
+import { isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getAmount, getText } from '../../web/web-text.ts'
+import {
+  chooseFormat,
+  createMissingPage,
+  createResponse,
+  type FailedPage,
+  type FetchRequest,
+  type FetchResponse,
+  filterStrings,
+  matchUrl,
+  type PageFailures,
+  toError,
+} from '../web-fetch.ts'
+
+const OPTIONS: OptionChecks = {
+  chunks_per_source: isInteger(1, 5),
+  extract_depth: isWord('basic', 'advanced'),
+  query: isLine,
+}
+
+const FORMATS = ['markdown', 'text'] as const
+
+/** In seconds. */
+const MAX_TIMEOUT_SECONDS = 60
+
+export const tavily: VendorForm<FetchRequest, FetchResponse> = {
+  name: 'tavily',
+  providers: ['tavily'],
+  keyHeader: 'bearer',
+  writeRequest(request, { target, warnings }) {
+    const { urls, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request
+    const options = readVendorOptions(request.options, {
+      names: ['tavily', target.provider],
+      shapes: OPTIONS,
+      warnings,
+    })
+    if (maxAgeSeconds !== undefined) warnings.noteDropped('fresh')
+    if (includeLinks) warnings.noteDropped('include_links')
+    const timeout = timeoutMs === undefined ? undefined : Math.ceil(timeoutMs / 1_000)
+    if (timeout !== undefined && timeout > MAX_TIMEOUT_SECONDS) warnings.noteChanged('timeout_ms', 'clamped')
+    return {
+      path: '/extract',
+      body: {
+        ...options,
+        ...omitUndefined({
+          urls,
+          format: chooseFormat(request, FORMATS, warnings),
+          timeout: timeout && Math.min(timeout, MAX_TIMEOUT_SECONDS),
+          include_images: includeImages,
+          include_usage: true,
+        }),
+      },
+    }
+  },
+  readResponse(json, { urls, format }) {
+    const list = getList(json, 'results')
+    if (!list) return 'a list of results'
+    const failures = readFailures(json, urls)
+    const pages = list.filter(isObject).map((item, at) => ({
+      url: matchUrl(getText(item.url), urls, at),
+      title: getText(item.title),
+      text: getText(item.raw_content) ?? '',
+      images: filterStrings(getList(item, 'images')),
+    }))
+    const charge = { credits: getAmount(getObject(json, 'usage').credits) }
+    return createResponse(pages, failures, {
+      id: getText(json.request_id),
+      format: pickFormat(format, FORMATS),
+      charge,
+      usage: toUsage({ page: urls.length }, charge, pages),
+    })
+  },
+  findError: (json, { urls }) =>
+    getList(json, 'results')?.length ? undefined : toError('Tavily', readFailures(json, urls)),
+}
+
+function readFailures(json: JsonObject, urls: readonly string[]): PageFailures {
+  const all: FailedPage[] = (getList(json, 'failed_results') ?? []).filter(isObject).map((item, at) => ({
+    url: matchUrl(getText(item.url), urls, at),
+    error: getText(item.error) ?? 'It gave no reason.',
+  }))
+  const isGone = ({ error }: FailedPage) => MISSING_STATUS.test(error)
+  return {
+    missing: all
+      .filter(isGone)
+      .map(({ url, error }) => createMissingPage(url, Number(MISSING_STATUS.exec(error)?.[0]))),
+    failed: all.filter((page) => !isGone(page)),
+  }
+}
+
+const MISSING_STATUS = /\b(?:404|410)\b/

@@ -1,0 +1,33 @@
+import { isObject } from '../../../lib/json.ts'
+import { once } from '../../../lib/promises.ts'
+import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
+
+/** The endpoint for fetching pages. */
+export const webFetchEndpoints: readonly KindEndpoint[] = [
+  createEndpoint({
+    path: '/v1/web/fetch',
+    format: 'openai-chat',
+    client: 'fetch',
+    operation: createOperation({
+      name: 'fetch',
+      kind: 'webFetch',
+      endsAt: () => false, // another vendor may be able to read it
+      limits: { headersTimeoutMs: 60_000, totalTimeoutMs: 200_000 },
+    }),
+    bound: {
+      hasNoOutput: true,
+      inputTokens: () => 0,
+      units: ({ urls, provider_options: options }) => ({
+        page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some charge double for more thorough reading
+      }),
+    },
+    modelNames: ['model', 'provider'],
+    service: 'fetch',
+    loadForms: once(async () => (await import('./web-fetch-forms.ts')).webFetchForms),
+    words: {
+      summary: 'Fetch the text of web pages',
+      vendor: 'Jina, Firecrawl, Tavily and Exa',
+      reference: 'https://docs.jina.ai/',
+    },
+  }),
+]

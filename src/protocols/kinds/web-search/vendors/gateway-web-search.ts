@@ -1,0 +1,14 @@
+import type { VendorForm } from '../../kind-forms.ts'
+import type { SearchRequest } from '../web-search.ts'
+import type { SearchResponse } from '../web-search-given.ts'
+import { perplexity } from './perplexity-web-search.ts'
+
+/** Other gateways have the same API as this one: Perplexity's, with a model. */
+export const gateway: VendorForm<SearchRequest, SearchResponse> = {
+  name: 'gateway',
+  writeRequest(request, context) {
+    const { body, ...rest } = perplexity.writeRequest(request, context)
+    return { ...rest, body: { model: context.target.model, ...body } }
+  },
+  readResponse: perplexity.readResponse,
+}

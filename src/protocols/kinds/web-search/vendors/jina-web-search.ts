@@ -1,0 +1,77 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts'
+import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
+import type { VendorForm } from '../../kind-forms.ts'
+import { findJinaError } from '../../web/jina-web.ts'
+import { getList, getObject, toUsage } from '../../web/web-answers.ts'
+import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getAmount } from '../../web/web-text.ts'
+import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { addSites, chooseCount, chooseLanguage, choosePage } from '../web-search-terms.ts'
+
+const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+  ...(['country', 'languages', 'include', 'exclude', 'offset', 'page'] as const),
+])
+
+const OPTIONS: OptionChecks = {
+  location: isLine,
+  provider: isWord('google', 'bing'),
+  noCache: isFlag,
+  fallback: isFlag,
+}
+
+/** Jina accepts options in the body and in headers. Free text from a client only goes in the body. */
+export const jina: VendorForm<SearchRequest, SearchResponse> = {
+  name: 'jina',
+  providers: ['jina'],
+  keyHeader: 'bearer',
+  getMaxEntries: () => 1,
+  writeRequest(request, { target, warnings }) {
+    const isNews = request.type === 'news'
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    const options = readVendorOptions(request.options, { names: ['jina', target.provider], shapes: OPTIONS, warnings })
+    const size = chooseCount(request, 20, warnings)
+    const { page } = request
+    return {
+      path: '/',
+      headers: {
+        accept: 'application/json',
+        ...(page ? { 'x-return-format': page.format } : { 'x-respond-with': 'no-content' }),
+      },
+      body: {
+        ...options,
+        ...omitUndefined({
+          q: addSites(request),
+          num: size,
+          gl: request.country?.toLowerCase(),
+          hl: chooseLanguage(request, warnings)?.toLowerCase(),
+          page: choosePage(request, size, { first: 1, warnings }),
+          type: isNews ? 'news' : undefined,
+        }),
+      },
+    }
+  },
+  readResponse(json, request) {
+    const list = getList(json, 'data')
+    if (!list) return 'a list of results'
+    const names = {
+      snippet: ['description', 'snippet'],
+      date: ['date', 'publishedTime'],
+      content: ['content', 'html', 'text'],
+    }
+    const charge = { tokens: countTokens(json, list) }
+    return {
+      results: readResults(list, names, request.now),
+      charge,
+      usage: toUsage({ search: 1 }, charge, list),
+    }
+  },
+  findError: findJinaError,
+}
+
+/** Reads the tokens of the whole search, else adds up those of its pages. */
+function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
+  const whole = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
+  const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
+  return whole ?? (pages.length > 0 ? pages.reduce((sum, one) => sum + one, 0) : undefined)
+}

@@ -1,0 +1,57 @@
+import { isObject } from '../../../../lib/json.ts'
+import type { VendorForm } from '../../kind-forms.ts'
+import { getList, toUsage } from '../../web/web-answers.ts'
+import { isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { addSites, chooseLanguage, choosePage } from '../web-search-terms.ts'
+
+const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+  ...(['languages', 'recency', 'include', 'exclude', 'offset'] as const),
+])
+
+const OPTIONS: OptionChecks = { safesearch: isWord(0, 1, 2), engines: isLine, categories: isLine }
+
+/** The usual number of results per page, which depends on the server's settings. */
+const PAGE_SIZE = 10
+
+/** A self-hosted server. Its settings must allow `json` in `search.formats`. */
+export const searxng: VendorForm<SearchRequest, SearchResponse> = {
+  name: 'searxng',
+  providers: ['searxng'],
+  keyHeader: 'bearer',
+  getMaxEntries: () => 1,
+  writeRequest(request, { target, warnings }) {
+    const isNews = request.type === 'news'
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    const options = readVendorOptions(request.options, {
+      names: ['searxng', target.provider],
+      shapes: OPTIONS,
+      warnings,
+    })
+    const { recency } = request
+    const range = recency === 'hour' ? 'day' : recency === 'week' ? 'month' : recency
+    if (range !== recency) warnings.noteChanged('recency', 'replaced')
+    return {
+      method: 'GET',
+      path: '/search',
+      headers: { accept: 'application/json' },
+      query: {
+        ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
+        q: addSites(request),
+        format: 'json',
+        language: chooseLanguage(request, warnings),
+        time_range: range,
+        pageno: choosePage(request, PAGE_SIZE, { first: 1, warnings }),
+        ...(isNews && { categories: 'news' }),
+      },
+    }
+  },
+  readResponse(json, request) {
+    const list = getList(json, 'results')
+    if (!list) return 'a list of results'
+    const items = list.filter(isObject).map((item) => ({ ...item, image: item.thumbnail ?? item.img_src }))
+    const names = { snippet: ['content'], date: ['publishedDate'], image: ['image'] }
+    return { results: readResults(items, names, request.now), charge: {}, usage: toUsage({ search: 1 }, {}, items) }
+  },
+}

@@ -1,0 +1,57 @@
+import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
+import type { VendorForm } from '../../kind-forms.ts'
+import { getList, toUsage } from '../../web/web-answers.ts'
+import { isFlag, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
+import { getAmount } from '../../web/web-text.ts'
+import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
+import { readResults, type SearchResponse } from '../web-search-given.ts'
+import { addSites, chooseCount, chooseLanguage, choosePage, writeGoogleTimes } from '../web-search-terms.ts'
+
+const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
+  ...(['country', 'languages', 'recency', 'after', 'before', 'include', 'exclude', 'offset'] as const),
+])
+
+const OPTIONS: OptionChecks = { location: isLine, autocorrect: isFlag }
+
+/** Serper returns Google's results. */
+export const serper: VendorForm<SearchRequest, SearchResponse> = {
+  name: 'serper',
+  providers: ['serper'],
+  keyHeader: 'x-api-key',
+  getMaxEntries: () => 1,
+  writeRequest(request, { target, warnings }) {
+    const isNews = request.type === 'news'
+    noteUnsupported(request, isNews ? new Set([...SUPPORTED, 'type']) : SUPPORTED, warnings)
+    const options = readVendorOptions(request.options, {
+      names: ['serper', target.provider],
+      shapes: OPTIONS,
+      warnings,
+    })
+    const size = chooseCount(request, 100, warnings)
+    return {
+      path: isNews ? '/news' : '/search',
+      body: {
+        ...options,
+        ...omitUndefined({
+          q: addSites(request),
+          num: size,
+          gl: request.country?.toLowerCase(),
+          hl: chooseLanguage(request, warnings)?.toLowerCase(),
+          page: choosePage(request, size, { first: 1, warnings }),
+          tbs: writeGoogleTimes(request, warnings),
+        }),
+      },
+    }
+  },
+  readResponse(json, request) {
+    const list = getList(json, 'organic') ?? getList(json, 'news')
+    if (!list && json.searchParameters === undefined) return 'a list of results'
+    const names = { url: ['link'], snippet: ['snippet'], date: ['date'], image: ['imageUrl'] }
+    const charge = { credits: getAmount(json.credits) }
+    return {
+      results: readResults(list ?? [], names, request.now),
+      charge,
+      usage: toUsage({ search: 1 }, charge, list ?? []),
+    }
+  },
+}

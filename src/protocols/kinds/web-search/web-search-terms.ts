@@ -1,0 +1,76 @@
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import { type PageFormat, pickFormat } from '../web/web-answers.ts'
+import type { Recency, SearchRequest } from './web-search.ts'
+
+/** Returns the number of results, up to the vendor's limit. */
+export function chooseCount({ maxResults }: SearchRequest, most: number, warnings: Warnings): number {
+  if (maxResults > most) warnings.noteChanged('maxResults', 'clamped')
+  return Math.min(maxResults, most)
+}
+
+/** Returns the preferred language, for vendors that accept only one: in lower case, with its region in upper case. */
+export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings): string | undefined {
+  if (languages && languages.length > 1) warnings.noteDropped('search_language_filter[1]')
+  const [language, region] = languages?.[0]?.split('-') ?? []
+  return region ? `${language?.toLowerCase()}-${region.toUpperCase()}` : language?.toLowerCase()
+}
+
+/** Returns a language without its region. */
+export const stripRegion = (language: string): string => language.split('-')[0] ?? language
+
+/** Chooses a format for full pages that the vendor supports; `undefined` if the request doesn't include full pages. */
+export function choosePageFormat(
+  { page }: SearchRequest,
+  formats: readonly [PageFormat, ...PageFormat[]],
+  warnings: Warnings,
+): PageFormat | undefined {
+  const format = page && pickFormat(page.format, formats)
+  if (format !== page?.format) warnings.noteChanged('content_options.format', 'replaced')
+  return format
+}
+
+/** Returns the number of the result page for the request's offset. `first`: the number of the first page. */
+export function choosePage(
+  { offset = 0 }: SearchRequest,
+  size: number,
+  { first, warnings }: { first: number; warnings: Warnings },
+) {
+  if (offset % size !== 0) warnings.noteChanged('offset', 'clamped')
+  return offset < size ? undefined : first + Math.floor(offset / size)
+}
+
+/** Adds the domains to the query as search operators. `without`: the operator that excludes a domain. */
+export function addSites({ queries: [query = ''], include, exclude }: SearchRequest, without = '-'): string {
+  const sites = include.map((domain) => `site:${stripWildcard(domain)}`).join(' OR ')
+  const others = exclude.map((domain) => `${without}site:${stripWildcard(domain)}`)
+  return [query, ...(include.length > 1 ? [`(${sites})`] : sites === '' ? [] : [sites]), ...others].join(' ')
+}
+
+/** The `site:` operator includes subdomains. */
+const stripWildcard = (domain: string) => domain.replace(/^\*?\./, '')
+
+/** Writes Google's time filter, `qdr:w` or `cdr:1,cd_min:11/1/2026`. Days take precedence over an age. */
+export function writeGoogleTimes({ recency, after, before }: SearchRequest, warnings: Warnings): string | undefined {
+  if (!after && !before) return recency && `qdr:${recency[0]}`
+  if (recency) warnings.noteDropped('recency')
+  const days = [after && `cd_min:${toUsDate(after)}`, before && `cd_max:${toUsDate(before)}`]
+  return ['cdr:1', ...days.filter(Boolean)].join(',')
+}
+
+/** Converts `2026-11-24` to `11/24/2026`. */
+export const toUsDate = (day: string): string => day.replace(/^(\d+)-(\d+)-(\d+)$/, '$2/$3/$1')
+
+/** Returns the earliest time for results in ISO 8601, from the request's day and age. */
+export function getStartTime({ recency, after, now }: SearchRequest): string | undefined {
+  const times = [recency && now - AGES[recency], after && Date.parse(after)].filter((time) => typeof time === 'number')
+  return times.length === 0 ? undefined : new Date(Math.max(...times)).toISOString()
+}
+
+const DAY = 86_400_000
+const AGES: Readonly<Record<Recency, number>> = {
+  hour: 3_600_000,
+  day: DAY,
+  week: 7 * DAY,
+  month: 30 * DAY,
+  year: 365 * DAY,
+}

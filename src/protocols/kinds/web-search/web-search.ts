@@ -1,0 +1,85 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { Synonyms, Warnings } from '../../formats/canonical/canonical-warnings.ts'
+import type { PageFormat } from '../web/web-answers.ts'
+
+/** A search request, independent of the vendor's form. */
+export interface SearchRequest {
+  /** At least one. */
+  queries: readonly string[]
+  /** The most results for all queries together. */
+  maxResults: number
+  /** The number of results to skip. */
+  offset?: number
+  /** ISO 3166-1 alpha-2, in upper case. */
+  country?: string
+  /** ISO 639-1, optionally with a region; the preferred one first. */
+  languages?: readonly string[]
+  /** The maximum age of pages. */
+  recency?: Recency
+  /** When pages were published, as days: `2026-11-24`. */
+  after?: string
+  before?: string
+  /** When pages were last changed, as days. */
+  updatedAfter?: string
+  updatedBefore?: string
+  /** The domains to search, and those to exclude. */
+  include: readonly string[]
+  exclude: readonly string[]
+  type: 'web' | 'news' | 'people'
+  /** Includes the full text of each page, in this format. */
+  page?: { format: PageFormat; maxCharacters?: number }
+  /** For all results together. */
+  maxTokens?: number
+  maxTokensPerPage?: number
+  mode?: 'academic' | 'sec'
+  contextSize?: 'low' | 'medium' | 'high'
+  /** Includes the vendor's server time. */
+  serverTime?: true
+  /** The client's vendor options. */
+  options?: JsonObject
+  /** Epoch ms. */
+  now: number
+}
+
+export type Recency = 'hour' | 'day' | 'week' | 'month' | 'year'
+
+/** The optional features of a search. Each vendor lists those that it supports. */
+export type SearchFeature = keyof typeof featureNames
+
+/** The client's fields for each feature. The first one that is set counts. */
+export const featureNames = {
+  offset: ['offset'],
+  country: ['country'],
+  languages: ['search_language_filter', 'language'],
+  recency: ['search_recency_filter', 'time_range'],
+  after: ['search_after_date_filter'],
+  before: ['search_before_date_filter'],
+  updatedAfter: ['last_updated_after_filter'],
+  updatedBefore: ['last_updated_before_filter'],
+  include: ['search_domain_filter', 'domain_filter'],
+  exclude: ['search_domain_filter', 'domain_filter'],
+  type: ['search_type'],
+  page: ['content_options.full_page'],
+  maxTokens: ['max_tokens'],
+  maxTokensPerPage: ['max_tokens_per_page'],
+  mode: ['search_mode'],
+  contextSize: ['search_context_size'],
+  serverTime: ['display_server_time'],
+} as const satisfies Synonyms
+
+const features = Object.keys(featureNames) as SearchFeature[] // the object has no other keys
+
+/** Notes requested features that a vendor doesn't support. */
+export function noteUnsupported(
+  request: SearchRequest,
+  supported: ReadonlySet<SearchFeature>,
+  warnings: Warnings,
+): void {
+  for (const name of features) if (!supported.has(name) && usesFeature(request, name)) warnings.noteDropped(name)
+}
+
+function usesFeature(request: SearchRequest, name: SearchFeature): boolean {
+  if (name === 'type') return request.type !== 'web'
+  const value = request[name]
+  return Array.isArray(value) ? value.length > 0 : value !== undefined
+}

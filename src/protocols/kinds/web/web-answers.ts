@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { PricedUnit } from '../../../types.ts'
+import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
+
+/** The format of a page's text. */
+export type PageFormat = 'markdown' | 'html' | 'text'
+
+/** Returns the requested format if the vendor supports it, else the vendor's first one. */
+export const pickFormat = (wanted: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
+  formats.includes(wanted) ? wanted : formats[0]
+
+/** The charge for a request, as far as the vendor reports it. */
+export interface VendorCharge {
+  credits?: number | undefined
+  tokens?: number | undefined
+  costUsd?: number | undefined
+}
+
+/** Adds the charges of several calls. A sum is absent if one of its parts is. */
+export const addCharges = (all: readonly VendorCharge[]): VendorCharge => ({
+  credits: addAmounts(all.map(({ credits }) => credits)),
+  tokens: addAmounts(all.map(({ tokens }) => tokens)),
+  costUsd: addAmounts(all.map(({ costUsd }) => costUsd)),
+})
+
+const addAmounts = (amounts: ReadonlyArray<number | undefined>): number | undefined =>
+  amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0)
+
+/**
+ * The usage of calls that are charged per operation: in the credits or tokens that the vendor reports, otherwise in `units`. Zeros together with
+ * `content` don't count as a report.
+ */
+export function toUsage(
+  units: Readonly<Partial<Record<PricedUnit, number>>>,
+  charge: VendorCharge,
+  content: readonly unknown[],
+): TokenUsage {
+  const amounts = [charge.credits, charge.tokens, charge.costUsd].filter((amount) => amount !== undefined)
+  if (amounts.length > 0 && content.length > 0 && amounts.every((amount) => amount === 0))
+    return { inputTokens: 0, outputTokens: 0, units, isEstimated: true }
+  const { credits, tokens, costUsd } = charge
+  const charged: TokenUsage['units'] =
+    tokens !== undefined ? undefined : credits === undefined ? units : { credit: credits }
+  return {
+    inputTokens: tokens ?? 0,
+    outputTokens: 0,
+    ...(charged && { units: charged }),
+    ...(costUsd !== undefined && { costUsd }),
+  }
+}
+
+/** Returns the list in a field, if it is one. */
+export const getList = (json: unknown, name: string): readonly unknown[] | undefined => {
+  const list = isObject(json) ? json[name] : undefined
+  return Array.isArray(list) ? list : undefined
+}
+
+/** Returns the object in a field, or an empty one. */
+export const getObject = (json: JsonObject, name: string): JsonObject => {
+  const inner = json[name]
+  return isObject(inner) ? inner : {}
+}
+
+/** Whether a status is about the page. Others mean that its server rejected the vendor or failed. */
+export const isPageStatus = (status: number): boolean => status < 400 || status === 404 || status === 410
+
+/** Returns the error for a page that a vendor couldn't read. It isn't the vendor's fault, and another vendor may be able to read it. */
+export const createPageError = (message: string): EmbeddedError => ({
+  status: 422,
+  message,
+  error: { message, type: 'invalid_request_error' },
+})

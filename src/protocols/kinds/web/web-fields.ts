@@ -1,0 +1,14 @@
+import type { Fields } from '../../formats/canonical/canonical-fields.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+
+/** Reads a whole number in a range, including both ends. */
+export function readInteger(
+  fields: Fields,
+  name: string,
+  [least, most]: readonly [number, number],
+  warnings: Warnings,
+): number | undefined {
+  const value = fields.number(name)
+  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return value
+  return warnings.refuse(fields.path(name), `must be a whole number from ${least} to ${most}.`)
+}

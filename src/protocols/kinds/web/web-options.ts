@@ -1,0 +1,65 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
+
+/** Checks the value of a vendor's option. */
+type OptionCheck = (value: unknown) => boolean
+
+/** The vendor options that clients may set, with checks of their values. None is a URL, a header, or a path. */
+export type OptionChecks = Readonly<Record<string, OptionCheck>>
+
+export const isFlag: OptionCheck = (value) => typeof value === 'boolean'
+
+export const isWord =
+  (...words: readonly unknown[]): OptionCheck =>
+  (value) =>
+    words.includes(value)
+
+/** Checks a whole number in a range, including both ends. */
+export const isInteger =
+  (least: number, most: number): OptionCheck =>
+  (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+
+export const isLine: OptionCheck = (value) =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_LINE_LENGTH && !/\p{Cc}/u.test(value)
+
+export const isLineList: OptionCheck = (value) =>
+  Array.isArray(value) && value.length <= MAX_LINES && value.every(isLine)
+
+const MAX_LINE_LENGTH = 500
+const MAX_LINES = 50
+
+/** The names under which a client may group the options of one vendor. */
+const VENDORS: ReadonlySet<string> = new Set([
+  ...['perplexity', 'perplexity-agent', 'pplx', 'tavily', 'exa', 'brave', 'serper', 'firecrawl', 'jina', 'searxng'],
+])
+
+const PATH = 'provider_options'
+
+/**
+ * Reads the options for one vendor from a client's `provider_options`: those under the vendor's `names`, and those under no vendor's name. Notes options
+ * that clients may not set as dropped. Throws `INVALID_REQUEST` if a value is invalid.
+ */
+export function readVendorOptions(
+  clientOptions: JsonObject | undefined,
+  { names, shapes, warnings }: { names: readonly string[]; shapes: OptionChecks; warnings: Warnings },
+): JsonObject {
+  const chosen: JsonObject = {}
+
+  function choose(name: string, value: unknown, path: string): void {
+    if (value === null) return
+    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    if (!shape) warnings.noteDropped(path)
+    else if (shape(value)) chosen[name] = value
+    else warnings.refuse(path, 'has a value that the provider does not accept.')
+  }
+
+  const own: Array<[string, JsonObject]> = []
+  for (const [name, value] of Object.entries(clientOptions ?? {})) {
+    if (!isObject(value) || !(VENDORS.has(name) || names.includes(name))) choose(name, value, `${PATH}.${name}`)
+    else if (names.includes(name)) own.push([name, value])
+  }
+  for (const [vendor, options] of own)
+    for (const [name, value] of Object.entries(options)) choose(name, value, `${PATH}.${vendor}.${name}`)
+  return chosen
+}

@@ -1,0 +1,102 @@
+/** Removes inline tags and decodes entities, because vendors send titles and snippets as HTML. */
+export function toPlainText(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  const bare = text.includes('<') ? text.replace(MARK, '') : text
+  return bare.includes('&') ? bare.replace(ENTITY, decodeEntity) : bare
+}
+
+/** Only inline tags: a title may contain `List<String>`. */
+const MARK = /<\/?(?:a|b|br|code|em|i|mark|p|s|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]{0,500})?\/?>/gi
+
+const ENTITY =
+  /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp|hellip|ndash|mdash|lsquo|rsquo|ldquo|rdquo));/gi
+
+function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
+  if (name !== undefined) return NAMED[name.toLowerCase()] ?? entity
+  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
+  const isText = code >= 32 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+  return isText ? String.fromCodePoint(code) : entity
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+}
+
+/**
+ * Parses a vendor's date. ISO 8601 stays as it is; `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. `undefined` for
+ * anything else. `now`: epoch ms.
+ */
+export function parseDate(value: unknown, now: number): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_DATE) return undefined
+  const text = value.trim().replace(WEEKDAY, '')
+  if (/^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : text
+  const ago = AGO.exec(text)
+  if (ago) return toDay(now - parseAmount(ago[1]) * (UNITS[(ago[2] ?? '').toLowerCase()] ?? 0))
+  if (/^yesterday$/i.test(text)) return toDay(now - DAY)
+  const [, english = '', ofDay, ofYear] = MONTH_FIRST.exec(text) ?? []
+  const [, dayBefore, monthBehind = '', yearBehind] = DAY_FIRST.exec(text) ?? []
+  const month = MONTHS.indexOf((english || monthBehind).slice(0, 3).toLowerCase())
+  if (month < 0) return undefined
+  return toDay(Date.UTC(Number(ofYear ?? yearBehind), month, Number(ofDay ?? dayBefore)))
+}
+
+const MAX_DATE = 60
+const WEEKDAY = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}, /i
+const DAY = 86_400_000
+const UNITS: Readonly<Record<string, number>> = {
+  second: 1_000,
+  sec: 1_000,
+  minute: 60_000,
+  min: 60_000,
+  hour: 3_600_000,
+  day: DAY,
+  week: 7 * DAY,
+  month: 30 * DAY,
+  year: 365 * DAY,
+}
+const AGO = /^(an?|\d{1,4}) (second|sec|minute|min|hour|day|week|month|year)s? ago$/i
+const parseAmount = (word = '') => (/^an?$/i.test(word) ? 1 : Number(word))
+const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,? \d{1,2}:.*)?$/i
+const DAY_FIRST = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})(?:,? \d{1,2}:.*)?$/i
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** Returns `undefined` if the time is invalid. */
+const toDay = (ms: number): string | undefined =>
+  Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : undefined
+
+/** Truncates a text to a number of characters (code points). */
+export function truncateText(
+  text: string,
+  most = MAX_CHARACTERS,
+): { text: string; length: number; truncated: boolean } {
+  let length = 0
+  let at = 0
+  while (at < text.length && length < most) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+    length++
+  }
+  return { text: text.slice(0, at), length, truncated: at < text.length }
+}
+
+/** The default limit for a page. */
+const MAX_CHARACTERS = 1_000_000
+
+/** Returns the value if it is a string that isn't blank. */
+export const getText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value : undefined
+
+/** Returns the value if it is a finite, non-negative number. */
+export const getAmount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined

@@ -1,0 +1,79 @@
+import type { Catalog, CatalogModel, Kind, Price, ServiceConfig } from '../../types.ts'
+import { getDefinition } from './names.ts'
+
+/** A model of a provider. */
+export interface ModelReference {
+  provider: string
+  /** The provider's name of the model. */
+  model: string
+  /** The operator's prices, which replace those of the catalog. */
+  ownPrice?: Price | undefined
+  /** The connection, which may have prices for other models. */
+  connection?: { readonly prices?: Readonly<Record<string, Price>> | undefined } | undefined
+}
+
+/** Returns a model's catalog entry; the first one if several have the same id. */
+export function getCatalogModel(catalog: Catalog, { provider, model }: ModelReference): CatalogModel | undefined {
+  const models = getDefinition(catalog, provider)?.models
+  return (models && getIndex(models).get(model)) ?? getServiceModel(catalog, { provider, model })
+}
+
+/** Returns the service of a provider that has this model name (`search` or `fetch`). */
+export function getService(catalog: Catalog, { provider, model }: ModelReference): ServiceConfig | undefined {
+  const { searchConfig, fetchConfig } = getDefinition(catalog, provider) ?? {}
+  return model === 'search' ? searchConfig : model === 'fetch' ? fetchConfig : undefined
+}
+
+function getServiceModel(catalog: Catalog, at: ModelReference): CatalogModel | undefined {
+  const service = getService(catalog, at)
+  const type: Kind = at.model === 'search' ? 'webSearch' : 'webFetch'
+  return service && { id: at.model, type, ...(service.price && { price: service.price }) }
+}
+
+/** The context window in tokens; `undefined` if it isn't in the catalog. */
+export const getContextWindow = (catalog: Catalog, at: ModelReference): number | undefined =>
+  getCatalogModel(catalog, at)?.contextWindow
+
+/** The operator's prices of a model, else those of the catalog; `undefined` if there are none. */
+export const getPrice = (catalog: Catalog, at: ModelReference): Price | undefined =>
+  at.ownPrice ?? getCatalogModel(catalog, at)?.price
+
+/** Finds another model that worked on a response, by the name that the provider reports; `undefined` if its price is unknown. */
+export function findAssistingModel(
+  catalog: Catalog,
+  target: ModelReference,
+  model: string,
+): ModelReference | undefined {
+  const { provider, connection } = target
+  const plain = simplifyName(model)
+  if (plain === simplifyName(target.model)) return target
+  const { prices = {} } = connection ?? {}
+  const own = Object.hasOwn(prices, model) ? model : Object.keys(prices).find((name) => simplifyName(name) === plain)
+  if (own !== undefined) return { provider, model: own, ownPrice: prices[own] }
+  if (getCatalogModel(catalog, { provider, model })?.price) return { provider, model }
+  const known = getDefinition(catalog, provider)?.models?.find(({ id, price }) => price && simplifyName(id) === plain)
+  return known && { provider, model: known.id }
+}
+
+/** Removes the date and, for Claude, the prefixes and suffixes of clouds. */
+function simplifyName(model: string): string {
+  const name = model.toLowerCase()
+  return name
+    .slice(Math.max(0, name.lastIndexOf('claude')))
+    .replace(/[@:][\s\S]*$/, '')
+    .replace(/-v\d+$/, '')
+    .replace(/-\d{8}$/, '')
+    .replaceAll('.', '-')
+}
+
+const indexes = new WeakMap<readonly CatalogModel[], ReadonlyMap<string, CatalogModel>>()
+
+/** The models by id, cached because some providers have hundreds of models and each request looks one up. */
+function getIndex(models: readonly CatalogModel[]): ReadonlyMap<string, CatalogModel> {
+  let index = indexes.get(models)
+  if (!index) {
+    index = new Map([...models].reverse().map((model) => [model.id, model]))
+    indexes.set(models, index)
+  }
+  return index
+}

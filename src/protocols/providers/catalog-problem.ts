@@ -1,0 +1,131 @@
+import { isObject } from '../../lib/json.ts'
+import { listMembers, providerFormats } from '../../types/unions.ts'
+import type { AuthStyle, CatalogModel, CatalogProvider, Cloud } from '../../types.ts'
+
+/** All styles of credentials. */
+export const authStyles = listMembers<AuthStyle>({
+  bearer: true,
+  'x-api-key': true,
+  'x-goog-api-key': true,
+  'api-key': true,
+})
+
+/** All clouds. */
+export const clouds = listMembers<Cloud>({ azure: true, bedrock: true, vertex: true })
+
+/** Checks a value; returns the problem as a sentence that begins with the path, or `undefined`. */
+type Rule = (value: unknown, path: string) => string | undefined
+
+/**
+ * Finds the first problem of a provider in a custom catalog, including misspelled fields. Unknown values that the gateway can ignore, such as kinds, are
+ * valid.
+ */
+export function findProviderProblem(provider: unknown, path: string): string | undefined {
+  if (!isObject(provider)) return `${path} must be an object, such as { baseUrl, models }.`
+  return findMisspelling(provider, path) ?? findFieldProblem(provider, providerRules, path)
+}
+
+const createRule =
+  (requirement: string, test: (value: unknown) => boolean): Rule =>
+  (value, path) =>
+    test(value) ? undefined : `${path} must be ${requirement}.`
+
+const optional =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    value === undefined ? undefined : rule(value, path)
+
+const string = createRule('a string', (value) => typeof value === 'string')
+const nonNegative = createRule('a non-negative number', (value) => typeof value === 'number' && value >= 0)
+const url = createRule('a URL that starts with http:// or https://', (value) => {
+  return typeof value === 'string' && /^\s*https?:\/\//i.test(value) && URL.canParse(value)
+})
+
+const oneOf = (members: readonly unknown[]): Rule =>
+  createRule(`one of ${members.join(', ')}`, (value) => members.includes(value))
+
+const arrayOf =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    Array.isArray(value)
+      ? findFirst(value, (item, index) => rule(item, `${path}[${index}]`))
+      : `${path} must be an array.`
+
+const recordOf =
+  (rule: Rule): Rule =>
+  (value, path) =>
+    isObject(value)
+      ? findFirst(Object.entries(value), ([name, item]) => rule(item, `${path}.${name}`))
+      : `${path} must be an object.`
+
+const objectOf =
+  (rules: Record<string, Rule>): Rule =>
+  (value, path) =>
+    isObject(value) ? findFieldProblem(value, rules, path) : `${path} must be an object.`
+
+const price = optional(
+  recordOf(
+    optional((value, path) => {
+      if (Array.isArray(value)) return arrayOf(recordOf(nonNegative))(value, path)
+      return isObject(value) ? recordOf(nonNegative)(value, path) : nonNegative(value, path)
+    }),
+  ),
+)
+
+const modelRules: Record<keyof CatalogModel, Rule> = {
+  id: string,
+  type: optional(string),
+  contextWindow: optional(nonNegative),
+  maxOutputTokens: optional(nonNegative),
+  price,
+}
+const modelList = objectOf({ models: optional(arrayOf(objectOf({ id: string }))) })
+
+const service = objectOf({
+  baseUrl: optional(url),
+  keyHeader: optional(string),
+  price,
+})
+
+const providerRules: Record<keyof CatalogProvider, Rule> = {
+  alias: optional(string),
+  catalogAlias: optional(string),
+  name: optional(string),
+  docsUrl: optional(string),
+  baseUrl: optional(url),
+  format: optional(oneOf(providerFormats)),
+  formats: optional(recordOf(oneOf(providerFormats))),
+  alsoSpeaks: optional(arrayOf(oneOf(providerFormats))),
+  auth: optional(oneOf(authStyles)),
+  cloud: optional(oneOf(clouds)),
+  serviceKinds: optional(arrayOf(string)),
+  models: optional(arrayOf(objectOf(modelRules))),
+  ttsConfig: optional(modelList),
+  embeddingConfig: optional(modelList),
+  searchConfig: optional(service),
+  fetchConfig: optional(service),
+}
+
+const findFieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>
+  findFirst(Object.entries(rules), ([name, rule]) => rule(Reflect.get(value, name), `${path}.${name}`))
+
+/** Unknown fields are valid unless they look like a misspelled one. */
+function findMisspelling(provider: object, path: string): string | undefined {
+  const plain = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
+  return findFirst(Object.keys(provider), (name) => {
+    if (Object.hasOwn(providerRules, name)) return undefined
+    const meant = Object.keys(providerRules).find((known) => plain(known) === plain(name))
+    return meant && `${path}.${name} is not a provider field. Did you mean "${meant}"?`
+  })
+}
+
+function findFirst<T>(
+  items: readonly T[],
+  findProblem: (item: T, index: number) => string | undefined,
+): string | undefined {
+  for (const [index, item] of items.entries()) {
+    const problem = findProblem(item, index)
+    if (problem) return problem
+  }
+  return undefined
+}

@@ -1,0 +1,47 @@
+import type { Catalog, CatalogModel } from '../../types.ts'
+import { models } from './catalog.data.ts'
+import { extraModels } from './catalog.extra.ts'
+import { findProviderProblem } from './catalog-problem.ts'
+import type { ProviderDefinition } from './definitions.ts'
+import { definitions } from './definitions.ts'
+
+/**
+ * The built-in providers and their current models: ids, addresses, formats, kinds, context windows, prices in US
+ * dollars per million tokens. Extend it with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and
+ * dates: catalog.data.ts, catalog.extra.ts.
+ */
+export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
+
+/** Throws a TypeError that names the first invalid field of a custom catalog. */
+export function checkCatalog(catalog: Catalog): void {
+  const problem = findCatalogProblem(catalog)
+  if (problem) throw new TypeError(problem)
+}
+
+function findCatalogProblem(catalog: Catalog): string | undefined {
+  try {
+    for (const [id, provider] of Object.entries(catalog)) {
+      const problem = provider === defaultCatalog[id] ? undefined : findProviderProblem(provider, `catalog.${id}`)
+      if (problem) return problem
+    }
+  } catch {} // if a getter throws, the request that needs its value fails
+  return undefined
+}
+
+type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
+
+/** Adds models to the provider definitions. A model in `data` replaces one with the same id in `extra`. */
+export function mergeCatalog(
+  providers: Readonly<Record<string, ProviderDefinition>>,
+  data: ModelLists,
+  extra: ModelLists,
+): Catalog {
+  return Object.fromEntries(
+    Object.entries(providers).map(([id, definition]) => {
+      const listed = data[id] ?? []
+      const known = new Set(listed.map((model) => model.id))
+      const added = (extra[id] ?? []).filter((model) => !known.has(model.id))
+      return [id, { ...definition, models: [...listed, ...added] }]
+    }),
+  )
+}

@@ -1,0 +1,42 @@
+import type { Catalog, CatalogProvider, Connection } from '../../types.ts'
+
+/** The three names of a connection's provider (src/rules.md, Listing with connections). */
+export interface ProviderNames {
+  /** The connection's prefix, else the provider's configured alias, else the catalog alias; trimmed. */
+  output: string
+  catalog: string
+  id: string
+}
+
+/** The fields of a connection that its names depend on. */
+export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificData'>
+
+/** The provider's definition, if the catalog has one. */
+export const getDefinition = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
+  Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
+
+/** The provider's name in model ids: `catalogAlias`, else `alias`, else its id. */
+export const getCatalogAlias = (provider: string, definition: CatalogProvider | undefined): string =>
+  skipBlank(definition?.catalogAlias) ?? skipBlank(definition?.alias) ?? provider
+
+const skipBlank = (name: string | undefined) => (name?.trim() ? name : undefined)
+
+/** Returns the names of a connection's provider, which may be missing from the catalog. */
+export function getProviderNames(catalog: Catalog, connection: NamedConnection): ProviderNames {
+  const definition = getDefinition(catalog, connection.provider)
+  const catalogAlias = getCatalogAlias(connection.provider, definition)
+  const prefix = connection.providerSpecificData?.prefix?.trim()
+  return {
+    output: prefix || (skipBlank(definition?.alias) ?? catalogAlias).trim(),
+    catalog: catalogAlias,
+    id: connection.provider,
+  }
+}
+
+/** Removes a leading `<name>/` from a model id, for any of the three names. */
+export function stripName(modelId: string, names: ProviderNames): string {
+  for (const name of [names.output, names.catalog, names.id]) {
+    if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)
+  }
+  return modelId
+}

@@ -1,0 +1,46 @@
+import type { Traits } from '../../traits.ts'
+import type { Catalog, ProviderFormat } from '../../types.ts'
+import { getDefinition } from './names.ts'
+import { anthropic } from './traits/anthropic.ts'
+import { bedrock } from './traits/bedrock-traits.ts'
+import { applyDifference, type TargetDifference } from './traits/difference.ts'
+import { followers } from './traits/followers.ts'
+import { google } from './traits/google-traits.ts'
+import { hosts } from './traits/hosts.ts'
+import { openai } from './traits/openai-traits.ts'
+import { vendors } from './traits/vendor-traits.ts'
+
+/** From general to specific: later rows override earlier ones. */
+const rows: readonly TargetDifference[] = [
+  ...followers,
+  ...openai,
+  ...anthropic,
+  ...google,
+  ...bedrock,
+  ...vendors,
+  ...hosts,
+]
+
+/** Returns the traits of a target: those of its format, changed by the differences of its vendor and model. */
+export function getTraits(
+  base: Traits,
+  { provider, model, format }: { provider: string; model: string; format: ProviderFormat },
+  catalog: Catalog,
+): Traits {
+  const name = stripHostNames(model)
+  const matches = ({ formats, providers, models }: TargetDifference) =>
+    formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
+  const traits = rows.filter(matches).reduce(applyDifference, base)
+  const known = getDefinition(catalog, provider)?.models?.find(({ id }) => id === model)
+  return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
+}
+
+/**
+ * Removes the prefixes of hosts, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and
+ * `accounts/fireworks/models/…`.
+ */
+const stripHostNames = (model: string): string =>
+  model
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .replace(/^(?:[a-z-]+\.)+/, '')

@@ -1,0 +1,99 @@
+import { withoutTrailing } from '../../lib/urls.ts'
+import { type VendorFormName, vendorForms, wireFormats } from '../../types/unions.ts'
+import type {
+  AuthStyle,
+  Catalog,
+  CatalogProvider,
+  Cloud,
+  Connection,
+  EntryParams,
+  Price,
+  ProviderFormat,
+  WireFormat,
+} from '../../types.ts'
+import { getDefinition } from './names.ts'
+
+/** Returns the wire format of a compatible provider, whose base URL the user sets; `undefined` for any other provider id. */
+export function getCompatibleFormat(provider: string): WireFormat | undefined {
+  if (provider.startsWith('openai-compatible')) return 'openai-chat'
+  if (provider.startsWith('anthropic-compatible')) return 'anthropic-messages'
+  return undefined
+}
+
+/** Whether a provider is a local server, on which users choose the models. */
+export const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
+  /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
+
+/** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
+export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
+  connection: C
+  provider: string
+  /** The provider's name of the model. */
+  model: string
+  /** The operator's prices for the model, which replace those of the catalog. */
+  ownPrice?: Price
+  format: ProviderFormat
+  /** The form for kinds other than chat, if the connection sets one. */
+  form?: VendorFormName
+  /** Its voices by the clients' names, if the combo entry sets them. */
+  voices?: Readonly<Record<string, string>>
+  /** Parameters that combo entries set for its requests. */
+  params?: Readonly<EntryParams>
+  /** Other formats that the same base URL supports. */
+  alsoSpeaks?: readonly WireFormat[]
+  /** Without a trailing slash; `undefined` if neither the connection nor the catalog has one. */
+  baseUrl: string | undefined
+  /** `undefined`: the format's default. */
+  auth: AuthStyle | undefined
+  /** The cloud that determines the URL and the credential, if any. */
+  cloud: Cloud | undefined
+}
+
+type TargetConnection = Pick<Connection, 'id' | 'provider' | 'providerSpecificData' | 'prices'>
+
+/**
+ * Creates the target for a model of a connection. The connection's format and base URL replace those of the catalog; with either of them, the catalog's
+ * `alsoSpeaks` doesn't apply. `customPrice`: the price of the custom model, used if the connection has none.
+ */
+export function createTarget<C extends TargetConnection>(
+  catalog: Catalog,
+  connection: C,
+  model: string,
+  customPrice?: Price,
+): ProviderTarget<C> {
+  const { prices = {} } = connection
+  const ownPrice = (Object.hasOwn(prices, model) ? prices[model] : undefined) ?? customPrice
+  const definition = getDefinition(catalog, connection.provider)
+  const own = connection.providerSpecificData
+  const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
+  const form = vendorForms.find((name) => name === own?.format)
+  const format = wireFormats.find((name) => name === own?.format)
+  const isVendors = !own?.format && !own?.baseUrl?.trim()
+  return {
+    ...(isVendors && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
+    ...(form && { form }),
+    connection,
+    provider: connection.provider,
+    model,
+    ...(ownPrice && { ownPrice }),
+    format:
+      format ??
+      findModelFormat(definition, model) ??
+      definition?.format ??
+      getCompatibleFormat(connection.provider) ??
+      'openai-chat',
+    baseUrl: baseUrl === undefined ? undefined : withoutTrailing(baseUrl, '/'),
+    auth: definition?.auth,
+    cloud: definition?.cloud,
+  }
+}
+
+/** Some providers serve the models of several vendors, each in its vendor's format. */
+function findModelFormat(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
+  if (!definition?.formats) return undefined
+  return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]
+}
+
+/** Returns the target's display name: `<provider>/<model>`. */
+export const getTargetName = (target: Pick<ProviderTarget, 'provider' | 'model'>): string =>
+  `${target.provider}/${target.model}`

@@ -1,0 +1,52 @@
+import { anthropic } from './anthropic.ts'
+import type { TargetDifference } from './difference.ts'
+
+/**
+ * The differences of the models of Converse. Sources: its reference by model, October 2026, and the profiles of
+ * https://github.com/pydantic/pydantic-ai.
+ */
+const rows: readonly TargetDifference[] = [
+  { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
+  {
+    models: /^claude-/,
+    inputs: ['image', 'file', 'search-result'],
+    toolResultInputs: ['image', 'file', 'search-result'],
+    strictTools: true,
+    outputFormats: ['json-schema'],
+    cacheMarks: 'cache_control',
+    stopFields: ['/stop_sequence'],
+    reasoning: { by: 'adaptive' },
+  },
+  // Claude's generations differ as at Anthropic's own service. When tools must not be called, they can only be left out of the request.
+  ...anthropic
+    .filter(isClaudeRow)
+    .map(({ toolChoices, ...row }) =>
+      toolChoices ? { ...row, toolChoices: toolChoices.filter((choice) => choice !== 'none') } : row,
+    ),
+  {
+    models: /^nova-/,
+    inputs: ['image', 'file', 'video'],
+    toolResultInputs: ['image', 'file'],
+    toolChoices: ['required', 'tool'],
+    topKField: 'inferenceConfig',
+    cacheMarks: 'cache_control',
+    unmarkable: ['tools', 'result-parts'],
+  },
+  { models: /^nova-micro/, inputs: [], toolResultInputs: [] },
+  { models: /^nova-2/, reasoning: { by: 'level', efforts: ['none', 'low', 'medium', 'high'] } },
+  { models: /^gpt-oss/, inputs: [], reasoning: { by: 'effort' } },
+  { models: /^qwen3/, reasoning: { by: 'reasoning_config' } },
+  { models: /^(?:mistral|ministral|magistral|pixtral)-/, toolChoices: ['required'] },
+  {
+    models:
+      /^(?:qwen3|gpt-oss|minimax|mistral-large-3|ministral|magistral|voxtral|nemotron|gemma|glm|kimi|deepseek-v3|v3)/,
+    outputFormats: ['json-schema'],
+  },
+]
+
+/** Excludes rows about other models of the same format, and about other providers. */
+function isClaudeRow({ models }: TargetDifference): boolean {
+  return models !== undefined && !models.test('another-model')
+}
+
+export const bedrock: readonly TargetDifference[] = rows.map((row) => ({ ...row, formats: /^bedrock-converse$/ }))

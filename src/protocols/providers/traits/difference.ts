@@ -1,0 +1,30 @@
+import type { OptionName, ReasoningTraits, Traits } from '../../../traits.ts'
+
+/**
+ * The traits in which some targets differ. `lacks` adds unsupported options, `takes` removes them; every other field replaces the previous value.
+ */
+export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
+  takes?: readonly OptionName[]
+  reasoning?: Partial<ReasoningTraits>
+}
+
+/** A difference and the targets that it applies to. An absent condition matches all targets. */
+export type TargetDifference = Difference & {
+  /** Names of wire formats. */
+  formats?: RegExp
+  /** Whole provider ids. */
+  providers?: RegExp
+  /** Model names in lower case, without prefixes of hosts: `claude-opus-4-8`, `gpt-5.4-mini`. */
+  models?: RegExp
+}
+
+/** Applies a difference to traits. */
+export function applyDifference(base: Traits, row: TargetDifference): Traits {
+  const { formats: _, providers: __, models: ___, takes = [], lacks = [], reasoning, ...fields } = row
+  return {
+    ...base,
+    ...fields,
+    lacks: [...base.lacks, ...lacks].filter((name) => !takes.includes(name)),
+    reasoning: { ...base.reasoning, ...reasoning },
+  }
+}

@@ -1,0 +1,94 @@
+import type { OptionName } from '../../../traits.ts'
+import type { TargetDifference } from './difference.ts'
+
+const chat = /^openai-chat$/
+const others = /^(?!openai$)/
+
+/** Providers of the built-in catalog. Nothing is known about servers that a user adds. */
+export const catalogProviders =
+  /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
+
+/** Options that only OpenAI has; many other providers refuse a request with one of them. */
+const OWN: readonly OptionName[] = [
+  'cacheKey',
+  'cacheOptions',
+  'cacheRetention',
+  'endUser',
+  'labels',
+  'logitBias',
+  'logprobs',
+  'modalities',
+  'moderation',
+  'prediction',
+  'serviceTier',
+  'speech',
+  'store',
+  'verbosity',
+]
+
+/**
+ * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row; a server that a
+ * user adds gets all options that clients send, since it is not known which it accepts.
+ */
+export const followers: readonly TargetDifference[] = [
+  {
+    formats: /^openai-/,
+    providers: others,
+    developerRole: false,
+    textAfterCalls: false, // DeepSeek refuses it
+    freeFormTools: false,
+    ownTools: false,
+    strictOutput: false,
+    webSearch: false,
+    toolChoices: ['none', 'required', 'tool'],
+    cacheMarks: 'none',
+  },
+  {
+    formats: chat,
+    providers: others,
+    takes: ['topK'],
+    inputs: ['image', 'image-url', 'file', 'audio', 'video', 'video-url', 'youtube'],
+    outputLimitField: 'max_tokens',
+    reasoning: { efforts: ['none', 'low', 'medium', 'high'], replay: 'tool-loop' },
+  },
+  { formats: /^openai-/, providers: catalogProviders, lacks: OWN },
+  {
+    formats: chat,
+    providers: catalogProviders,
+    lacks: ['topK'],
+    inputs: ['image', 'image-url', 'audio'],
+    strictTools: false,
+    reasoning: { by: 'none' },
+  },
+  // Azure serves OpenAI's models unchanged. Deployments with other names match no model.
+  { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
+  {
+    formats: /^openai-/,
+    providers: /^azure$/,
+    models: /^(?:gpt-\d|o\d|codex)/,
+    takes: ['cacheKey', 'labels', 'logitBias', 'logprobs', 'prediction', 'store', 'verbosity'],
+    developerRole: true,
+    freeFormTools: true,
+    strictTools: true,
+  },
+  { formats: /^openai-/, providers: /^azure$/, models: /^gpt-(?:4\.1|5(?!\.[6-9]))/, takes: ['cacheRetention'] },
+  // OpenAI's models with open weights reason in the same way at every provider.
+  {
+    formats: chat,
+    models: /^gpt-oss/,
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
+  },
+  // Claude and Gemini through an API like OpenAI's: late instructions would be moved to the front, and the newest models accept no sampling
+  // parameters.
+  { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
+  {
+    formats: chat,
+    models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-6](?!\d)|[-@:]20|:))/,
+    lacks: ['temperature', 'topP', 'topK'],
+  },
+  {
+    formats: chat,
+    models: /^claude-(?!instant|[123]|4-|[a-z]+-4(?:$|[-.:@][0-5](?!\d)|[-@:]20|:))/,
+    prefill: false,
+  },
+]

@@ -1,0 +1,70 @@
+import type { TargetDifference } from './difference.ts'
+
+const formats = /^openai-/
+const chat = /^openai-chat$/
+const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'logprobs', 'logitBias'] as const
+
+/*
+ * The differences of OpenAI's models, at every provider. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model
+ * pages, October 2026; measurements in https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm.
+ */
+export const openai: readonly TargetDifference[] = [
+  // Models that reason: the o series, and all from GPT-5 on.
+  {
+    formats,
+    models: /^(?:o\d|gpt-[5-9]|codex)/,
+    lacks: ['stop', 'prediction'],
+    outputLimitField: 'max_completion_tokens',
+    reasoning: {
+      by: 'effort',
+      efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+      excludes: SAMPLING,
+      isDefault: true,
+    },
+  },
+  { formats, models: /^o\d/, lacks: ['parallelToolCalls', 'verbosity'], freeFormTools: false },
+  { formats, models: /^o\d|^gpt-5-codex/, reasoning: { efforts: ['low', 'medium', 'high'] } },
+  { formats, models: /^gpt-5(?!\.|-codex)/, reasoning: { efforts: ['minimal', 'low', 'medium', 'high'] } },
+  { formats, models: /^gpt-5\.1/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { formats, models: /^gpt-5\.[2-5]/, reasoning: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] } },
+  { formats, models: /^gpt-5\.[1-4]/, reasoning: { isDefault: false } },
+  {
+    formats,
+    models: /^gpt-5\.\d-(?:pro|chat)/,
+    reasoning: { efforts: ['medium', 'high', 'xhigh'], isDefault: true },
+  },
+  { formats, models: /^gpt-5\.1-codex/, reasoning: { efforts: ['low', 'medium', 'high'], isDefault: true } },
+  { formats, models: /^gpt-5-pro/, reasoning: { efforts: ['high'] } },
+  { formats, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] } },
+  { formats: chat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
+  { formats, models: /^gpt-5\.\d-chat/, reasoning: { efforts: ['medium'] } },
+  { formats, models: /^gpt-5-chat/, reasoning: { by: 'none', isDefault: false } },
+  // Models that do not reason.
+  {
+    formats,
+    models: /^(?:gpt-[34]|chatgpt)/,
+    lacks: ['verbosity'],
+    freeFormTools: false,
+    reasoning: { by: 'none' },
+  },
+  { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
+  // Cache marks exist from GPT-5.6 on. From GPT-5.2 on this endpoint refuses tools together with reasoning, except through routers.
+  { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
+  // How long a cached prompt is kept is an option of its own from GPT-4.1 up to GPT-5.5.
+  {
+    formats,
+    models: /^(?:o\d|gpt-3|gpt-4(?!\.1)|chatgpt|gpt-5\.[6-9]|gpt-[6-9])/,
+    lacks: ['cacheRetention'],
+  },
+  {
+    formats: chat,
+    providers: /^(?!openrouter$|vercel$)/,
+    models: /^gpt-(?:5\.[2-9]|[6-9])/,
+    reasoning: { refusesTools: true },
+  },
+  // Only these two compact conversations; others have at most the path for it.
+  { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
+  // On this endpoint only search models search the web, and only speech models accept audio.
+  { formats: chat, models: /^(?!.*search)/, webSearch: false },
+  { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },
+]

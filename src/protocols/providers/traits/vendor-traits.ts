@@ -1,0 +1,150 @@
+import { REJECTS_USAGE_REQUEST } from '../rejects-usage-request.ts'
+import type { TargetDifference } from './difference.ts'
+
+const formats = /^openai-chat$/
+const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
+const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/*
+ * The differences of single vendors of Chat Completions from other providers of OpenAI's formats. Sources: the documentation that
+ * definitions.ts names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table
+ * of https://github.com/earendil-works/pi.
+ */
+export const vendors: readonly TargetDifference[] = [
+  // Reasons unless that is disabled. While it reasons, it accepts no sampling parameters and no forced calls. Each of its turns must have the field
+  // of its reasoning.
+  {
+    formats,
+    providers: /^deepseek$/,
+    outputFormats: ['json'],
+    reasoning: {
+      by: 'thinking-effort',
+      efforts: ['none', 'low', 'high', 'max'],
+      excludes: ['temperature', 'topP', ...PENALTIES],
+      isDefault: true,
+      refusesForcedTool: true,
+      replay: 'always',
+      needsField: true,
+    },
+  },
+  // Refuses every unknown field; reports the tokens of a stream without being asked.
+  {
+    formats,
+    providers: REJECTS_USAGE_REQUEST,
+    lacks: ['seed'],
+    takes: ['cacheKey'],
+    inputs: ['image', 'image-url'],
+    maxTemperature: 1.5,
+    prefill: false,
+    strictTools: true,
+    streamUsage: false,
+    toolIds: { characters: 'A-Za-z0-9', maxLength: 9, isExact: true },
+    reasoning: { field: 'thinking-parts', replay: 'always' },
+  },
+  {
+    formats,
+    providers: /^mistral$/,
+    models: /^mistral-(?:small-(?:latest|26)|medium(?:$|-(?:latest|26|3(?:[-.]5)?$)))/,
+    reasoning: { by: 'effort', efforts: ['none', 'high'] },
+  },
+  {
+    formats,
+    providers: /^xai$/,
+    lacks: [...PENALTIES, 'stop'],
+    reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'] },
+  },
+  { formats, providers: /^xai$/, models: /^grok-4\.3/, reasoning: { efforts: ['none', 'low', 'medium', 'high'] } },
+  { formats, providers: /^xai$/, models: /^grok-4\.20|^grok-build/, reasoning: { by: 'none' } },
+  {
+    formats,
+    providers: /^cohere$/,
+    lacks: ['parallelToolCalls'],
+    inputs: ['image', 'image-url'],
+    maxTemperature: 1,
+    toolChoices: ['none', 'required'],
+  },
+  {
+    formats,
+    providers: /^cohere$/,
+    models: /^command-a-(?:reasoning|plus)/,
+    reasoning: { by: 'effort', efforts: ['none', 'high'] },
+  },
+  // All Kimi models have fixed sampling parameters, and refuse any other value.
+  {
+    formats,
+    providers: /^moonshot$/,
+    models: /^kimi-/,
+    lacks: ['temperature', 'topP', ...PENALTIES],
+    maxStopSequences: 5,
+    outputLimitField: 'max_completion_tokens',
+    toolChoices: ['none'],
+    reasoning: { by: 'effort', efforts: ['low', 'high', 'max'], replay: 'always', needsField: true },
+  },
+  {
+    formats,
+    providers: /^moonshot$/,
+    models: /^kimi-k2\.[56]/,
+    reasoning: { by: 'thinking', efforts: ['none', 'high'] },
+  },
+  { formats, providers: /^moonshot$/, models: /^kimi-k2(?!\.[56])/, reasoning: { by: 'none' } },
+  {
+    formats,
+    providers: /^zai$/,
+    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    maxTemperature: 1,
+    maxStopSequences: 1,
+    outputFormats: ['json'],
+    toolChoices: [],
+    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always' },
+  },
+  {
+    formats,
+    providers: /^zai$/,
+    models: /^glm-5\.2/,
+    reasoning: { by: 'thinking-effort', efforts: ['none', 'high', 'max'] },
+  },
+  {
+    formats,
+    providers: /^zai$/,
+    models: /^glm-5\.[3-9]/,
+    reasoning: { by: 'thinking-effort', efforts: ['low', 'high', 'max'] },
+  },
+  {
+    formats,
+    providers: /^alibaba$/,
+    lacks: ['frequencyPenalty'],
+    takes: ['topK'],
+    toolChoices: ['none', 'tool'],
+    reasoning: {
+      by: 'enable_thinking',
+      efforts: ALL_EFFORTS,
+      maxBudget: 32_768,
+      isDefault: true,
+      refusesForcedTool: true,
+    },
+  },
+  {
+    formats,
+    providers: /^alibaba$/,
+    models: /^(?!qwen)|coder|instruct/,
+    reasoning: { by: 'none', isDefault: false },
+  },
+  {
+    formats,
+    providers: /^minimax$/,
+    lacks: [...PENALTIES, 'seed', 'parallelToolCalls'],
+    maxTemperature: 1,
+    outputLimitField: 'max_completion_tokens',
+    outputFormats: [],
+    toolChoices: [],
+    reasoning: { replay: 'always' },
+  },
+  {
+    formats,
+    providers: /^xiaomi$/,
+    toolChoices: [],
+    outputFormats: ['json'],
+    outputLimitField: 'max_completion_tokens',
+    reasoning: { by: 'thinking', efforts: ['none', 'high'], replay: 'always', needsField: true },
+  },
+]

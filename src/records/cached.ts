@@ -1,0 +1,132 @@
+import { keepValue, settledPromise } from '../lib/promises.ts'
+import type { Clock, Storage } from '../types.ts'
+import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
+
+/** Data from the storage in memory, reread when it may have changed. It stays in use while the storage is unavailable. */
+export interface Cached<T> {
+  /** The data, reread if it is too old; the same promise until then. Rejects as reading does, unless the storage is unavailable and there is data in memory. */
+  current(): Promise<T>
+  /** Reads the data even if it is fresh; rejects as reading does. */
+  reread(): Promise<T>
+  /** The value in memory, of any age. */
+  readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
+  /** Has the data reread before it is used as fresh. */
+  expire(): void
+  /** Drops the value in memory and the result of a pending read. */
+  drop(): void
+  /** Sets the value that this gateway has just written, even while the storage is unavailable. */
+  replace(value: T, isExpired: boolean): void
+}
+
+interface CachedValue<T> {
+  value: T
+  promised: Promise<T>
+  /** Epoch ms. */
+  readAt: number
+  isExpired: boolean
+  /** When to read again from a storage that was unavailable; epoch ms. */
+  retryAt: number
+}
+
+/** `read` must include every write that resolved before it was called. */
+export function createCached<T>(
+  read: () => Promise<T>,
+  { clock, freshness, staleFallback }: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
+): Cached<T> {
+  let kept: CachedValue<T> | undefined
+  let reading: PendingRead<T> | undefined
+  let epoch = 0 // counts changes: a value that was read during one is reread
+  let ownEpoch = 0 // counts this gateway's changes: a value that was read during one is dropped
+
+  function begin(): PendingRead<T> {
+    const [startedIn, startedInOwn] = [epoch, ownEpoch]
+    const startedAt = clock.now()
+    const begun: PendingRead<T> = { startedAt, work: keepValue(read()) }
+    begun.work
+      .then(
+        (value) => {
+          if (startedIn === epoch || (startedInOwn === ownEpoch && !kept))
+            kept = { value, promised: begun.work, readAt: startedAt, isExpired: startedIn !== epoch, retryAt: 0 }
+        },
+        (error: unknown) => {
+          if (!isStorageUnavailable(error)) drop()
+          else if (kept) kept.retryAt = clock.now() + RETRY_AFTER_MS
+        },
+      )
+      .finally(() => {
+        if (reading === begun) reading = undefined
+      })
+    return begun
+  }
+
+  function change(): void {
+    epoch++
+    reading = undefined
+  }
+
+  function drop(): void {
+    change()
+    ownEpoch++
+    kept = undefined
+  }
+
+  return {
+    current() {
+      if (kept && !kept.isExpired && freshness.isFresh(kept.readAt)) return kept.promised
+      if (kept && clock.now() < kept.retryAt) return kept.promised
+      reading ??= begin()
+      return kept ? staleFallback.readOrUseStale(reading, kept.value) : reading.work
+    },
+    reread() {
+      reading ??= begin()
+      return reading.work
+    },
+    get kept() {
+      return kept
+    },
+    expire() {
+      change()
+      if (kept) kept.isExpired = true
+    },
+    drop,
+    replace(value, isExpired) {
+      const readAt = kept?.readAt ?? clock.now()
+      drop()
+      kept = { value, promised: settledPromise(value), readAt, isExpired, retryAt: 0 }
+    },
+  }
+}
+
+/** Tells whether data from the storage may still be used. */
+export interface Freshness {
+  /** Whether the storage reports changes of other writers (`watch`). */
+  readonly isWatched: boolean
+  /** Whether data that was read at `readAt` (epoch ms) may still be used. */
+  isFresh(readAt: number): boolean
+  /** Calls `listener` with each key that another writer changed. */
+  onChange(listener: (key: string) => void): void
+  /** Calls `listener` when changes may have been missed. */
+  onGap(listener: () => void): void
+  close(): void
+}
+
+/** With `watch`, data is fresh until a change is reported; without it, for `maxAgeMs` (default 1,000). */
+export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000): Freshness {
+  const listeners: Array<(key: string) => void> = []
+  const gapListeners: Array<() => void> = []
+  const stop = storage.watch?.(
+    (key) => {
+      for (const listener of listeners) listener(key)
+    },
+    () => {
+      for (const listener of gapListeners) listener()
+    },
+  )
+  return {
+    isWatched: stop !== undefined,
+    isFresh: (readAt) => stop !== undefined || Math.abs(clock.now() - readAt) < maxAgeMs,
+    onChange: (listener) => void listeners.push(listener),
+    onGap: (listener) => void gapListeners.push(listener),
+    close: () => stop?.(),
+  }
+}

@@ -1,0 +1,131 @@
+import { gatewayError, isGatewayError } from '../errors.ts'
+import type { ComboRecord } from './record-collections.ts'
+import type { WritableRecords } from './record-writes.ts'
+import { retryLostRace } from './storage-access.ts'
+import { filterValidCombos } from './store.ts'
+import type { StoredEntry } from './stored-records.ts'
+
+/** Changes combos by id in a storage that keeps them by name and that other processes may change concurrently. */
+interface ComboRecords {
+  /** `check` gets all others first, and throws to prevent the addition. Throws `NAME_TAKEN`. */
+  add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
+  /** Throws `NOT_FOUND` and `NAME_TAKEN`. */
+  change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
+  /** Returns the removed combo; `undefined` if there is none. */
+  remove(id: string): Promise<ComboRecord | undefined>
+  /** Finishes or undoes renames that a process may have died in, and returns the valid combos in the storage. */
+  finishRenames(): Promise<StoredEntry<ComboRecord>[]>
+  /** Replaces one state of a combo with the next; `undefined` means none. `false` if another writer was faster or the name is taken. */
+  replace(before: StoredEntry<ComboRecord> | undefined, after: ComboRecord | undefined): Promise<boolean>
+}
+
+/** Both functions get all current combos, throw to prevent the change, and may be called again. */
+interface ComboEdit {
+  /** Called even if the combo doesn't exist. */
+  check(all: readonly ComboRecord[]): void
+  /** Returns the changed combo. */
+  edit(current: ComboRecord, all: readonly ComboRecord[]): ComboRecord
+}
+
+export function createComboRecords(records: WritableRecords<ComboRecord>): ComboRecords {
+  async function finishRenames(): Promise<StoredEntry<ComboRecord>[]> {
+    const entries = await records.entries({ fresh: true })
+    const moving = entries.map(({ record }) => record).filter(({ from, movedTo }) => from ?? movedTo)
+    if (moving.length === 0) return [...entries]
+    const current = filterValidCombos(entries.map(({ record }) => record))
+    for (const record of moving) {
+      if (record.movedTo !== undefined) await finishRename(record, record.movedTo)
+      else if (record.from !== undefined && !current.includes(record)) await undoRename(record, record.from)
+    }
+    return filterValidEntries(await records.entries({ fresh: true }))
+  }
+
+  const put = (before: ComboRecord, after: ComboRecord) =>
+    records.update(before.name, (current) => (isSame(current, before) ? withNewRevision(after) : undefined))
+
+  /** A single write decides: the one that marks the old record. Earlier writes can be undone, and later ones can be made up for. */
+  async function rename(
+    { record: before, order }: StoredEntry<ComboRecord>,
+    edited: ComboRecord,
+  ): Promise<ComboRecord | undefined> {
+    const after = withNewRevision({ ...edited, from: before.name })
+    if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
+    const old = await put(before, { ...before, movedTo: after.name })
+    if (old) await finishRename(old, after.name) // otherwise, `finishRenames` removes the new one
+    return old && after
+  }
+
+  async function finishRename(old: ComboRecord, name: string): Promise<void> {
+    await records.update(name, ({ from, ...current }) =>
+      current.id === old.id && from === old.name ? withNewRevision(current) : undefined,
+    )
+    await records.remove(old.name, (current) => isSame(current, old))
+  }
+
+  /** Gives the old record another revision first, so that the renaming process, if it is still running, notices that it failed. */
+  async function undoRename(pending: ComboRecord, from: string): Promise<void> {
+    const old = await records.get(from)
+    if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return
+    await records.remove(pending.name, (current) => isSame(current, pending))
+  }
+
+  return {
+    finishRenames,
+
+    async replace(before, after) {
+      if (!before) return after === undefined || records.insert(after.name, withNewRevision(after))
+      const { name } = before.record
+      if (!after) return (await records.remove(name, (current) => isSame(current, before.record))) !== undefined
+      if (after.name === name) return (await put(before.record, after)) !== undefined
+      const moving = rename(before, after).catch((error: unknown) => {
+        if (!isGatewayError(error, 'NAME_TAKEN')) throw error
+      })
+      return (await moving) !== undefined
+    },
+
+    async add(combo, check) {
+      check((await finishRenames()).map(({ record }) => record))
+      if (!(await records.insert(combo.name, withNewRevision(combo)))) throw gatewayError('NAME_TAKEN')
+    },
+
+    change: (id, { check, edit }) =>
+      retryLostRace(async () => {
+        const entries = await finishRenames()
+        const all = entries.map(({ record }) => record)
+        check(all)
+        const entry = entries.find(hasId(id))
+        if (!entry) throw gatewayError('NOT_FOUND', { message: 'Combo not found' })
+        const before = entry.record
+        const edited = edit(before, all)
+        const after = edited.name === before.name ? await put(before, edited) : await rename(entry, edited)
+        return after !== undefined && { before, after }
+      }),
+
+    async remove(id) {
+      let removed: ComboRecord | undefined
+      await retryLostRace(async () => {
+        const record = (await finishRenames()).find(hasId(id))?.record
+        if (!record || (removed && isSame(record, removed))) return true // gone, or in an outdated list
+        const taken = await records.remove(record.name, (current) => isSame(current, record))
+        removed = taken?.record ?? removed
+        return false
+      })
+      return removed
+    },
+  }
+}
+
+function filterValidEntries(entries: readonly StoredEntry<ComboRecord>[]): StoredEntry<ComboRecord>[] {
+  const current = new Set(filterValidCombos(entries.map(({ record }) => record)))
+  return entries.filter(({ record }) => current.has(record))
+}
+
+const hasId =
+  (id: string) =>
+  ({ record }: StoredEntry<ComboRecord>) =>
+    record.id === id
+
+const withNewRevision = (record: ComboRecord): ComboRecord => ({ ...record, revision: crypto.randomUUID() })
+
+const isSame = (one: ComboRecord, other: ComboRecord) =>
+  one.id === other.id && one.revision === other.revision && one.updatedAt === other.updatedAt

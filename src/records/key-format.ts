@@ -1,0 +1,43 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { encodeUtf8, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
+import type { ClientKey } from './key-lookup.ts'
+import { pausedGroupError } from './known-groups.ts'
+
+const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
+
+/** Keys that you choose yourself. `sbx_admin_` is the prefix of admin tokens. */
+const CUSTOM_PATTERN = /^sbx_(?!admin_)[A-Za-z0-9_-]{32,196}$/
+
+/** Creates a client key: `sbx_`, 256 random bits in base64url, and a checksum, which detects typos without a lookup. */
+export function mintClientKey(): string {
+  const random = toBase64Url(randomBytes(32))
+  return `sbx_${random}${checksum(random)}`
+}
+
+/**
+ * Whether a credential has the format of a client key: a generated one with a correct checksum, or a chosen one. Other credentials need no
+ * lookup. Code that keeps secrets out of logs knows both formats, too.
+ */
+export function isClientKey(credential: string): boolean {
+  const [, random, sum] = PATTERN.exec(credential) ?? []
+  return random === undefined ? CUSTOM_PATTERN.test(credential) : checksum(random) === sum
+}
+
+/** CRC-32 in hex. */
+function checksum(text: string): string {
+  let crc = 0xffffffff
+  for (const byte of encodeUtf8(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  const sum = (crc ^ 0xffffffff) >>> 0
+  return toHex(new Uint8Array([sum >>> 24, sum >>> 16, sum >>> 8, sum]))
+}
+
+/** Returns why a key is rejected at this time (epoch ms); `undefined` if it is accepted. */
+export function getKeyRejection({ isActive, group, expiresAt }: ClientKey, now: number): GatewayError | undefined {
+  if (isActive === false) return gatewayError('KEY_PAUSED')
+  if (group?.isActive === false) return pausedGroupError()
+  if (expiresAt === undefined || now < Date.parse(expiresAt)) return undefined
+  return gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
+}

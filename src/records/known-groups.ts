@@ -1,0 +1,59 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import type { KeyGroup } from '../types.ts'
+import { isSignedGroup, type Keyring } from './keyring.ts'
+import { RecordCache } from './record-cache.ts'
+import { GROUPS, type GroupRecord } from './record-collections.ts'
+import type { Records } from './records.ts'
+
+/** The fields of a client key's group that a request needs. */
+export type ClientGroup = Omit<KeyGroup, 'createdAt'>
+
+/** The groups of client keys as requests read them. */
+export type GroupCache = RecordCache<ClientGroup>
+
+/** Reads the groups of client keys. */
+export function createGroupCache({
+  records,
+  keyring,
+  ...deps
+}: {
+  records: Records<GroupRecord>
+  keyring(): Promise<Keyring>
+} & Omit<ConstructorParameters<typeof RecordCache<ClientGroup>>[0], 'prefix' | 'read'>): GroupCache {
+  return new RecordCache<ClientGroup>({
+    ...deps,
+    prefix: GROUPS,
+    async read(id) {
+      const record = await records.get(id)
+      if (record && !(await isSignedGroup(await keyring(), id, record))) throw unsignedGroupError(record)
+      return record && toClientGroup(record)
+    },
+  })
+}
+
+/** What requests need of a group's record. */
+export function toClientGroup({ createdAt, mac, ...group }: GroupRecord): ClientGroup {
+  return group
+}
+
+const unsignedGroupError = ({ id, name }: GroupRecord) =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP}`,
+    data: { group: id },
+  })
+
+/** Advice for a group whose record is unsigned. */
+export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} with "isActive", or DELETE.'
+
+/** The error for a key whose group doesn't exist. */
+export const missingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The API key "${key.name}" belongs to the group "${group}", which does not exist. Ask the operator of this gateway to set the key's group to another one or null: PUT /api/keys/{id} with "group".`,
+    data: { key: key.id, group },
+  })
+
+/** The error for a key whose group is paused. */
+export const pausedGroupError = (): GatewayError =>
+  gatewayError('KEY_PAUSED', {
+    message: 'The group of this API key is paused. Ask the operator of this gateway to resume it.',
+  })

@@ -1,0 +1,293 @@
+import { gatewayError } from '../errors.ts'
+import { encodeUtf8, fromBase64, randomBytes, toBase64 } from '../lib/bytes.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { Logger, Storage, Stored } from '../types.ts'
+import {
+  createKeyring,
+  decryptBytes,
+  encryptBytes,
+  getApiKeyContext,
+  getIdentityContext,
+  getKeyContext,
+  isSignedFormerKey,
+  isSignedGroup,
+  isSignedKey,
+  KEYRING_BYTES,
+  type Keyring,
+  type SyncCrypto,
+  signFormerKey,
+  signGroup,
+  signKey,
+} from './keyring.ts'
+import { mergeStored, recordKinds } from './readings.ts'
+import {
+  CLOUD_IDENTITIES,
+  type ConnectionRecord,
+  type FormerKeyRecord,
+  type GroupRecord,
+  KEYRING,
+  KEYS,
+  type KeyRecord,
+  SETTINGS,
+} from './record-collections.ts'
+import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
+import { resignSettings, serializeSettings } from './stored-settings.ts'
+
+/** A secret of at least 32 characters, or several with versions: the first one encrypts, the others only decrypt older data. */
+export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
+
+interface KeyringDependencies {
+  storage: Storage
+  secret?: Secret | undefined
+  logger: Logger
+  syncCrypto?: SyncCrypto | undefined
+  /** See `KeyringOptions`. It must stay the same for a storage that has keys. */
+  digestsSha256?: boolean | undefined
+}
+
+/** Schema 2: the keys in use; schema 3: new keys, followed by those that they replace. */
+type Schema = 2 | 3
+/** `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
+const UNENCRYPTED = ''
+
+/**
+ * Opens the keyring of a storage, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives
+ * from the secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a
+ * warning; the first gateway with a secret replaces the data key, which others may know. Rejects with `SECRET_MISMATCH` if no given secret
+ * fits, and with `STORAGE_FAILED`.
+ */
+export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
+  const { storage, secret, logger } = options
+  const secrets = listSecrets(secret ?? (await storage.ownSecret?.().catch(handleStorageError('read', 'secret'))))
+  const current = secrets[0]
+  if (!current) {
+    logger.warn('No secret is set, so API keys and credentials are stored unencrypted. Set the `secret` option.')
+  }
+  return retryLostRace(async () => {
+    const stored = await storage.get(KEYRING).catch(handleStorageError('read', KEYRING))
+    const record = stored && parseKeyringRecord(stored.value)
+    if (record?.wrappedBy === UNENCRYPTED && storage.ownSecret) throw replacedError()
+    if (!record && (await hasSignedRecords(storage))) {
+      if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw missingError()
+      return false // another gateway has created it since, along with those records
+    }
+    if (stored && record?.wrappedBy === UNENCRYPTED && current) {
+      await replaceKeys(storage, { stored, record, current })
+      return false // the keyring has changed
+    }
+    const bytes = record ? await unwrap(record, secrets) : randomBytes(KEYRING_BYTES)
+    const keys = bytes.slice(0, KEYRING_BYTES)
+    const keyring = await createKeyring(keys, { syncCrypto: options.syncCrypto, digestsSha256: options.digestsSha256 })
+    const writeRecord = async (isTakenOver: boolean, ifVersion: string | null) => {
+      const next = await wrap(keys, current, { schema: 2, isTakenOver })
+      return storage.set(KEYRING, JSON.stringify(next), { ifVersion }).catch(handleStorageError('write', KEYRING))
+    }
+    if (record?.isTakenOver && record.wrappedBy === (current?.version ?? UNENCRYPTED)) return keyring
+    // Store the keys before signing anything with them: another gateway may be creating its own right now.
+    const version = stored?.version ?? (await writeRecord(false, null))
+    if (version === false) return false
+    if (record?.schema === 3) await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)
+    else if (!record?.isTakenOver) await createSettings(storage, keyring)
+    return (await writeRecord(true, version)) !== false && keyring
+  })
+}
+
+interface KeyringRecord {
+  schema: Schema
+  wrappedBy: string
+  salt: string
+  keys: string
+  /** Whether the signed settings exist, so that a later start without them is an error. */
+  isTakenOver: boolean
+}
+type NamedSecret = { version: string; value: string | CryptoKey }
+
+function listSecrets(secret: Secret | CryptoKey | undefined): NamedSecret[] {
+  if (secret === undefined) return []
+  const list = isSecretList(secret) ? secret : [{ version: 'default', value: secret }]
+  return list.map(({ version, value }) => ({ version: String(version), value }))
+}
+
+const isSecretList = (secret: Secret | CryptoKey): secret is Exclude<Secret, string> => Array.isArray(secret)
+
+function parseKeyringRecord(text: string): KeyringRecord {
+  const record = tryParseJson(text)
+  if (!isObject(record)) throw damagedError()
+  const { schema, wrappedBy, salt, keys, isTakenOver } = record
+  if (schema !== 2 && schema !== 3) throw damagedError()
+  if (typeof wrappedBy !== 'string' || typeof salt !== 'string' || typeof keys !== 'string') throw damagedError()
+  if (typeof isTakenOver !== 'boolean' || (schema === 3 && isTakenOver)) throw damagedError()
+  return { schema, wrappedBy, salt, keys, isTakenOver }
+}
+
+const damagedError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message: 'The vault record in the storage cannot be read. Restore it from a backup.',
+  })
+
+const missingError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The vault record is missing from the storage, and without it, no key or credential can be decrypted. Restore it from a backup.',
+  })
+
+/** The program that wrote the record would know its keys, and could decrypt everything that is encrypted from now on. */
+const replacedError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The vault record in the storage is not encrypted, although this storage has its own secret, so something replaced it. Restore it from a backup.',
+  })
+
+/** The context of the wrapped keys, so that the fields beside them can't be changed without the secret. */
+const getKeysContext = ({ schema, isTakenOver }: Pick<KeyringRecord, 'schema' | 'isTakenOver'>) =>
+  `${KEYRING}/${schema}/${isTakenOver ? 'taken-over' : 'new'}`
+
+async function wrap(
+  keys: Uint8Array<ArrayBuffer>,
+  secret: NamedSecret | undefined,
+  state: Pick<KeyringRecord, 'schema' | 'isTakenOver'>,
+): Promise<KeyringRecord> {
+  const salt = randomBytes(16)
+  const head = { ...state, wrappedBy: secret?.version ?? UNENCRYPTED, salt: toBase64(salt) }
+  if (!secret) return { ...head, keys: toBase64(keys) }
+  return { ...head, keys: await encryptBytes(await deriveWrappingKey(secret.value, salt), getKeysContext(head), keys) }
+}
+
+async function unwrap(record: KeyringRecord, secrets: readonly NamedSecret[]): Promise<Uint8Array<ArrayBuffer>> {
+  if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
+  for (const secret of secrets) {
+    if (secret.version !== record.wrappedBy) continue
+    const keys = await unwrapWith(secret, record).catch(() => undefined) // the wrong secret: reported below
+    if (keys) return keys
+  }
+  throw gatewayError('SECRET_MISMATCH', {
+    message: `The secret does not match this storage. Its data was encrypted with secret version "${record.wrappedBy}". Start the gateway with that secret.`,
+  })
+}
+
+const unwrapWith = async (secret: NamedSecret, record: KeyringRecord) =>
+  decryptBytes(await deriveWrappingKey(secret.value, fromBase64(record.salt)), getKeysContext(record), record.keys)
+
+function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuffer> {
+  try {
+    const keys = fromBase64(record.keys)
+    if (keys.length === KEYRING_BYTES) return keys
+  } catch {} // not base64: damaged, too
+  throw damagedError()
+}
+
+async function deriveWrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const material =
+    typeof secret === 'string'
+      ? await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
+      : secret
+  const info = encodeUtf8('signalbox vault')
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt, info },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  )
+}
+
+async function hasSignedRecords(storage: Storage): Promise<boolean> {
+  const settings = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+  const record = settings && tryParseJson(settings.value)
+  if (isObject(record) && record.mac !== undefined) return true
+  return (await storage.list(KEYS, { limit: 1 }).catch(handleStorageError('list', KEYS))).length > 0
+}
+
+/** Stores the default settings with their signature, unless the storage has settings. */
+const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
+  rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
+
+/**
+ * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens
+ * this record re-encrypts everything. The lookup key stays, so that every key keeps its digest: it decrypts and signs nothing.
+ */
+async function replaceKeys(
+  storage: Storage,
+  { stored, record, current }: { stored: Stored; record: KeyringRecord; current: NamedSecret },
+): Promise<void> {
+  const former = readUnencryptedKeys(record)
+  if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))
+  const keys = new Uint8Array(2 * KEYRING_BYTES)
+  keys.set(former)
+  keys.set(randomBytes(KEYRING_BYTES / 2))
+  keys.set(former, KEYRING_BYTES)
+  const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
+  await storage
+    .set(KEYRING, JSON.stringify(next), { ifVersion: stored.version })
+    .catch(handleStorageError('write', KEYRING))
+}
+
+/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so that it may run again or concurrently. */
+async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
+  const reencrypt = async (context: string, encrypted: string) => {
+    const plain = await former.decrypt(context, encrypted).catch(() => undefined)
+    return plain === undefined ? undefined : keyring.encrypt(context, plain)
+  }
+  await rewrite(storage, SETTINGS, (text) => resignSettings(text, former, keyring))
+  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
+    const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
+    const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
+    return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
+  })
+  await rewriteAll<FormerKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
+    (await isSignedFormerKey(former, digest, record)) ? signFormerKey(keyring, digest, record) : undefined,
+  )
+  await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
+    (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
+  )
+  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
+    if (typeof record.sealedApiKey !== 'string') return undefined
+    const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)
+    return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
+  })
+  await rewrite(storage, CLOUD_IDENTITIES, async (text) => {
+    const identities = text === undefined ? undefined : tryParseJson(text)
+    if (!isObject(identities)) return undefined
+    const next: JsonObject = {}
+    for (const [cloudUrl, encrypted] of Object.entries(identities))
+      next[cloudUrl] = (await reencrypt(getIdentityContext(cloudUrl), String(encrypted))) ?? encrypted
+    const nextText = JSON.stringify(next)
+    return nextText === text ? undefined : nextText
+  })
+}
+
+/** Rewrites a page at a time: a storage that commits concurrent writes together takes seconds for 100,000 records. */
+async function rewriteAll<T extends object>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  change: (record: T, id: string) => Promise<T | undefined>,
+): Promise<void> {
+  const stored = createStoredRecords<T>(storage, kind)
+  const changed = async (key: string, text: string | undefined) => {
+    const { entry } = text === undefined ? {} : parseRecord(key, text, kind)
+    const next = entry && (await change(entry.record, entry.id))
+    if (!entry || !next) return undefined
+    const record = entry.stored ? mergeStored(entry.stored, entry.record, next) : next
+    return JSON.stringify({ order: entry.order, record })
+  }
+  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
+  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.getKey(id))))
+}
+
+/** Writes the result of `change`, unless it is `undefined`; retries if another writer was faster. */
+async function rewrite(
+  storage: Storage,
+  key: string,
+  change: (text: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  await retryLostRace(async () => {
+    const stored = await storage.get(key).catch(handleStorageError('read', key))
+    const next = await change(stored?.value)
+    if (next === undefined) return true
+    const version = await storage
+      .set(key, next, { ifVersion: stored?.version ?? null })
+      .catch(handleStorageError('write', key))
+    return version !== false
+  })
+}

@@ -1,0 +1,237 @@
+import { assertNever } from '../lib/assert-never.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { comboFields } from '../types/records/combo-fields.ts'
+import { connectionFields } from '../types/records/connection-fields.ts'
+import { formerKeyFields } from '../types/records/former-keys.ts'
+import { groupFields } from '../types/records/group-fields.ts'
+import { keyFields } from '../types/records/key-fields.ts'
+import { aliasFields, customModelFields, providerFields } from '../types/records/model-fields.ts'
+import type { RecordField, RecordFields } from '../types/records/record-fields.ts'
+import { ruleMembers } from '../types/records/rule-fields.ts'
+import { settingsFields } from '../types/records/settings-fields.ts'
+import type { Members, Shape } from '../types/records/shapes.ts'
+import type { CustomModel, RequestRules } from '../types.ts'
+import {
+  ALIASES,
+  type AliasRecord,
+  COMBOS,
+  CONNECTIONS,
+  type ComboRecord,
+  type ConnectionRecord,
+  CUSTOM_MODELS,
+  FORMER_KEYS,
+  type FormerKeyRecord,
+  GROUPS,
+  type GroupRecord,
+  KEYS,
+  type KeyRecord,
+  PROVIDERS,
+  type ProviderRecord,
+} from './record-collections.ts'
+
+interface RecordReading<T> {
+  record: T
+  /** One sentence for each field whose reading differs from the stored value. Contains no values, which may be secrets. */
+  problems: string[]
+}
+
+/**
+ * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions
+ * say (types/records), and keeps unknown fields. Returns the problem in words if the record has no usable identity or models: it is skipped.
+ */
+export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
+
+/** Whether a value has the type of this shape. Limits are ignored, because they may change and only apply to input. */
+function fits(shape: Shape, value: unknown): boolean {
+  switch (shape.type) {
+    case 'text':
+      return typeof value === 'string'
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'time':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+    case 'number':
+      if (shape.isReadAsAmount) return isAmount(value)
+      return shape.isWhole ? Number.isSafeInteger(value) && isAmount(value) : isNumber(value)
+    case 'choice':
+      return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.refused ?? [])].includes(value))
+    case 'list':
+      return Array.isArray(value)
+    case 'map':
+    case 'object':
+      return isObject(value)
+    case 'entry':
+      return isEntry(value)
+    default:
+      return assertNever(shape)
+  }
+}
+
+/** An entry with invalid conditions or parameters is invalid: without them, it would take the wrong requests, or cost more. */
+function isEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return isName(entry)
+  const { model, weight, when, voices, params } = entry
+  const areObjects = [when, voices, params].every((value) => value === undefined || isObject(value))
+  return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
+}
+
+/** Reads the fields of a record, or of an object in it; returns the problem in words if it lacks an essential field. */
+function readFields(
+  stored: JsonObject,
+  fields: RecordFields,
+  slot = '',
+  where = '',
+): RecordReading<JsonObject> | string {
+  const record = { ...stored }
+  const problems: string[] = []
+  const innerProblems: string[] = []
+  for (const name in fields) {
+    const field = fields[name]
+    if (!field || field.isStored === false) continue
+    const value = stored[name]
+    if (field.isEssential) {
+      const lack = describeLack(name, field.shape, value)
+      if (lack !== undefined) return lack
+    }
+    if (value === undefined ? !field.isOptional : !isValid(field, value, slot)) {
+      const as = getFallback(field, stored, slot)
+      if (as === undefined) delete record[name]
+      else record[name] = as
+      const read = as === undefined ? 'is ignored' : `is read as ${JSON.stringify(as)}`
+      problems.push(`"${where}${name}" is ${describeValue(value)} and ${read}`)
+    }
+    const inner = readContents(field.shape, record[name], where + name)
+    if (!inner) continue
+    record[name] = inner.value
+    innerProblems.push(...inner.problems)
+  }
+  return { record, problems: [...problems, ...innerProblems] }
+}
+
+const isValid = ({ isSlot, readFrom, shape }: RecordField, value: unknown, slot: string) =>
+  isSlot ? value === slot : readFrom === 'slot' ? isName(value) : fits(shape, value)
+
+function describeLack(name: string, shape: Shape, value: unknown): string | undefined {
+  const isThere = shape.type === 'text' ? isName(value) : fits(shape, value)
+  if (!isThere && shape.type === 'list') return `has no array "${name}"`
+  if (!isThere) return `has no "${name}"${shape.type === 'choice' ? ' known to this release' : ''}`
+  if (shape.type !== 'list' || !Array.isArray(value)) return undefined
+  const isUsable = value.length === 0 || value.some((item) => fits(shape.of, item))
+  return isUsable ? undefined : `has no usable ${shape.of.type} in "${name}"`
+}
+
+function getFallback(
+  { shape, isOptional, isSlot, readFrom, readAs }: RecordField,
+  stored: JsonObject,
+  slot: string,
+): unknown {
+  if (isSlot || readFrom === 'slot') return slot
+  if (readFrom !== undefined) return stored[readFrom]
+  if (readAs !== undefined || isOptional) return readAs
+  return shape.type === 'time' ? '1970-01-01T00:00:00.000Z' : ''
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'string' ? 'an invalid string' : `a ${typeof value}`
+}
+
+/** Reads the contents of a list or an object; `undefined` if they are valid. */
+function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
+  if (shape.type === 'list' && Array.isArray(value)) {
+    const kept = value.filter((item) => fits(shape.of, item))
+    const lost = value.length - kept.length
+    if (lost === 0) return undefined
+    return {
+      value: kept,
+      problems: [`"${where}" contains ${lost} invalid items (not ${shape.of.type}), which are ignored`],
+    }
+  }
+  const members = isObject(value) && getMembers(shape, value)
+  const reading = members && readFields(value, members, '', `${where}.`)
+  if (!reading || typeof reading === 'string' || reading.problems.length === 0) return undefined
+  return { value: reading.record, problems: reading.problems }
+}
+
+/** The members of an object as fields; `undefined` if the code that uses the object checks them. */
+function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
+  if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
+  if (shape.type !== 'map') return undefined
+  return Object.fromEntries(Object.keys(value).map((name) => [name, { shape: shape.of, isOptional: true }]))
+}
+
+function createReader<T>(fields: RecordFields): Reader<T> {
+  return (stored, slot) => readFields(stored, fields, slot) as (RecordReading<JsonObject> & RecordReading<T>) | string // the type is derived from the same fields
+}
+
+/** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
+function createSignedReader<T>(fields: RecordFields): Reader<T> {
+  const read = createReader<T>(fields)
+  return (stored, slot) => {
+    const reading = read(stored, slot)
+    if (stored.mac === undefined && typeof reading !== 'string')
+      reading.problems.push('"mac" is missing, so the record is rejected')
+    return reading
+  }
+}
+
+const readCombo = createReader<ComboRecord>(comboFields)
+
+/** Every type of record: the prefix of its storage keys, and its reader. */
+export const recordKinds = {
+  keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
+  formerKeys: { prefix: FORMER_KEYS, read: createSignedReader<FormerKeyRecord>(formerKeyFields) },
+  groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
+  connections: { prefix: CONNECTIONS, read: createReader<ConnectionRecord>(connectionFields) },
+  combos: {
+    prefix: COMBOS,
+    read: ((stored, name) =>
+      /^[a-zA-Z0-9_.-]+$/.test(name)
+        ? readCombo(stored, name)
+        : 'is stored under an invalid combo name') satisfies Reader<ComboRecord>,
+  },
+  customModels: { prefix: CUSTOM_MODELS, read: createReader<CustomModel>(customModelFields) },
+  aliases: { prefix: ALIASES, read: createReader<AliasRecord>(aliasFields) },
+  providers: { prefix: PROVIDERS, read: createReader<ProviderRecord>(providerFields) },
+} as const
+
+/** Applies a change to a stored record: the differences between the readings. So fields that can't be read survive writes to other fields. */
+export function mergeStored<T extends object>(stored: JsonObject, before: T, after: T): T {
+  const written: JsonObject = { ...stored }
+  for (const [name, value] of Object.entries(after))
+    if (JSON.stringify(value) !== JSON.stringify(Reflect.get(before, name))) written[name] = value
+  for (const name of Object.keys(before)) if (Reflect.get(after, name) === undefined) delete written[name]
+  return written as T // a reading of it is
+}
+
+/** Reads the settings. */
+export const readSettings = (stored: JsonObject): RecordReading<JsonObject> =>
+  readFields(stored, settingsFields) as RecordReading<JsonObject> // no field is essential
+
+/** Reads the rules in a stored record, without invalid values; `undefined` if there are none. */
+export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
+  const rules: RequestRules = {}
+  const health = readNumbers(record.health, ruleMembers.health)
+  const timeouts = readNumbers(record.timeouts, ruleMembers.timeouts)
+  if (health) rules.health = health
+  if (isAmount(record.maxAttempts)) rules.maxAttempts = record.maxAttempts
+  if (timeouts) rules.timeouts = timeouts
+  return Object.keys(rules).length > 0 ? rules : undefined
+}
+
+function readNumbers<const M extends Members>(value: unknown, members: M) {
+  if (!isObject(value)) return undefined
+  const found: { [Name in keyof M]?: number } = {}
+  for (const name of Object.keys(members)) {
+    const amount = value[name]
+    if (isAmount(amount)) Object.assign(found, { [name]: amount })
+  }
+  return Object.keys(found).length > 0 ? found : undefined
+}

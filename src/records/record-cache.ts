@@ -1,0 +1,91 @@
+import { evictOldest } from '../lib/maps.ts'
+import type { Clock } from '../types.ts'
+import { type Cached, createCached, type Freshness } from './cached.ts'
+import type { StaleFallback } from './storage-access.ts'
+import { decodeId } from './stored-records.ts'
+
+interface RecordCacheOptions<T> {
+  /** The prefix of the records' storage keys. */
+  prefix: string
+  /** Reads a record from the storage; `undefined` if there is none that can be read. */
+  read(id: string): Promise<T | undefined>
+  freshness: Freshness
+  staleFallback: StaleFallback
+  clock: Clock
+}
+
+/**
+ * Looks up records of one type by id, with one storage read for a new record and none for a cached one, however many records there are. A change
+ * made here applies to the next request, one made elsewhere as soon as `freshness` reports it. While the storage is unavailable, cached records
+ * stay as they are.
+ */
+export class RecordCache<T> {
+  readonly #options: RecordCacheOptions<T>
+  readonly #cache = new Map<string, Cached<T | undefined>>()
+  readonly #listeners: Array<(id: string) => void> = []
+
+  constructor(options: RecordCacheOptions<T>) {
+    const { prefix, freshness } = options
+    this.#options = options
+    freshness.onChange((key) => {
+      const id = key.startsWith(prefix) ? decodeId(key.slice(prefix.length)) : undefined
+      if (id !== undefined) this.expire(id)
+    })
+    freshness.onGap(() => {
+      for (const id of this.#cache.keys()) this.expire(id)
+    })
+  }
+
+  /** The record; `undefined` if there is none that can be read. Rejects as `read` does. */
+  find(id: string): Promise<T | undefined> {
+    return this.#getCached(id).current()
+  }
+
+  /** Reads the record from the storage, and updates the cache. Rejects as `read` does. */
+  reread(id: string): Promise<T | undefined> {
+    return this.#getCached(id).reread()
+  }
+
+  /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, also if the record is unsigned (keyring.ts). */
+  read(id: string): Promise<T | undefined> {
+    return this.#options.read(id)
+  }
+
+  /** Calls `listener` with the id of each record that changes, here or elsewhere. */
+  onChange(listener: (id: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Sets a record that this gateway has written, even while the storage is unavailable. */
+  update(id: string, value: T): void {
+    this.#cache.get(id)?.replace(value, true)
+    this.#notify(id)
+  }
+
+  /** The record was created or deleted, or was repaired. */
+  forget(id: string): void {
+    this.#cache.delete(id)
+    this.#notify(id)
+  }
+
+  /** A change failed but may have been written anyway, or another writer changed the record. */
+  expire(id: string): void {
+    this.#cache.get(id)?.expire()
+    this.#notify(id)
+  }
+
+  #notify(id: string): void {
+    for (const listener of this.#listeners) listener(id)
+  }
+
+  #getCached(id: string): Cached<T | undefined> {
+    const cached = this.#cache.get(id)
+    if (cached) return cached
+    const created = createCached(() => this.read(id), this.#options)
+    evictOldest(this.#cache, MAX_CACHED)
+    this.#cache.set(id, created)
+    return created
+  }
+}
+
+const MAX_CACHED = 20_000

@@ -1,0 +1,46 @@
+import type { comboFields } from '../types/records/combo-fields.ts'
+import type { connectionFields } from '../types/records/connection-fields.ts'
+import type { formerKeyFields } from '../types/records/former-keys.ts'
+import type { groupFields } from '../types/records/group-fields.ts'
+import type { keyFields } from '../types/records/key-fields.ts'
+import type { aliasFields, providerFields } from '../types/records/model-fields.ts'
+import type { StoredOf } from '../types/records/record-fields.ts'
+
+/* The gateway's records as they are stored, and the prefixes of their storage keys. */
+
+export const SETTINGS = 'settings'
+export const KEYRING = 'vault'
+export const KEYS = 'keys/'
+export const FORMER_KEYS = 'former-keys/'
+export const GROUPS = 'groups/'
+export const CONNECTIONS = 'connections/'
+export const COMBOS = 'combos/'
+export const CUSTOM_MODELS = 'custom-models/'
+export const ALIASES = 'aliases/'
+export const PROVIDERS = 'providers/'
+/** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
+export const CLOUD_IDENTITIES = 'cloud/identity'
+
+/** A client key, under the digest of its value, which is encrypted. */
+export interface KeyRecord extends StoredOf<typeof keyFields> {}
+
+/** A previous value of a key, under its digest. */
+export interface FormerKeyRecord extends StoredOf<typeof formerKeyFields> {}
+
+/** A group of keys, under its id. */
+export interface GroupRecord extends StoredOf<typeof groupFields> {}
+
+/** A connection, with its credential encrypted for its destination. */
+export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}
+
+/**
+ * A combo, under its name. During a rename, there are two records: the new one has the old name in `from`, and becomes valid when the old one
+ * gets the new name in `movedTo`. So a single write decides, even with other writers and after a crash.
+ */
+export interface ComboRecord extends StoredOf<typeof comboFields> {}
+
+/** An alias: `alias` points to the model name `model`. */
+export interface AliasRecord extends StoredOf<typeof aliasFields> {}
+
+/** The strategy for a provider's connections. */
+export interface ProviderRecord extends StoredOf<typeof providerFields> {}

@@ -1,0 +1,139 @@
+import { mergeStored } from './readings.ts'
+import type { Records } from './records.ts'
+import { handleStorageError, retryLostRace } from './storage-access.ts'
+import type { Envelope, StoredEntry } from './stored-records.ts'
+
+/** Records that can be changed. */
+export interface WritableRecords<T> extends Records<T> {
+  /**
+   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record, and saves a storage without
+   * `watch` from listing all others.
+   */
+  insert(id: string, record: T, order?: number): Promise<boolean>
+  /**
+   * Applies `change` to the current record; retries if another writer was faster. Resolves to `undefined` if there is no record, or if `change`
+   * returns `undefined`, which leaves the record as it is. Rejects if `change` throws. `version` is the stored record's version.
+   */
+  update(
+    id: string,
+    change: (current: T, version: string) => T | undefined | Promise<T | undefined>,
+  ): Promise<T | undefined>
+  /** Replaces or inserts a record, even if the stored one is unusable. */
+  upsert(id: string, record: T): Promise<void>
+  /** Removes a record, if `onlyIf` accepts it; resolves to the removed record and its order. */
+  remove(
+    id: string,
+    onlyIf?: (current: T, version: string) => boolean,
+  ): Promise<{ record: T; order: number } | undefined>
+}
+
+/** Adds writes to records, which only management does. Call it once per type of record. */
+export function writableRecords<T extends object>(records: Records<T>): WritableRecords<T> {
+  const { storage, stored, view, appliesChanges, inserting } = records.source
+  const { getKey, read, toEntry: written } = stored
+  let lastOrder = 0 // the last order that this gateway assigned
+
+  const write = (key: string, envelope: Envelope<T>, ifVersion: string | null) =>
+    storage.set(key, JSON.stringify(envelope), { ifVersion }).catch(handleStorageError('write', key))
+
+  /** Waits for a write, and then applies it to the entries in memory with `apply`, which returns whether they are complete. */
+  async function applyWrite<R>(
+    change: Promise<R>,
+    apply: (entries: StoredEntry<T>[], result: R) => boolean,
+  ): Promise<R> {
+    const result = await change.catch((cause: unknown) => {
+      view.expire() // the write may have succeeded anyway
+      throw cause
+    })
+    view.applyChange((entries) => apply(entries, result) && appliesChanges)
+    return result
+  }
+
+  async function insert(id: string, record: T, order?: number) {
+    const key = getKey(id)
+    if (appliesChanges) await read(id) // by then, `watch` has reported other writers' changes
+    const hasOrder = order !== undefined && !appliesChanges
+    const entries = hasOrder ? [] : (await (appliesChanges ? view.current() : view.reread())).entries // another process may have just inserted one
+    lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0) + 1
+    const envelope = { order: order ?? lastOrder, record }
+    if (appliesChanges) inserting.add(key)
+    const writing = write(key, envelope, null).finally(() => void inserting.delete(key))
+    const version = await applyWrite(writing, (current, version) => {
+      if (version === false) return false
+      const entry = written(id, envelope, version)
+      const isLast = current === entries && (current.at(-1)?.order ?? 0) <= envelope.order
+      return isLast ? current.push(entry) > 0 : insertEntry(current, entry) && false
+    })
+    return version !== false
+  }
+
+  const update: WritableRecords<T>['update'] = (id, change) =>
+    retryLostRace(async () => {
+      const key = getKey(id)
+      const found = await read(id)
+      if (!found || found === 'damaged') return undefined
+      const record = await change(found.record, found.version)
+      if (record === undefined) return undefined
+      const { order, stored: before } = found
+      const envelope = { order, record: before ? mergeStored(before, found.record, record) : record }
+      const version = await applyWrite(
+        write(key, envelope, found.version),
+        (entries, version) => version !== false && insertEntry(entries, written(id, envelope, version), found.version),
+      )
+      return version !== false && record
+    })
+
+  /** Resolves to `false` if there is none, or if another writer was faster. */
+  async function replaceDamaged(id: string, record: T): Promise<boolean> {
+    if ((await read(id)) !== 'damaged') return false
+    const key = getKey(id)
+    const before = await storage.get(key).catch(handleStorageError('read', key))
+    if (!before) return false
+    const envelope = { order: ++lastOrder, record }
+    const version = await applyWrite(
+      write(key, envelope, before.version),
+      (entries, version) => version !== false && insertEntry(entries, written(id, envelope, version)),
+    )
+    return version !== false
+  }
+
+  return {
+    ...records,
+    insert,
+    update,
+
+    upsert: async (id, record) =>
+      void (await retryLostRace(
+        async () =>
+          (await update(id, () => record)) !== undefined || (await insert(id, record)) || replaceDamaged(id, record),
+      )),
+
+    remove: (id, onlyIf) =>
+      retryLostRace(async () => {
+        const key = getKey(id)
+        const found = await read(id)
+        if (!found || found === 'damaged' || onlyIf?.(found.record, found.version) === false) return undefined
+        const removing = storage.delete(key, { ifVersion: found.version }).catch(handleStorageError('write', key))
+        const isRemoved = await applyWrite(
+          removing,
+          (entries, isRemoved) => isRemoved && removeEntry(entries, id) === found.version,
+        )
+        return isRemoved && { record: found.record, order: found.order }
+      }),
+  }
+}
+
+/** Inserts or replaces an entry by its order. Returns whether the replaced entry had this version, or without one, whether none was replaced. */
+function insertEntry<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, version?: string): boolean {
+  const at = entries.findIndex(({ id }) => id === entry.id)
+  if (at >= 0) return entries.splice(at, 1, entry)[0]?.version === version
+  const after = entries.findLastIndex(({ order }) => order <= entry.order)
+  entries.splice(after + 1, 0, entry)
+  return version === undefined
+}
+
+/** Removes an entry and returns its version. */
+function removeEntry<T>(entries: StoredEntry<T>[], id: string): string | undefined {
+  const at = entries.findIndex((entry) => entry.id === id)
+  return at < 0 ? undefined : entries.splice(at, 1)[0]?.version
+}

@@ -1,0 +1,113 @@
+import { derived } from '../lib/promises.ts'
+import type { Clock, Storage } from '../types.ts'
+import { createCached, type Freshness } from './cached.ts'
+import type { StaleFallback } from './storage-access.ts'
+import {
+  createStoredRecords,
+  type DamageLog,
+  type RecordKind,
+  type StoredEntry,
+  type StoredRecords,
+} from './stored-records.ts'
+
+/** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
+export interface Records<T> {
+  /** All records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
+  all(): Promise<readonly T[]>
+  /** All records with their ids and order; `fresh` rereads the storage. */
+  entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
+  get(id: string): Promise<T | undefined>
+  /** Used by `writableRecords` to change the records. */
+  readonly source: RecordSource<T>
+}
+
+interface RecordSource<T> {
+  storage: Storage
+  stored: StoredRecords<T>
+  view: RecordView<T>
+  /** Whether writes are also applied to the view, because other writers' changes are reported. */
+  appliesChanges: boolean
+  /** The keys that this gateway is inserting right now. */
+  inserting: Set<string>
+}
+
+/**
+ * `hasSecretIds`: no other process can change a record while it is inserted, because none knows its id. The records in memory then follow this
+ * gateway's changes without being reread, which is most of the cost of a change if there are many records.
+ */
+export function createRecords<T extends object>(
+  kind: RecordKind<T>,
+  deps: {
+    storage: Storage
+    clock: Clock
+    freshness: Freshness
+    staleFallback: StaleFallback
+    damage: DamageLog
+    turnEnd(): Promise<void>
+    hasSecretIds?: boolean
+  },
+): Records<T> {
+  const { storage, freshness } = deps
+  const stored = createStoredRecords<T>(storage, kind, deps)
+  const view = createRecordView(stored.list, deps)
+  const appliesChanges = deps.hasSecretIds === true && freshness.isWatched
+  const inserting = new Set<string>()
+  const getRecords = derived(
+    (loaded: LoadedRecords<T>) => (loaded.records ??= loaded.entries.map(({ record }) => record)),
+  )
+
+  freshness.onChange((key) => {
+    if (key.startsWith(kind.prefix) && !inserting.has(key)) view.expire()
+  })
+  freshness.onGap(view.expire)
+
+  return {
+    all: () => getRecords(view.current()),
+
+    async entries({ fresh = false } = {}) {
+      return (await (fresh ? view.reread() : view.current())).entries
+    },
+
+    async get(id) {
+      const found = await stored.read(id)
+      return found === 'damaged' ? undefined : found?.record
+    },
+    source: { storage, stored, view, appliesChanges, inserting },
+  }
+}
+
+interface LoadedRecords<T> {
+  readonly entries: StoredEntry<T>[]
+  /** The records of the entries, set on first use. */
+  records?: readonly T[]
+}
+
+interface RecordView<T> {
+  current(): Promise<LoadedRecords<T>>
+  reread(): Promise<LoadedRecords<T>>
+  expire(): void
+  /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true: they are complete. */
+  applyChange(change: (entries: StoredEntry<T>[]) => boolean): void
+}
+
+function createRecordView<T>(
+  list: () => Promise<StoredEntry<T>[]>,
+  deps: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
+): RecordView<T> {
+  const cached = createCached<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
+  const { current, expire } = cached
+  return {
+    current,
+    reread() {
+      expire() // a pending read may miss the latest write
+      return cached.reread()
+    },
+    expire,
+    applyChange(change) {
+      const before = cached.kept
+      if (!before) return cached.drop()
+      const isComplete = change(before.value.entries)
+      cached.replace({ entries: before.value.entries }, before.isExpired || !isComplete)
+    },
+  }
+}

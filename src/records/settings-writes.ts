@@ -1,0 +1,56 @@
+import { signSettings } from './keyring.ts'
+import { SETTINGS } from './record-collections.ts'
+import { handleStorageError, retryLostRace } from './storage-access.ts'
+import {
+  parseSettings,
+  type SettingsStore,
+  type StoredSettings,
+  settingsError,
+  toLockedSettings,
+  toSettings,
+} from './stored-settings.ts'
+
+/** Settings that can be changed, which only management does. */
+export interface WritableSettings extends SettingsStore {
+  /**
+   * Merges the patch into the stored settings; retries if another writer was faster. Replaces unsigned settings with their reading and the
+   * patch, which must then contain `requireApiKey`: otherwise rejects with `STORAGE_FAILED`.
+   */
+  update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
+}
+
+/** Changes to the stored settings; `undefined` removes a field. */
+export type SettingsPatch = { [Name in keyof StoredSettings]?: StoredSettings[Name] | undefined }
+
+export function writableSettings(settings: SettingsStore): WritableSettings {
+  const { storage, keyring, load, expire, replace } = settings.source
+  return {
+    ...settings,
+
+    update: (patchFor) =>
+      retryLostRace(async () => {
+        const { version, members, isSigned } = await load()
+        const kept = isSigned ? members : undefined
+        const stored = kept ? toSettings(kept) : toLockedSettings(members ?? {})
+        const patch = patchFor(stored)
+        if (!kept && patch.requireApiKey === undefined) throw settingsError()
+        const { rules, ...next } = { ...kept, ...stored, ...patch }
+        const value = JSON.stringify({
+          ...next,
+          ...NO_RULES,
+          ...rules,
+          mac: await signSettings(await keyring(), next),
+        })
+        const writing = storage
+          .set(SETTINGS, value, { ifVersion: version })
+          .catch(handleStorageError('write', SETTINGS))
+        if ((await writing.finally(expire)) === false) return false
+        const written = toSettings(parseSettings(value) ?? {})
+        replace(written)
+        return written
+      }),
+  }
+}
+
+/** The stored fields that contain the rules. */
+const NO_RULES = { health: undefined, maxAttempts: undefined, timeouts: undefined }

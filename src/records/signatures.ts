@@ -1,0 +1,52 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { RecordFields } from '../types/records/record-fields.ts'
+import type { Keyring } from './keyring.ts'
+
+/*
+ * Some fields decide which clients are admitted, and where a credential is sent. They are bound to the secret, so that a program that can only
+ * write to the storage can't change them: keys, groups, and settings carry a signature (`mac`), and a credential is encrypted for its
+ * destination (keyring.ts). An earlier record can be put back with its signature: see SECURITY.md.
+ *
+ * A record is signed with the lowest version that covers all of its guarded fields. So a new field changes nothing for records without it, and
+ * releases that don't know the field can still read them. A record with a guarded field that its signature doesn't cover counts as unsigned.
+ */
+
+type Signer = Pick<Keyring, 'sign' | 'verify'>
+
+/** Signs and verifies one type of record. `context` is the record's storage key. */
+interface Signatures<T> {
+  sign(signer: Signer, context: string, record: T): Promise<string>
+  verify(signer: Signer, context: string, record: T, mac: unknown): Promise<boolean>
+}
+
+/** The signatures of records with these fields. */
+export function createSignatures<T extends object>(fields: RecordFields): Signatures<T> {
+  const guarded = Object.entries(fields).filter(([, { guard }]) => guard !== undefined)
+  const getVersion = (record: T) =>
+    guarded.reduce(
+      (version, [name, { guard = 1 }]) =>
+        Reflect.get(record, name) !== undefined ? Math.max(version, guard) : version,
+      1,
+    )
+
+  function getSignedText(version: number, record: T): string {
+    const text: JsonObject = version > 1 ? { version } : {}
+    for (const [name, { guard = 1, absent, formerName = name }] of guarded)
+      if (guard <= version) text[formerName] = Reflect.get(record, name) ?? absent
+    return JSON.stringify(text)
+  }
+
+  return {
+    async sign(signer, context, record) {
+      const version = getVersion(record)
+      const code = await signer.sign(context, getSignedText(version, record))
+      return version === 1 ? code : `${version}:${code}`
+    },
+    async verify(signer, context, record, mac) {
+      const version = getVersion(record)
+      const prefix = version === 1 ? '' : `${version}:`
+      if (typeof mac !== 'string' || !mac.startsWith(prefix)) return false
+      return signer.verify(context, getSignedText(version, record), mac.slice(prefix.length))
+    },
+  }
+}

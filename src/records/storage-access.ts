@@ -1,0 +1,167 @@
+import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { Clock, Storage } from '../types.ts'
+
+/** The timeout of an operation, in ms. */
+const ANSWER_TIMEOUT_MS = 5_000
+
+/** The timeout after an operation has timed out, until the storage responds again: a change takes several operations, each of which would wait. */
+const HANGING_TIMEOUT_MS = 250
+
+/** How long a request waits for fresh data if stale data is in memory, in ms. */
+const MAX_WAIT_MS = 300
+
+/** How long a request waits if another writer is known to have changed the data, in ms. */
+const MAX_WAIT_IF_CHANGED_MS = 1_000
+
+/** When to try again after the storage was unavailable or slow, in ms. */
+export const RETRY_AFTER_MS = 1_000
+
+/** Codes of adapters and Node for an unreachable storage, whose data may be intact. */
+const UNREACHABLE =
+  /^(?:STORAGE_UNREACHABLE|STORAGE_LOCKED|E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH))$/
+
+/** Codes of adapters for unreadable data, for which stale data must not be used. */
+const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
+
+/**
+ * Returns a handler for rejections of a storage. A failed read never counts as an empty storage, which would admit clients without a key. The
+ * handler throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
+ */
+export const handleStorageError =
+  (what: 'read' | 'write' | 'list', key: string) =>
+  (cause: unknown): never => {
+    throw toStorageError(what, key, cause)
+  }
+
+function toStorageError(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
+  if (isGatewayError(cause)) return cause
+  const isUnreachable =
+    UNREACHABLE.test(getErrorCode(cause)) || (what === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
+  const reason = findNetworkCode(cause)
+  return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
+    message: `The gateway cannot ${what} its storage${reason && ` (${reason})`}.`,
+    cause,
+    data: { what, key, isAway: isUnreachable || !UNREADABLE.test(getErrorCode(cause)) },
+  })
+}
+
+/** The code of the network error behind an error, such as `ECONNREFUSED`, or ''. Clients see it; a driver's message may name machines and users. */
+function findNetworkCode(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return ''
+  const [code] = NETWORK.exec(`${getErrorCode(error)} ${error.message}`) ?? []
+  const causes = [error.cause, ...(error instanceof AggregateError ? error.errors : [])]
+  return code ?? causes.map((cause) => findNetworkCode(cause, depth + 1)).find((found) => found !== '') ?? ''
+}
+
+const NETWORK = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b/
+
+const getErrorCode = (cause: unknown) =>
+  typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+
+/** Whether the storage itself failed, so that stale data may be used. */
+export const isStorageUnavailable = (error: unknown): boolean =>
+  isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
+
+/** A failure after this time counts as a timeout, in ms. */
+const SLOW_FAILURE_MS = 1_000
+
+/**
+ * Adds timeouts to a storage: an operation rejects with `STORAGE_UNAVAILABLE` after 5 s, and the next ones after 250 ms until the storage
+ * responds again. A write that timed out may have succeeded.
+ */
+export function withTimeouts(storage: Storage, clock: Clock): Storage {
+  let isHanging = false
+  const withTimeout = <T>(work: Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const startedAt = clock.now()
+      const timeoutMs = isHanging ? HANGING_TIMEOUT_MS : ANSWER_TIMEOUT_MS
+      const cancel = startDeadline(clock, timeoutMs, () => {
+        isHanging = true
+        reject(
+          gatewayError('STORAGE_UNAVAILABLE', {
+            message: `The gateway's storage did not respond within ${timeoutMs} ms.`,
+          }),
+        )
+      })
+      const finish = (isFailure: boolean) => {
+        isHanging = isFailure && (isHanging || clock.now() - startedAt > SLOW_FAILURE_MS)
+        cancel()
+      }
+      work.then(
+        (result) => {
+          finish(false)
+          resolve(result)
+        },
+        (error: unknown) => {
+          finish(UNREACHABLE.test(getErrorCode(error)))
+          reject(error)
+        },
+      )
+    })
+  const { increment, ownSecret } = storage
+  return {
+    ...storage,
+    get: (...args) => withTimeout(storage.get(...args)),
+    set: (...args) => withTimeout(storage.set(...args)),
+    delete: (...args) => withTimeout(storage.delete(...args)),
+    list: (...args) => withTimeout(storage.list(...args)),
+    ...(increment && { increment: (...args: Parameters<typeof increment>) => withTimeout(increment(...args)) }),
+    ...(ownSecret && { ownSecret: () => withTimeout(ownSecret()) }),
+  }
+}
+
+/** A pending read of data that is already in memory. */
+export interface PendingRead<T> {
+  work: Promise<T>
+  /** Epoch ms. */
+  startedAt: number
+  /** Whether another writer is known to have changed the data. */
+  isChanged?: boolean | undefined
+}
+
+/** Limits how long requests wait for fresh data while stale data is in memory. */
+export interface StaleFallback {
+  /**
+   * Waits for the read, and returns `stale` if the storage is unavailable or the read takes longer than `MAX_WAIT_MS`. In the second after
+   * that, all callers get `stale` immediately. Rejects with any other failure.
+   */
+  readOrUseStale<T>(pending: PendingRead<T>, stale: T): Promise<T>
+}
+
+export function createStaleFallback(clock: Clock): StaleFallback {
+  let skipUntil = 0 // epoch ms
+
+  return {
+    readOrUseStale({ work, startedAt, isChanged = false }, stale) {
+      const left = startedAt + (isChanged ? MAX_WAIT_IF_CHANGED_MS : MAX_WAIT_MS) - clock.now()
+      if (left <= 0 || (!isChanged && clock.now() < skipUntil)) return Promise.resolve(stale)
+      return new Promise((resolve, reject) => {
+        const cancel = startDeadline(clock, left, () => {
+          skipUntil = clock.now() + RETRY_AFTER_MS
+          resolve(stale)
+        })
+        work
+          .finally(cancel)
+          .then(resolve, (error: unknown) => (isStorageUnavailable(error) ? resolve(stale) : reject(error)))
+      })
+    },
+  }
+}
+
+/** Enough for this many concurrent writers. */
+const MAX_ATTEMPTS = 200
+
+/**
+ * Repeats `attempt` (read, change, conditional write) until it doesn't resolve to `false`, which means that another writer was faster. Rejects
+ * with `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
+ */
+export async function retryLostRace<T>(attempt: () => Promise<T | false>): Promise<T> {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    const done = await attempt()
+    if (done !== false) return done
+  }
+  throw gatewayError('STORAGE_FAILED', {
+    message: `A write to the storage conflicted with other writers ${MAX_ATTEMPTS} times in a row.`,
+  })
+}

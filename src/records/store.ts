@@ -1,0 +1,204 @@
+import { derived, keepValue, once } from '../lib/promises.ts'
+import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
+import { createFreshness, type Freshness } from './cached.ts'
+import { createKeyLookup, type KeyChanges, type KeyLookup } from './key-lookup.ts'
+import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
+import { createGroupCache, type GroupCache } from './known-groups.ts'
+import { openKeyring, type Secret } from './open-keyring.ts'
+import { recordKinds } from './readings.ts'
+import {
+  type AliasRecord,
+  type ComboRecord,
+  type ConnectionRecord,
+  type FormerKeyRecord,
+  type GroupRecord,
+  KEYRING,
+  type KeyRecord,
+  type ProviderRecord,
+} from './record-collections.ts'
+import { createRecords, type Records } from './records.ts'
+import { createStaleFallback, handleStorageError, isStorageUnavailable, withTimeouts } from './storage-access.ts'
+import { createDamageLog, type DamageLog } from './stored-records.ts'
+import { createSettingsStore, type SettingsStore } from './stored-settings.ts'
+
+export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './record-collections.ts'
+
+/** All records of the gateway, as requests read them. Management uses a `WritableStore`, which adds the writes. */
+export interface Store {
+  settings: SettingsStore
+  /** By the digest of the key's value. */
+  keys: Records<KeyRecord>
+  /** Previous values of keys, by their digests. */
+  formerKeys: Records<FormerKeyRecord>
+  /** By id. */
+  groups: Records<GroupRecord>
+  /** By id. */
+  connections: Records<ConnectionRecord>
+  /** By name, which is therefore unique. */
+  combos: Records<ComboRecord>
+  /** By `customModelId`. */
+  customModels: Records<CustomModel>
+  /** By alias. */
+  aliases: Records<AliasRecord>
+  /** By provider id. */
+  providers: Records<ProviderRecord>
+  keyLookup: KeyLookup & KeyChanges
+  /** The groups of keys as requests read them. */
+  groupCache: GroupCache
+  /** With a timeout for each operation. */
+  storage: Storage
+  /** The records that can't be read as they are. */
+  damage: DamageLog
+  /** Whether the storage reports changes of other writers. */
+  isWatched: boolean
+  freshness: Freshness
+  /** Yields to other work during a long task. */
+  turnEnd(): Promise<void>
+  /** Opened on first use; a failure isn't cached. */
+  keyring(): Promise<Keyring>
+  close(): void
+}
+
+export interface StoreOptions {
+  storage: Storage
+  clock: Clock
+  logger: Logger
+  secret?: Secret | undefined
+  /** How old data from a storage without `watch` may be, in ms; default 1,000. */
+  maxAgeMs?: number | undefined
+  syncCrypto?: SyncCrypto | undefined
+  /** See `KeyringOptions`. */
+  digestsSha256?: boolean | undefined
+  /** Yields to other work during a long task. */
+  turnEnd(): Promise<void>
+  /** Called with an error for each record that can't be read as it is. */
+  onError(error: unknown): void
+}
+
+export function createStore(options: StoreOptions): Store {
+  const { clock, turnEnd } = options
+  const storage = withTimeouts(options.storage, clock)
+  const freshness = createFreshness(storage, clock, options.maxAgeMs)
+  const damage = createDamageLog(options.onError)
+  const staleFallback = createStaleFallback(clock)
+  const deps = { storage, clock, freshness, staleFallback, damage, turnEnd }
+  const keyring = once(() => openKeyring({ ...options, storage }))
+  const encrypted = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
+  const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
+
+  const settings = createSettingsStore({ ...deps, keyring })
+  const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, encrypted)
+  const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
+  const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
+  const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
+  const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
+  const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
+  const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
+  const groupCache = createGroupCache({ ...deps, records: groups, keyring })
+  const keyLookup = createKeyLookup({ ...deps, records: keys, formerKeys, groups: groupCache, keyring })
+
+  return {
+    settings,
+    keys,
+    formerKeys,
+    groups,
+    connections,
+    combos,
+    customModels,
+    aliases,
+    providers,
+    keyLookup,
+    groupCache,
+    storage,
+    damage,
+    keyring,
+    isWatched: freshness.isWatched,
+    freshness,
+    turnEnd,
+    close: freshness.close,
+  }
+}
+
+/**
+ * The storage, with reads that wait until its keyring is open, if it has one, because opening it may encrypt records again. If the keyring is
+ * damaged, the records can still be read.
+ */
+function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {
+  const opened = once(async () => {
+    if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) return
+    await keyring().catch((error: unknown) => {
+      if (isStorageUnavailable(error)) throw error
+    })
+  })
+  return {
+    ...storage,
+    get: (...args) => opened().then(() => storage.get(...args)),
+    list: (...args) => opened().then(() => storage.list(...args)),
+  }
+}
+
+/** Decrypts a connection's credential; `undefined` if it has none. Rejects with `STORAGE_FAILED` if it was changed or moved. */
+export async function decryptApiKey(
+  store: Pick<Store, 'keyring'>,
+  connection: ConnectionRecord,
+): Promise<string | undefined> {
+  if (connection.sealedApiKey === undefined) return undefined
+  return (await store.keyring()).decrypt(getApiKeyContext(connection), connection.sealedApiKey)
+}
+
+/** Most credentials that are decrypted before they are needed. */
+const MAX_AHEAD = 50
+
+/**
+ * Decrypts each connection's credential once until its record changes; failures aren't cached. The first call also decrypts the others, since
+ * the next attempt may need one, and providers' errors are searched for all of them.
+ */
+export function createCredentialCache(
+  store: Pick<Store, 'keyring' | 'connections'>,
+): (connection: ConnectionRecord) => Promise<string | undefined> {
+  const credentials = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
+  let ahead: readonly ConnectionRecord[] | undefined
+
+  function decrypt(connection: ConnectionRecord): Promise<string | undefined> {
+    const known = credentials.get(connection)
+    if (known !== undefined) return known
+    const decrypting = keepValue(decryptApiKey(store, connection))
+    credentials.set(connection, decrypting)
+    decrypting.catch(() => credentials.delete(connection))
+    return decrypting
+  }
+
+  async function decryptOthers(): Promise<void> {
+    const all = await store.connections.all()
+    if (all === ahead) return
+    ahead = all
+    await Promise.allSettled(all.slice(0, MAX_AHEAD).map(decrypt))
+  }
+
+  return (connection) => {
+    if (!credentials.has(connection)) void decryptOthers().catch(() => {}) // a request that needs one gets the error
+    return decrypt(connection)
+  }
+}
+
+/** Makes `all` return each combo once, even during a rename. */
+function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
+  let last: { records: readonly ComboRecord[]; valid: readonly ComboRecord[] } | undefined
+  const getValid = derived((records: readonly ComboRecord[]) => {
+    if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
+    return last.valid
+  })
+  return { ...records, all: () => getValid(records.all()) }
+}
+
+/** The valid records: one per combo, even during a rename. */
+export function filterValidCombos(records: readonly ComboRecord[]): readonly ComboRecord[] {
+  if (!records.some(({ from, movedTo }) => from !== undefined || movedTo !== undefined)) return records
+  const renames = new Set(records.map(({ id, name, movedTo }) => getRename(id, name, movedTo)))
+  return records.filter(
+    ({ id, name, from, movedTo }) =>
+      movedTo === undefined && (from === undefined || renames.has(getRename(id, from, name))),
+  )
+}
+
+const getRename = (id: string, from: string, to: string | undefined) => JSON.stringify([id, from, to])

@@ -1,0 +1,164 @@
+import { gatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { Storage, Stored } from '../types.ts'
+import type { Reader } from './readings.ts'
+import { handleStorageError } from './storage-access.ts'
+
+/** A record as it is stored, with its position in the order of creation. */
+export interface Envelope<T> {
+  order: number
+  record: T
+}
+
+/** A stored record with its id, and the version that was read or written. */
+export interface StoredEntry<T> extends Envelope<T> {
+  id: string
+  version: string
+  /** The stored record, if its reading differs. */
+  stored?: JsonObject
+}
+
+/** The records of one type in the storage. Methods reject with `STORAGE_FAILED` if the storage can't be read. */
+export interface StoredRecords<T> {
+  getKey(id: string): string
+  /** `undefined` if there is none, `'damaged'` if it is unusable. */
+  read(id: string): Promise<StoredEntry<T> | 'damaged' | undefined>
+  /** All usable records in pages, in the order of their storage keys. */
+  pages(): AsyncIterable<StoredEntry<T>[]>
+  /** All usable records in order of creation. */
+  list(): Promise<StoredEntry<T>[]>
+  /** The entry of a record that was just written. */
+  toEntry(id: string, envelope: Envelope<T>, version: string): StoredEntry<T>
+}
+
+export interface RecordKind<T> {
+  /** The prefix of their storage keys: ends with a slash, which the percent-encoded id follows. */
+  prefix: string
+  read: Reader<T>
+}
+
+/** `turnEnd` yields to other work between pages; `damage` gets each record's problem. */
+export function createStoredRecords<T extends object>(
+  storage: Storage,
+  { prefix, read }: RecordKind<T>,
+  { turnEnd, damage }: { turnEnd?: () => Promise<void>; damage?: DamageLog } = {},
+): StoredRecords<T> {
+  const getKey = (id: string) => prefix + encodeURIComponent(id)
+
+  function toStoredEntry(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
+    const { entry, problem } = parseRecord(key, value, { prefix, read })
+    damage?.report(key, problem)
+    return entry && { ...entry, version }
+  }
+
+  async function* pages() {
+    const seen = new Set<string>()
+    for (let after: string | undefined; ; ) {
+      const page = await storage
+        .list(prefix, { limit: PAGE, ...(after && { after }) })
+        .catch(handleStorageError('list', prefix))
+      if (damage) for (const { key } of page) seen.add(key)
+      yield page.flatMap((stored) => toStoredEntry(stored.key, stored) ?? [])
+      if (page.length < PAGE) break
+      after = page.at(-1)?.key
+      await turnEnd?.()
+    }
+    damage?.reportAll(prefix, seen)
+  }
+
+  return {
+    getKey,
+    pages,
+
+    async read(id) {
+      const key = getKey(id)
+      const stored = await storage.get(key).catch(handleStorageError('read', key))
+      if (stored) return toStoredEntry(key, stored) ?? 'damaged'
+      damage?.report(key, undefined)
+      return undefined
+    },
+
+    async list() {
+      const entries: StoredEntry<T>[] = []
+      for await (const page of pages()) entries.push(...page)
+      return entries.sort((a, b) => a.order - b.order)
+    },
+
+    toEntry(id, envelope, version) {
+      const { entry } = parseRecord(getKey(id), JSON.stringify(envelope), { prefix, read }) // a copy, because the caller may change its object
+      return { ...envelope, id, ...entry, version }
+    },
+  }
+}
+
+const PAGE = 1_000
+
+/** Has no entry if the record is skipped, and no problem if the record is valid. */
+interface ParsedRecord<T> {
+  entry?: Omit<StoredEntry<T>, 'version'>
+  /** The predicate of a sentence whose subject is the record. */
+  problem?: string
+}
+
+/** Parses the text that is stored under a key. */
+export function parseRecord<T>(key: string, text: string, { prefix, read }: RecordKind<T>): ParsedRecord<T> {
+  const id = decodeId(key.slice(prefix.length))
+  if (id === undefined) return skip('is stored under an unknown key')
+  const envelope = tryParseJson(text)
+  if (!isObject(envelope) || !isObject(envelope.record)) return skip('is not a JSON object with a "record"')
+  const reading = read(envelope.record, id)
+  if (typeof reading === 'string') return skip(reading)
+  const { record, problems } = reading
+  const order = typeof envelope.order === 'number' && Number.isFinite(envelope.order) ? envelope.order : 0
+  if (order !== envelope.order) problems.push('"order" is not a number and is read as 0')
+  if (problems.length === 0) return { entry: { id, order, record } }
+  return { entry: { id, order, record, stored: envelope.record }, problem: `is damaged: ${problems.join('; ')}` }
+}
+
+const skip = (why: string) => ({ problem: `${why}, so it is skipped` })
+
+/** Decodes the id in a storage key; `undefined` if it is invalid. */
+export function decodeId(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return undefined
+  }
+}
+
+/** A stored record that can't be read as it is. */
+export interface DamagedRecord {
+  /** Its storage key. */
+  key: string
+  /** What is wrong with the record, and how it is read instead, or that it is skipped. */
+  problem: string
+}
+
+/** The known damaged records. */
+export interface DamageLog {
+  /** Sets a record's problem; `undefined` if it is valid or gone. A new problem goes to `onError`. */
+  report(key: string, problem: string | undefined): void
+  /** Reports all keys with a prefix: problems of other records with that prefix are removed. */
+  reportAll(prefix: string, keys: ReadonlySet<string>): void
+  has(key: string): boolean
+  /** Sorted by key. */
+  list(): DamagedRecord[]
+}
+
+export function createDamageLog(onError: (error: unknown) => void): DamageLog {
+  const problems = new Map<string, string>()
+  return {
+    report(key, problem) {
+      if (problem === undefined) problems.delete(key)
+      else if (problems.get(key) !== problem) {
+        problems.set(key, problem)
+        onError(gatewayError('RECORD_DAMAGED', { message: `The stored record ${key} ${problem}.`, data: { key } }))
+      }
+    },
+    reportAll(prefix, keys) {
+      for (const key of problems.keys()) if (key.startsWith(prefix) && !keys.has(key)) problems.delete(key)
+    },
+    has: (key) => problems.has(key),
+    list: () => [...problems].map(([key, problem]) => ({ key, problem })).sort((a, b) => (a.key < b.key ? -1 : 1)),
+  }
+}

@@ -1,0 +1,163 @@
+import { gatewayError } from '../errors.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { RecordFields } from '../types/records/record-fields.ts'
+import { ruleShapes } from '../types/records/rule-fields.ts'
+import { settingsFields } from '../types/records/settings-fields.ts'
+import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
+import type { Freshness } from './cached.ts'
+import { createCached } from './cached.ts'
+import type { Keyring } from './keyring.ts'
+import { areSignedSettings, signSettings } from './keyring.ts'
+import { readRules, readSettings } from './readings.ts'
+import { SETTINGS } from './record-collections.ts'
+import { handleStorageError, type StaleFallback } from './storage-access.ts'
+import type { DamageLog } from './stored-records.ts'
+
+/** The settings as they are stored: only the request rules that are set. */
+export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
+  rules?: RequestRules | undefined
+  /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
+  edit?: string
+}
+
+/** The settings, with `false` and the empty string as defaults. */
+export interface SettingsStore {
+  /**
+   * Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so that model requests are
+   * rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
+   */
+  read(): Promise<StoredSettings>
+  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects as `read` does. */
+  mayUseCloudSync(): Promise<boolean>
+  /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
+  reread(): Promise<StoredSettings>
+  /** Used by `writableSettings` to change the settings. */
+  readonly source: SettingsSource
+}
+
+interface SettingsSource {
+  storage: Storage
+  keyring(): Promise<Keyring>
+  load(): Promise<LoadedSettings>
+  /** Has the settings read again before they are used. */
+  expire(): void
+  /** Sets the settings that this gateway has written, until they are read again. */
+  replace(settings: StoredSettings): void
+}
+
+interface LoadedSettings {
+  version: string | null
+  /** `undefined` if there are none that can be read. */
+  members: JsonObject | undefined
+  isSigned: boolean
+}
+
+export function createSettingsStore(deps: {
+  storage: Storage
+  clock: Clock
+  freshness: Freshness
+  staleFallback: StaleFallback
+  damage: DamageLog
+  keyring(): Promise<Keyring>
+}): SettingsStore {
+  const { storage, freshness, damage, keyring } = deps
+  async function load(): Promise<LoadedSettings> {
+    const opened = await keyring()
+    const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+    const members = stored && parseSettings(stored.value)
+    const isSigned = members !== undefined && (await areSignedSettings(opened, toSettings(members), members.mac))
+    return { version: stored?.version ?? null, members, isSigned }
+  }
+
+  const cached = createCached(async () => {
+    const { members, isSigned } = await load()
+    if (!members || (!isSigned && mayHaveLimits(members))) throw settingsError()
+    const problems = isSigned ? readSettings(members).problems : [UNSIGNED]
+    damage.report(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
+    return isSigned ? toSettings(members) : toLockedSettings(members)
+  }, deps)
+
+  const syncFlag = createCached(async () => {
+    const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
+    return stored !== undefined && parseSettings(stored.value)?.cloudEnabled === true
+  }, deps)
+
+  function expire() {
+    cached.expire()
+    syncFlag.expire()
+  }
+
+  freshness.onChange((key) => {
+    if (key === SETTINGS) expire()
+  })
+  freshness.onGap(expire)
+
+  return {
+    read: cached.current,
+    reread: cached.reread,
+    mayUseCloudSync: syncFlag.current,
+    source: { storage, keyring, load, expire, replace: (settings) => cached.replace(settings, true) },
+  }
+}
+
+/** Serializes and signs settings. */
+export const serializeSettings = async (keyring: Keyring, members: JsonObject): Promise<string> =>
+  JSON.stringify({ ...members, mac: await signSettings(keyring, toSettings(members)) })
+
+/** Signs serialized settings with `keyring` if `former` signed them; otherwise returns `undefined`. */
+export async function resignSettings(
+  text: string | undefined,
+  former: Keyring,
+  keyring: Keyring,
+): Promise<string | undefined> {
+  const members = text === undefined ? undefined : parseSettings(text)
+  if (!members || !(await areSignedSettings(former, toSettings(members), members.mac))) return undefined
+  return serializeSettings(keyring, members)
+}
+
+/** The stored fields under their current names; `undefined` if the text is not a JSON object. */
+export function parseSettings(text: string): JsonObject | undefined {
+  const members = tryParseJson(text)
+  if (!isObject(members)) return undefined
+  for (const [name, { formerName }] of Object.entries(fields)) {
+    if (formerName === undefined || !Object.hasOwn(members, formerName)) continue
+    members[name] ??= members[formerName]
+    delete members[formerName]
+  }
+  return members
+}
+
+/** Converts stored fields to settings. A damaged value must not admit clients without a key (src/rules.md, Client keys). */
+export const toSettings = (members: JsonObject): StoredSettings => buildSettings(members, readSettings(members).record)
+
+/** Converts unsigned fields to settings that require a key and turn cloud sync off; other fields keep their values. */
+export const toLockedSettings = (members: JsonObject): StoredSettings =>
+  buildSettings(members, { ...readSettings(members).record, ...LOCKED })
+
+const fields: RecordFields = settingsFields
+
+const LOCKED = Object.fromEntries(
+  Object.entries(fields).flatMap(([name, { guard, readAs }]) => (guard === 1 ? [[name, readAs]] : [])),
+)
+
+/** Whether the settings have or had limits. If they are unsigned, their current limits can't be trusted. */
+const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
+  (typeof mac === 'string' && /^\d+:/.test(mac)) || Object.keys(members).some((name) => (fields[name]?.guard ?? 1) > 1)
+
+function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
+  const known: JsonObject = {}
+  for (const [name, { absent }] of Object.entries(fields)) {
+    const value = read[name] ?? absent
+    if (value !== undefined && !Object.hasOwn(ruleShapes, name)) known[name] = value
+  }
+  return { ...known, rules: readRules(members) } as StoredSettings // by the fields
+}
+
+const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'
+
+const UNSIGNED = `was not written by a gateway with this secret, so API keys are required and cloud sync is off. ${SET_AGAIN}`
+
+export const settingsError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The stored settings are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN}`,
+  })

@@ -1,0 +1,264 @@
+import { gatewayError } from '../errors.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { createMutex, type Mutex } from '../lib/promises.ts'
+import type { Clock, CustomModel, Storage } from '../types.ts'
+import { isSignedGroup, isSignedKey, signFormerKey, signGroup, signKey } from './keyring.ts'
+import { toClientGroup } from './known-groups.ts'
+import { recordKinds } from './readings.ts'
+import type {
+  AliasRecord,
+  ComboRecord,
+  ConnectionRecord,
+  FormerKeyRecord,
+  GroupRecord,
+  KeyRecord,
+  ProviderRecord,
+} from './record-collections.ts'
+import { type WritableRecords, writableRecords } from './record-writes.ts'
+import { createRepair, type Repair } from './repair.ts'
+import { type WritableSettings, writableSettings } from './settings-writes.ts'
+import { handleStorageError } from './storage-access.ts'
+import { decryptApiKey, type Store } from './store.ts'
+import { parseRecord, type RecordKind } from './stored-records.ts'
+
+/** The store with its writes. Only management uses it, so that requests load none of this. */
+export interface WritableStore extends Store {
+  /** Writes sign the record and update what requests have cached of it. */
+  keys: WritableRecords<KeyRecord>
+  /** Like `keys`. */
+  formerKeys: WritableRecords<FormerKeyRecord>
+  /** Like `keys`. */
+  groups: WritableRecords<GroupRecord>
+  settings: WritableSettings
+  connections: WritableRecords<ConnectionRecord>
+  combos: WritableRecords<ComboRecord>
+  customModels: WritableRecords<CustomModel>
+  aliases: WritableRecords<AliasRecord>
+  providers: WritableRecords<ProviderRecord>
+  /** Whether a gateway with this secret wrote the key's record. */
+  isSignedKey(digest: string, record: KeyRecord): Promise<boolean>
+  /** Whether a gateway with this secret wrote the group's record. */
+  isSignedGroup(id: string, record: GroupRecord): Promise<boolean>
+  /** Repairs records that can't be read as they are. */
+  repair: Repair
+  runExclusive: RunExclusive
+}
+
+const writableStores = new WeakMap<Store, WritableStore>()
+
+/** Returns the same object for the same store, so that all of its writers share their state. */
+export function createWritableStore(store: Store, clock: Clock): WritableStore {
+  const known = writableStores.get(store) ?? buildWritableStore(store, clock)
+  writableStores.set(store, known)
+  return known
+}
+
+function buildWritableStore(store: Store, clock: Clock): WritableStore {
+  const {
+    storage,
+    damage,
+    settings,
+    keys,
+    formerKeys,
+    groups,
+    connections,
+    combos,
+    customModels,
+    aliases,
+    providers,
+    keyring,
+  } = store
+  const { keyLookup, groupCache } = store
+  const signedKeys: SignedKind<KeyRecord> = {
+    kind: recordKinds.keys,
+    sign: async (digest, record) => signKey(await keyring(), digest, record),
+    cache: keyLookup,
+  }
+  const signedFormerKeys: SignedKind<FormerKeyRecord> = {
+    kind: recordKinds.formerKeys,
+    sign: async (digest, record) => signFormerKey(await keyring(), digest, record),
+    cache: { forget: keyLookup.forgetFormer, update: keyLookup.forgetFormer, expire: keyLookup.forgetFormer },
+  }
+  const signedGroups: SignedKind<GroupRecord> = {
+    kind: recordKinds.groups,
+    sign: async (id, record) => signGroup(await keyring(), id, record),
+    cache: {
+      forget: (id) => groupCache.forget(id),
+      update: (id, record) => groupCache.update(id, toClientGroup(record)),
+      expire: (id) => groupCache.expire(id),
+    },
+  }
+  const repair = createRepair({
+    storage,
+    damage,
+    settings,
+    keyring,
+    repairables: [
+      {
+        kind: recordKinds.keys,
+        records: keys,
+        complete: (key, record) => completeRecord(key, record, signedKeys),
+        findProblem: async (digest, record) =>
+          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY, // the records are keys
+      },
+      {
+        kind: recordKinds.formerKeys,
+        records: formerKeys,
+        complete: (key, record) => completeRecord(key, record, signedFormerKeys),
+      },
+      {
+        kind: recordKinds.groups,
+        records: groups,
+        complete: (key, record) => completeRecord(key, record, signedGroups),
+        findProblem: async (id, record) =>
+          (await isSignedGroup(await keyring(), id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // the records are groups
+      },
+      {
+        kind: recordKinds.connections,
+        records: connections,
+        findProblem: (_, record) =>
+          decryptApiKey({ keyring }, record as ConnectionRecord).then(
+            () => undefined,
+            () => UNREADABLE_CREDENTIAL,
+          ),
+      },
+      { kind: recordKinds.combos, records: combos },
+      { kind: recordKinds.customModels, records: customModels },
+      { kind: recordKinds.aliases, records: aliases },
+      { kind: recordKinds.providers, records: providers },
+    ],
+  })
+
+  return {
+    ...store,
+    settings: writableSettings(settings),
+    keys: withSignatures(writableRecords(keys), signedKeys),
+    formerKeys: withSignatures(writableRecords(formerKeys), signedFormerKeys),
+    groups: withSignatures(writableRecords(groups), signedGroups),
+    connections: writableRecords(connections),
+    combos: writableRecords(combos),
+    customModels: writableRecords(customModels),
+    aliases: writableRecords(aliases),
+    providers: writableRecords(providers),
+    isSignedKey: async (digest, record) => isSignedKey(await keyring(), digest, record),
+    isSignedGroup: async (id, record) => isSignedGroup(await keyring(), id, record),
+    repair,
+    runExclusive: createExclusiveRunner({ storage, clock }),
+  }
+}
+
+const UNSIGNED_KEY =
+  'was not written by a gateway with this secret, so the key is rejected: pause, resume, or delete it'
+const UNSIGNED_GROUP =
+  'was not written by a gateway with this secret, so its keys are rejected: pause, resume, or delete it'
+const UNREADABLE_CREDENTIAL = 'has a credential that cannot be decrypted. Set the connection\'s "apiKey" again'
+
+/** A type of signed records, and the cache through which requests read them. */
+interface SignedKind<T> {
+  kind: RecordKind<T>
+  sign(id: string, record: T): Promise<T>
+  /** Notified of each change. */
+  cache: { forget(id: string): void; update(id: string, record: T): void; expire(id: string): void }
+}
+
+async function completeRecord<T extends { mac?: string }>(
+  key: string,
+  record: JsonObject,
+  { kind, sign }: SignedKind<T>,
+): Promise<JsonObject> {
+  const { entry } = parseRecord(key, JSON.stringify({ order: 0, record }), kind)
+  return entry ? { ...record, mac: (await sign(entry.id, entry.record)).mac } : record
+}
+
+/** Signs each record that is written, and notifies the cache. */
+function withSignatures<T>(records: WritableRecords<T>, { sign, cache }: SignedKind<T>): WritableRecords<T> {
+  return {
+    ...records,
+    insert: async (id, record, order) =>
+      records.insert(id, await sign(id, record), order).finally(() => cache.forget(id)),
+    async update(id, change) {
+      const updating = records.update(id, async (current, version) => {
+        const next = await change(current, version)
+        return next && sign(id, next)
+      })
+      const updated = await updating.catch((error: unknown) => {
+        cache.expire(id)
+        throw error
+      })
+      if (updated) cache.update(id, updated)
+      else cache.forget(id)
+      return updated
+    },
+    upsert: async (id, record) => records.upsert(id, await sign(id, record)).finally(() => cache.forget(id)),
+    remove: (id, onlyIf) => records.remove(id, onlyIf).finally(() => cache.forget(id)),
+  }
+}
+
+/** The id of a custom model's record. */
+export const customModelId = (model: { providerAlias: string; id: string }): string =>
+  JSON.stringify([model.providerAlias, model.id])
+
+/**
+ * Runs work exclusively among all gateways on an atomic storage, and on any other storage among the calls of this gateway. Call `ready` just
+ * before the decisive write: it throws `STORAGE_UNAVAILABLE` if the lease is about to end.
+ */
+type RunExclusive = <T>(name: string, work: (ready: () => void) => Promise<T>) => Promise<T>
+
+/** How long others wait for a gateway that died with the lease, in ms. */
+const LEASE_MS = 10_000
+/** From the start of the lease to the start of the write, in ms; the write itself has five seconds (storage-access.ts). */
+const READY_WITHIN_MS = 4_000
+/** How long a gateway waits for the lease, in ms; between attempts, it waits for 50% to 100% of `PAUSE_MS`. */
+const MAX_WAIT_MS = 4_000
+const PAUSE_MS = 20
+
+/** A lease is a record `turns/<name>` that one gateway has created and that expires. */
+function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Clock }): RunExclusive {
+  const mutexes = new Map<string, Mutex>()
+  const owner = crypto.randomUUID()
+
+  /** Returns the version of the lease's record, or `false`. This gateway may already have one, if the storage's response was lost. */
+  async function acquireLease(key: string): Promise<string | false> {
+    const taken = await storage.set(key, owner, { ifVersion: null, ttlMs: LEASE_MS, durability: 'relaxed' })
+    if (taken !== false) return taken
+    const current = await storage.get(key)
+    if (current?.value !== owner) return false
+    return storage.set(key, owner, { ifVersion: current.version, ttlMs: LEASE_MS, durability: 'relaxed' })
+  }
+
+  async function runWithLease<T>(key: string, work: (ready: () => void) => Promise<T>): Promise<T> {
+    const since = clock.now()
+    for (;;) {
+      const startedAt = clock.now()
+      const version = await acquireLease(key).catch(handleStorageError('write', key))
+      if (version === false) {
+        if (clock.now() - since > MAX_WAIT_MS) throw unavailableError('Another gateway is making a change.')
+        await pause(clock)
+        continue
+      }
+      try {
+        return await work(() => {
+          if (clock.now() - startedAt > READY_WITHIN_MS) throw unavailableError('The storage is too slow.')
+        })
+      } finally {
+        await storage.delete(key, { ifVersion: version }).catch(() => {}) // it expires anyway
+      }
+    }
+  }
+
+  return (name, work) => {
+    const mutex = mutexes.get(name) ?? createMutex()
+    mutexes.set(name, mutex)
+    return mutex(() => (storage.atomic ? runWithLease(`turns/${name}`, work) : work(() => {})))
+  }
+}
+
+const unavailableError = (why: string) =>
+  gatewayError('STORAGE_UNAVAILABLE', { message: `${why} Nothing was written. Try again.` })
+
+const pause = (clock: Clock) =>
+  new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS * (0.5 + jitter() / 2), resolve))
+
+/** 0 to 1, so that waiting processes don't retry in step. */
+const jitter = () => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255

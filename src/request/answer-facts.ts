@@ -1,0 +1,34 @@
+import { calculateSpending } from '../pricing/cost.ts'
+import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
+import type { CodecRequest } from './codec/codec.ts'
+import { type AttemptRecord, targetHeader } from './hook-records.ts'
+import type { RequestLog } from './request-log.ts'
+import { getCallableName, type RouteTable } from './routing/route-table.ts'
+
+/**
+ * Describes an answer, for formats that have a place for it: the id of the request, the target by a name that can be requested, the earlier attempts,
+ * and the cost of all of them in US dollars, if each cost is known.
+ */
+export const describeAnswers =
+  (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<CodecRequest['describe']> =>
+  (target) =>
+  (usage) => {
+    const name = targetHeader({ provider: getCallableName(target, table), model: target.model })
+    const before = log.steps.filter((step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered')
+    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // given for want of a better one
+    const own =
+      usage && !isBlank(usage)
+        ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd
+        : undefined
+    const costs = [...(isAmongBefore ? [] : [own]), ...before.flatMap((step) => (step.usage ? [step.costUsd] : []))]
+    const costUsd = costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)
+    return {
+      requestId: log.id,
+      target: name,
+      attempts: [
+        ...before.map((step) => ({ target: targetHeader(step), status: step.status, outcome: step.outcome })),
+        ...(isAmongBefore ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
+      ],
+      ...(costUsd !== undefined && { costUsd }),
+    }
+  }

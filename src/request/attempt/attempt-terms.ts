@@ -1,0 +1,61 @@
+import type { GatewayError } from '../../errors.ts'
+import type { Spending } from '../../pricing/cost.ts'
+import type { AttemptLog } from '../attempt-log.ts'
+import type { AttemptRecord } from '../hook-records.ts'
+import type { ModelRequest } from '../model-request.ts'
+import { createRejection } from '../route-request.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { EncodedCall, OutputAllowance, SteppedAttempt } from '../steps.ts'
+
+/** An attempt as the steps around it see it, and the terms that they set for it. */
+export class AttemptTerms implements SteppedAttempt {
+  readonly request: ModelRequest
+  readonly target: RouteTarget
+  /** The most output tokens. */
+  outputLimit: number | undefined = undefined
+  allowance: OutputAllowance | undefined = undefined
+  checkCall: ((call: EncodedCall) => void) | undefined = undefined
+  checkFollowUp: ((spending: Spending | undefined) => Promise<void>) | undefined = undefined
+  /** Has a step refused the whole request? */
+  refusesRequest = false
+  readonly #log: AttemptLog
+
+  constructor(request: ModelRequest, target: RouteTarget, log: AttemptLog) {
+    this.request = request
+    this.target = target
+    this.#log = log
+  }
+
+  limitOutput(tokens: number): void {
+    this.outputLimit = Math.min(this.outputLimit ?? Number.POSITIVE_INFINITY, tokens)
+  }
+
+  refuseRequest(error: GatewayError): never {
+    this.refusesRequest = true
+    throw error
+  }
+
+  reject(message: string, { status = 403 }: { status?: number } = {}): never {
+    throw createRejection(message, status)
+  }
+
+  rejectRequest(message: string, { status = 403 }: { status?: number } = {}): never {
+    return this.refuseRequest(createRejection(message, status))
+  }
+
+  onSettled(listener: (record: AttemptRecord) => void): void {
+    this.#log.onSettled(listener)
+  }
+
+  allowOutput(allowance: OutputAllowance): void {
+    this.allowance = allowance
+  }
+
+  beforeCall(check: (call: EncodedCall) => void): void {
+    this.checkCall = check
+  }
+
+  beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void {
+    this.checkFollowUp = check
+  }
+}

@@ -1,0 +1,340 @@
+import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import type { UpstreamCall } from '../../lib/exchange.ts'
+import { settledValue } from '../../lib/promises.ts'
+import { Scope } from '../../lib/scope.ts'
+import { findDearerField } from '../../pricing/surcharge-fields.ts'
+import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
+import type { AttemptLog } from '../attempt-log.ts'
+import { toFailure, unreadableCredential } from '../codec/call-failure.ts'
+import type { Codec, CodecPart } from '../codec/codec.ts'
+import { encode, encodeLimited } from '../codec/encode.ts'
+import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
+import { getSecrets, redactFailure } from '../codec/secrets.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { Answered, Failed, Outcome, RefusedTarget, Target } from '../outcome.ts'
+import type { Route } from '../routing/group.ts'
+import { type AttemptStep, passSteps } from '../steps.ts'
+import { ProviderCall } from '../upstream/provider-call.ts'
+import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
+import { AttemptTerms } from './attempt-terms.ts'
+import { receive } from './receive.ts'
+import { sideBySide } from './receive-parts.ts'
+
+/**
+ * A call to one target, which reports to the log of the request. Further calls that only leave out refused options, or that need a summary
+ * first, belong to it.
+ */
+export class Attempt {
+  readonly route: Route
+  /** Ends when the client no longer waits, or another attempt was faster. */
+  readonly #scope = new Scope()
+  readonly #request: ModelRequest
+  readonly #log: AttemptLog
+  readonly #onBegun: () => void
+  #terms: AttemptTerms | undefined = undefined
+  #call: ProviderCall | undefined = undefined
+  #onCalled: () => void = () => {}
+  #hasBegun = false // its credential is at hand, and its provider is called next
+
+  /** `onBegun`: called when neither a step nor the format of the target has refused the request. */
+  constructor(request: ModelRequest, target: Target, { isHedge, onBegun }: { isHedge: boolean; onBegun(): void }) {
+    this.route = target.route
+    this.#request = request
+    this.#onBegun = onBegun
+    this.#log = request.log.attempt(target, { isHedge })
+  }
+
+  /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
+  run(): Promise<Outcome> {
+    const { context, log } = this.#request
+    const steps = [...context.aroundAttempt, ...log.aroundAttempt]
+    return steps.length === 0 ? this.#make() : this.#makeWithin(steps)
+  }
+
+  /** Resolves when the provider is called. */
+  called(): Promise<void> {
+    if (this.#call) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onCalled = resolve
+    })
+  }
+
+  /** It is not made after all. */
+  drop(): void {
+    this.#log.release()
+  }
+
+  /** Ends it, as another attempt was faster. */
+  supersede(): void {
+    if (this.#hasBegun) this.#log.superseded()
+    this.#scope.end(SUPERSEDED)
+  }
+
+  async #makeWithin(steps: readonly AttemptStep[]): Promise<Outcome> {
+    const request = this.#request
+    const { client, context } = request
+    const { onError } = context
+    const terms = new AttemptTerms(request, this.route.target, this.#log)
+    this.#terms = terms
+    try {
+      await client.scope.race(passSteps(steps, terms, { settled: () => this.#log.settled(), onError }))
+    } catch (thrown) {
+      if (client.scope.hasEnded) throw thrown
+      if (!isGatewayError(thrown)) onError(thrown)
+      return this.#refuse(toGatewayError(thrown), terms.refusesRequest ? 'request' : 'target')
+    }
+    return this.#make()
+  }
+
+  /** The provider is not called. */
+  #refuse(error: GatewayError, scope: RefusedTarget['scope']): RefusedTarget {
+    this.#log.refused(error, scope)
+    return { kind: 'refused', route: this.route, error, scope }
+  }
+
+  async #make(): Promise<Outcome> {
+    const { client } = this.#request
+    const leave = (reason: unknown) => {
+      if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // at once, as the record of the request ends now and has to have it
+      this.#scope.end(reason)
+    }
+    client.scope.add(leave)
+    try {
+      const codec = await this.#encode()
+      if ('scope' in codec) return codec
+      this.#onBegun()
+      this.#log.begun(codec)
+      const prepared = await this.#prepare(codec.request)
+      this.#unlessEnded()
+      this.#hasBegun = true
+      const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#runCalls(prepared, codec)
+      this.#unlessEnded()
+      if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
+      else this.#log.failed(outcome.failure, { sentStatus: outcome.head?.status, isEmpty: outcome.empty !== undefined })
+      return outcome
+    } catch (thrown) {
+      this.#log.release()
+      throw thrown
+    } finally {
+      client.scope.remove(leave)
+    }
+  }
+
+  /** Writes the request for the target. A target whose format cannot carry the request, or that a step refuses now, is skipped. */
+  async #encode(): Promise<Codec | RefusedTarget> {
+    const request = this.#request
+    const { target } = this.route
+    const { outputLimit, checkCall } = this.#terms ?? {}
+    let codec: Codec
+    try {
+      codec = await (outputLimit === undefined ? encode(request, target) : encodeLimited(request, target, outputLimit))
+    } catch (thrown) {
+      this.#unlessEnded()
+      const isUnfit = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
+      if (isUnfit) return this.#refuse(thrown, 'format')
+      throw thrown
+    }
+    this.#unlessEnded()
+    try {
+      checkCall?.({ dearerField: () => findDearerField(codec, request.call.body) })
+      return codec
+    } catch (thrown) {
+      return this.#refuse(toGatewayError(thrown), 'target')
+    }
+  }
+
+  #unlessEnded(): void {
+    if (this.#scope.hasEnded) throw this.#scope.reason
+  }
+
+  /** The outcome of a call, and of further ones that its response asks for. */
+  async #runCalls(first: UpstreamCall, own: Codec): Promise<Answered | Failed> {
+    let codec = own
+    let call = first
+    try {
+      for (;;) {
+        const response = codec.otherParts
+          ? await this.#receiveDivided(call, codec, codec.otherParts)
+          : await this.#receive(call, codec)
+        const received = this.route.on && codec.isForClient ? await this.#judged(response, codec) : response
+        if (received.kind !== 'stream') {
+          const usage = getUsage(received)
+          if (usage && !isBlank(usage)) this.#log.used(usage)
+          else await this.#estimate(received, codec)
+        }
+        const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
+        const next = following && (await this.#scope.race(following))
+        if (!next) {
+          if (received.kind === 'failure' && !codec.isForClient) delete received.empty
+          const reader = this.#isUnexpected(received, codec) ? await this.#unexpectedCodec(codec) : codec
+          if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
+          return this.#answeredOutcome(received, reader, call)
+        }
+        if (this.#terms?.checkFollowUp) await this.#followUpChecked(this.#terms.checkFollowUp)
+        codec = next
+        const prepared = await this.#prepare(codec.request)
+        if ('kind' in prepared) return this.#failedOutcome(prepared)
+        call = prepared
+      }
+    } catch (thrown) {
+      return this.#failedOutcome(failedResponse(thrown))
+    }
+  }
+
+  /** The response under what the combos on the way want of an answer. */
+  async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
+    const { judged } = await import('./judge.ts')
+    return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
+  }
+
+  /** Ends the request where the check of a further call rejects. */
+  async #followUpChecked(check: NonNullable<AttemptTerms['checkFollowUp']>): Promise<void> {
+    try {
+      await this.#scope.race(check(this.#log.spending))
+    } catch (thrown) {
+      if (!this.#scope.hasEnded) this.#request.client.cancel(thrown)
+      throw thrown
+    }
+  }
+
+  /** Counts the usage of a response that came whole and whose provider reports nothing, or zeros: an estimate where the answer has content. */
+  async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
+    const usage = getUsage(received)
+    const answer = received.kind === 'whole' ? received : received.empty
+    if (!answers.contentFields || answer?.kind !== 'whole') return this.#log.used(usage)
+    const { estimateOutput: outputOf } = await this.#request.context.estimates.load()
+    const output = outputOf(answer, answers)
+    if (usage && output === 0) this.#log.used(usage)
+    else this.#log.estimated(undefined, output)
+  }
+
+  /**
+   * The call of a target with its credential, signed where a cloud wants that. A credential that cannot be decrypted is a failure of the
+   * connection.
+   */
+  async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
+    const { context } = this.#request
+    const { target } = this.route
+    const { cloud } = target
+    const { addedHeaders } = this.#log
+    const request = addedHeaders ? { ...asked, headers: { ...asked.headers, ...addedHeaders } } : asked
+    let apiKey: string | undefined
+    try {
+      const opening = context.getApiKey(target.connection)
+      apiKey = settledValue(opening) ?? (await this.#scope.race(opening))
+    } catch (thrown) {
+      if (!this.#scope.hasEnded) context.onError(thrown)
+      return { kind: 'failure', failure: unreadableCredential }
+    }
+    try {
+      if (!cloud) return createUpstreamCall(target, apiKey, request)
+      return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
+    } catch (thrown) {
+      return failedResponse(thrown)
+    }
+  }
+
+  /** The responses to all calls of a divided request as one; the first failure is that of all, and ends the others. */
+  #receiveDivided(
+    first: UpstreamCall,
+    codec: Codec,
+    others: readonly CodecPart[],
+  ): Promise<ReceivedResponse | FailedResponse> {
+    const around = this.#scope
+    return sideBySide(
+      [codec, ...others],
+      around,
+      async (part, scope) => {
+        const prepared = part === codec ? first : await this.#prepare(part.request)
+        if ('kind' in prepared) return prepared
+        return scope.hasEnded ? failedResponse(scope.reason) : this.#receive(prepared, { ...codec, ...part }, scope)
+      },
+      codec,
+    )
+  }
+
+  async #receive(
+    prepared: UpstreamCall,
+    codec: Codec,
+    scope = this.#scope,
+  ): Promise<ReceivedResponse | FailedResponse> {
+    const { context, call: modelCall } = this.#request
+    const { fetch, clock, limits } = context
+    this.#log.isDearer = findDearerField(codec, modelCall.body) !== undefined
+    const stream = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
+    const call = new ProviderCall({ clock, limits, stream })
+    scope.add((reason) => call.cancel(reason))
+    this.#call ??= call
+    const opening = call.open(prepared, fetch)
+    if (codec.answers.contentFields) {
+      const { endpoint, body } = modelCall
+      this.#log.called(
+        () => context.estimates.loaded?.estimateInput(modelCall, this.route.target) ?? 0,
+        () => endpoint.bound?.units?.(body),
+      )
+    }
+    if (!context.estimates.loaded) context.estimates.load().catch(context.onError)
+    this.#onCalled()
+    const { format, operation, answers } = codec
+    const onEvents = (progress: Pick<StreamState, 'usage'>) => this.#log.follows(progress)
+    const received = await receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
+    if (received.kind !== 'whole' || !codec.complete) return received
+    return codec.complete(received, { call: prepared, scope, limits })
+  }
+
+  /** The outcome of a response that is a failure. */
+  async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
+    const { knownKeys } = this.#request.context
+    const secrets = [...getSecrets(call), ...(await this.#scope.race(knownKeys.list()))]
+    const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
+    const { empty } = failed
+    return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))
+  }
+
+  /** Is the response whole although the client asked for a stream, or in events although it did not? */
+  #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
+    if (codec.replyType) return false // it writes either
+    if (this.#request.call.stream) return received.kind === 'whole'
+    const response = received.kind === 'failure' ? received.empty : received
+    return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
+  }
+
+  /** The codec for a response that is unexpected in this way. */
+  async #unexpectedCodec(codec: Codec): Promise<Codec> {
+    const request = this.#request
+    const { target } = this.route
+    const translation = await request.context.translation()
+    return request.call.stream
+      ? translation.adaptToWhole(request, target, codec)
+      : translation.adaptToEvents(request, target, codec)
+  }
+
+  #answeredOutcome(
+    response: ReceivedResponse,
+    codec: Codec,
+    call: UpstreamCall,
+    { isRead } = { isRead: true },
+  ): Answered {
+    const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
+    const secrets = getSecrets(call) // later parts of the response may quote them, too
+    const allowance = this.#terms?.allowance
+    return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
+  }
+
+  #failedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
+    return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
+  }
+}
+
+/** The failure that an error stands for. */
+const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(thrown) })
+
+/** The usage of a response that has come whole, an empty one too. */
+function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {
+  if (received.kind === 'whole') return received.usage
+  return received.usage ?? (received.empty?.kind === 'whole' ? received.empty.usage : undefined)
+}
+
+/** The reason by which a slower attempt ends; it is never reported. */
+const SUPERSEDED = Symbol('superseded')

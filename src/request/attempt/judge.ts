@@ -1,0 +1,157 @@
+import { gatewayError } from '../../errors.ts'
+import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
+import { matchesSchema } from '../../lib/matches-schema.ts'
+import { type SseEvent, sseFraming } from '../../lib/sse.ts'
+import type { Answer, Choice } from '../../protocols/formats/canonical/canonical-answer.ts'
+import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import { readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
+import { isContentRefused } from '../../protocols/formats/errors/error-words.ts'
+import { operations } from '../../protocols/formats/model-operations.ts'
+import type { AttemptLog } from '../attempt-log.ts'
+import { createTooLargeError, type Failure } from '../codec/call-failure.ts'
+import type { Codec } from '../codec/codec.ts'
+import type { FailedResponse, ReceivedResponse, StreamedResponse } from '../codec/response.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { Route } from '../routing/group.ts'
+import { readEmbeddedError } from './read-failure.ts'
+import { createObserver } from './read-response.ts'
+
+interface JudgeTerms {
+  request: ModelRequest
+  route: Route
+  codec: Codec
+  log: Pick<AttemptLog, 'follows' | 'estimated'>
+}
+
+type JudgedResponse = ReceivedResponse | FailedResponse
+
+/**
+ * What a response counts as under the conditions (`on`) of the combos that led to its target: an answer that a content filter has ended, or that is
+ * not JSON by the schema of the request, is a failure that keeps the answer. Of a stream, the end is looked for in what has come with its first
+ * content; where the answer has to be JSON it is held back until it is whole, so that what breaks off then is a failure of the attempt. Rejects as
+ * the body of a stream does, and with `UPSTREAM_CUT` when it ends too early.
+ */
+export async function judged(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
+  const { request, route } = terms
+  const { on = [] } = route
+  if (request.call.endpoint.operation !== operations.generate) return received
+  if (received.kind === 'failure') return on.includes('content') ? judgedFailure(received, request) : received
+  const translation = await request.context.translation()
+  const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
+  if (received.kind === 'whole') {
+    const failure = findFailure(await translation.readAnswer(received, terms), { on, output })
+    return failure ? { kind: 'failure', failure, empty: received, usage: received.usage } : received
+  }
+  const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, terms))
+  if (!output && !isSuspect) return received
+  return judgedStream(received, { ...terms, on, output })
+}
+
+/** An error by which a provider's content filter has refused the request: another provider may not. */
+function judgedFailure(failed: FailedResponse, { context }: ModelRequest): FailedResponse {
+  const { failure, head } = failed
+  if (failure.class !== 'client' || !head) return failed
+  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
+  const answer = { status: failure.status, body: tryParseShallow(text) ?? text, now: context.clock.now() }
+  const { kind, error } = readErrorAnswer({ ...answer, header: (name) => head.header(name) })
+  const isRefused = kind === 'content-refused' || isContentRefused(error)
+  return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
+}
+
+type Conditions = { on: NonNullable<Route['on']>; output: OutputFormat | undefined }
+
+/** Why an answer is not the one that is wanted; `undefined` where it is, or cannot be read. */
+function findFailure(answer: Answer | undefined, { on, output }: Conditions): Failure | undefined {
+  const [choice] = answer?.choices ?? []
+  if (!choice) return undefined
+  if (on.includes('content') && isFiltered(choice))
+    return createUnwantedFailure('filtered', "The provider's content filter stopped the response.")
+  if (output && !matchesOutput(choice, output))
+    return createUnwantedFailure('schema', "The response is not JSON that matches the request's schema.")
+  return undefined
+}
+
+const createUnwantedFailure = (failureClass: 'filtered' | 'schema', message: string): Failure => ({
+  class: failureClass,
+  status: 502,
+  upstreamStatus: 200,
+  message,
+  isUnwanted: true,
+})
+
+const isFiltered = ({ finish, content }: Choice) =>
+  finish.reason === 'content-filter' || content.some(({ type }) => type === 'refusal')
+
+/** Is it JSON of that form, or a call of a tool, after which the answer is still to come? */
+function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
+  if (content.some(({ type }) => type === 'tool-call')) return true
+  const value = tryParseJson(content.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+  if (value === undefined) return false
+  return output.type === 'json' ? isObject(value) : matchesSchema(value, output.schema)
+}
+
+/** Holds a stream back until it is whole, and judges it then. */
+async function judgedStream(stream: StreamedResponse, terms: JudgeTerms & Conditions): Promise<JudgedResponse> {
+  const { codec, request, log } = terms
+  const { head, body, start } = stream
+  const { maxResponseBytes } = request.context.limits
+  const { framing = sseFraming } = codec.format
+  const state = codec.answers.watchStream()
+  log.follows(state)
+  const { observe, failure } = createObserver(state, {
+    answers: codec.answers,
+    onEvents: (progress) => log.follows(progress),
+  })
+  const events: SseEvent[] = []
+  const parser = framing((event) => {
+    events.push(event)
+    observe(event)
+  })
+  const rest: Uint8Array[] = []
+  let size = 0
+  for (const chunk of start.head) parser.push(chunk)
+  while (!state.closed && !failure()) {
+    const chunk = await body.next()
+    if (!chunk) break
+    rest.push(chunk)
+    size += chunk.length
+    if (size > maxResponseBytes) throw createTooLargeError(maxResponseBytes)
+    parser.push(chunk)
+  }
+  parser.end()
+  body.cancel() // all of it has come, though the provider may keep the connection open
+  if (state.error)
+    return readEmbeddedError(state.error, head, {
+      format: codec.format,
+      operation: request.call.endpoint.operation,
+      clock: request.context.clock,
+    })
+  if (!state.ended)
+    throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
+  const held: StreamedResponse = { ...stream, body: replay(rest) }
+  const { readAnswer } = await request.context.translation()
+  const broken = findFailure(await readAnswer({ json: {}, bytes: NOTHING, events }, terms), terms)
+  if (!broken) return held
+  const { usage, hasBegunUsage } = state
+  const { contentFields } = codec.answers
+  if (contentFields && (!usage || hasBegunUsage || isBlank(usage))) {
+    const { estimateStreamOutput } = await request.context.estimates.load()
+    log.estimated(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
+  }
+  return { kind: 'failure', failure: broken, empty: held }
+}
+
+const NOTHING = new Uint8Array(0)
+
+/** What has come, chunk by chunk. */
+function replay(chunks: Uint8Array[]): ByteStream {
+  return {
+    next: async () => chunks.shift(),
+    cancel() {
+      chunks.length = 0
+    },
+  }
+}

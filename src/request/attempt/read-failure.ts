@@ -1,0 +1,168 @@
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
+import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
+import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
+import { readContextWindow } from '../../protocols/formats/errors/context-window.ts'
+import { getOperatorAdvice } from '../../protocols/formats/errors/error-advice.ts'
+import { type ErrorReading, getErrorMeaning, readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
+import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
+import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
+import type { Operation } from '../../protocols/formats/model-operations.ts'
+import { createContentFailure, type Failure, getFailureLevel, toSendableStatus } from '../codec/call-failure.ts'
+import type { FailedResponse } from '../codec/response.ts'
+import type { Expected } from './receive.ts'
+
+/** Error bodies are read up to this size, as the status and the beginning suffice. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** The failure that an error status stands for. */
+export async function readErrorStatus(
+  head: UpstreamResponse,
+  { format, operation, answers, clock }: Expected,
+): Promise<FailedResponse> {
+  const bytes = await readError(head.body)
+  const failure = failureOfStatus(head, bytes, { reader: format.errors, operation, now: clock.now() })
+  const json = tryParseShallow(decodeUtf8Lenient(bytes))
+  return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
+}
+
+/** The failure that an error in a 200 stands for. */
+export function readEmbeddedError(
+  error: EmbeddedError,
+  head: UpstreamResponse,
+  { format, operation, clock }: Pick<Expected, 'format' | 'operation' | 'clock'>,
+): FailedResponse {
+  if (error.class) return { kind: 'failure', failure: createContentFailure(error.message) }
+  const failure = failureOfEmbedded(error, { head, reader: format.errors, operation, now: clock.now() })
+  return { kind: 'failure', failure, head }
+}
+
+/** As much of an error body as arrives; a body that breaks off, is silent, slow or large does not hide the status. */
+async function readError(body: ByteStream): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+      parts.push(chunk)
+      size += chunk.length
+      if (size >= MAX_ERROR_BYTES) {
+        body.cancel()
+        break
+      }
+    }
+  } catch {} // the bytes that have arrived may be all that the provider sends
+  return concatBytes(parts).subarray(0, MAX_ERROR_BYTES)
+}
+
+/** The failure that an error status and its (bounded) body stand for. */
+export function failureOfStatus(
+  answer: UpstreamResponse,
+  bytes: Uint8Array,
+  { reader, operation, now }: { reader: ErrorReader; operation: Operation; now: number },
+): Failure {
+  const { status: sent } = answer
+  const status = toSendableStatus(sent)
+  const text = decodeUtf8Lenient(bytes)
+  const json = tryParseShallow(text)
+  const body = json ?? text
+  const { missing } = operation
+  if (missing?.matches({ status, body, reader }))
+    return {
+      class: missing.class,
+      status,
+      message: `The provider cannot ${missing.what} (status ${status}).`,
+      lacksEndpoint: true,
+    }
+  const own = reader.read(body).message
+  const message = own ?? `The provider returned status ${sent}.`
+  const known = toFailure({
+    status,
+    message,
+    isQuoted: own !== undefined,
+    body,
+    header: (name) => answer.header(name),
+    operation,
+    now,
+  })
+  const failure = sent === status ? known : { ...known, upstreamStatus: sent }
+  return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
+}
+
+/** The failure that an error in a 200 stands for. */
+function failureOfEmbedded(
+  { status, message, error }: EmbeddedError,
+  {
+    head,
+    reader,
+    operation,
+    now,
+  }: { head: UpstreamResponse; reader: ErrorReader; operation: Pick<Operation, 'kind' | 'othersMayTake'>; now: number },
+): Failure {
+  const body = { error }
+  const failure = toFailure({
+    status,
+    message,
+    isQuoted: true,
+    body,
+    header: (name) => head.header(name),
+    operation,
+    now,
+  })
+  if (!isObject(error) || failure.message !== message) return failure
+  const text = tryStringify(reader.writeBody(error, status))
+  return text === undefined ? failure : { ...failure, body: encodeUtf8(text) }
+}
+
+interface ErrorSource {
+  status: number
+  message: string
+  isQuoted: boolean
+  body: unknown
+  header(name: string): string | undefined
+  operation: Pick<Operation, 'kind' | 'othersMayTake'>
+  now: number
+}
+
+function toFailure({ status: sent, message, isQuoted, body, header, operation, now }: ErrorSource): Failure {
+  const reading = readErrorAnswer({ status: sent, body, header, now })
+  const { kind, status, error, retryAfterMs } = reading
+  const { class: failureClass, retry } = getErrorMeaning(kind)
+  const advice = getOperatorAdvice(kind, status, error)
+  if (advice) {
+    const isOfNetwork = failureClass === 'network' // it concerns each call of the connection
+    return {
+      class: failureClass,
+      retry,
+      ...(isOfNetwork && { level: 'connection', isCertain: true }),
+      upstreamStatus: status,
+      ...advice,
+    }
+  }
+  return {
+    class: failureClass,
+    retry,
+    ...getFailureLevel(reading),
+    status,
+    ...(status !== sent && { upstreamStatus: sent }),
+    message,
+    isQuoted,
+    retryAfterMs,
+    window: kind === 'context-overflow' ? readContextWindow(message) : undefined,
+    ...(mayOthersTake(reading, operation) && { othersMayTake: true }),
+    invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
+  }
+}
+
+/** Is it a refusal of what another target may take? In chat a 413 may be about something else than the size of a file. */
+function mayOthersTake({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
+  if (getErrorMeaning(kind).class !== 'client') return false
+  if (operation.othersMayTake) return kind !== 'content-refused'
+  return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
+}
+
+/** Does the answer invite a retry? `x-should-retry` decides, otherwise a retry-after header; a wait that only rate-limit headers name does not. */
+function invitesRetry(header: ErrorSource['header'], retryAfterMs: number | undefined): boolean {
+  const shouldRetry = header('x-should-retry')
+  if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true'
+  return retryAfterMs !== undefined && (header('retry-after') ?? header('retry-after-ms')) !== undefined
+}

@@ -1,0 +1,156 @@
+import { concatBytes, decodeUtf8Lenient, readAll, toBase64 } from '../../lib/bytes.ts'
+import { type ByteStream, NO_BYTES, type UpstreamResponse } from '../../lib/exchange.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
+import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
+import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
+import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
+import { readUnnamedError } from '../../protocols/formats/errors/embedded-errors.ts'
+import { endsTurn, hasText } from '../../protocols/formats/errors/empty-answers.ts'
+import type { AnswerReader, EmbeddedError, StreamState } from '../../protocols/formats/format.ts'
+import {
+  createMissingContentFailure,
+  createTooLargeError,
+  emptyResponseFailure,
+  type Failure,
+} from '../codec/call-failure.ts'
+import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from '../codec/response.ts'
+import type { ProviderCall } from '../upstream/provider-call.ts'
+import { readEmbeddedError } from './read-failure.ts'
+import type { Expected } from './receive.ts'
+
+/** The bytes of a response. Rejects as its body does, and when it is too large. */
+export const readBytes = ({ body }: UpstreamResponse, { limits }: Expected): Promise<Uint8Array> =>
+  readAll(body, limits.maxResponseBytes, createTooLargeError)
+
+/** The response in bytes that hold a JSON object; `undefined` if they hold none. */
+export function readResponse(
+  bytes: Uint8Array,
+  head: UpstreamResponse,
+  expected: Expected,
+): WholeResponse | FailedResponse | undefined {
+  const { answers } = expected
+  const type = head.header('content-type') ?? ''
+  const isMedia = answers.bytesAs !== undefined && !/json|html|text|xml|^$/i.test(type)
+  const text = isMedia ? JSON.stringify({ [answers.bytesAs ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
+  const json = answers.skim?.(text) ?? wrapText(text, head, answers) ?? toObject(tryParseJson(text), answers)
+  if (!json) return undefined
+  const found = answers.getError(json)
+  const error = found || !answers.isAnswer(json) ? readUnnamedError(json, found) : undefined
+  const header = (name: string) => head.header(name)
+  const usage = addCharges(answers.getUsage(json, header), json, header)
+  if (error) return { ...readEmbeddedError(error, head, expected), usage }
+  if (!answers.isAnswer(json)) return { kind: 'failure', failure: createNoAnswerFailure(json, answers), usage }
+  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
+  const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
+  return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: whole } : whole
+}
+
+/** A plain text as an object, where answers may be such. */
+function wrapText(text: string, head: UpstreamResponse, { textAs }: AnswerReader): JsonObject | undefined {
+  if (textAs === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
+  return { [textAs]: text }
+}
+
+/** The object that a parsed body is, or holds where answers may be arrays. */
+function toObject(json: unknown, { arraysAs }: AnswerReader): JsonObject | undefined {
+  if (isObject(json)) return json
+  return arraysAs !== undefined && Array.isArray(json) ? { [arraysAs]: json } : undefined
+}
+
+/** The failure of a JSON object that is no answer. */
+function createNoAnswerFailure(json: JsonObject, { needs }: AnswerReader): Failure {
+  const lacking = needs?.(json)
+  return lacking === undefined ? emptyResponseFailure : createMissingContentFailure(lacking)
+}
+
+/** Why a stream is not an answer. */
+export interface NotCommitted extends EmbeddedError {
+  kind?: undefined
+  /** The whole body, if it has ended without an event. */
+  unread?: Uint8Array[]
+}
+
+/** Reads a stream up to its first content, or to what shows that it is not a stream. Rejects as its body does. */
+export async function receiveStream(
+  head: UpstreamResponse,
+  expected: Expected,
+  call: ProviderCall,
+): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
+  const start = await commitStream(head.body, expected)
+  if ('state' in start && start.state.started) {
+    call.setTotalTimeout(Number.POSITIVE_INFINITY)
+    return { kind: 'stream', head, body: head.body, start }
+  }
+  call.cancel(start)
+  return 'state' in start ? emptyStream(head, start) : start
+}
+
+/**
+ * Holds a stream back until its first content, or its end. Before that point an error event or an early end is a failure of the attempt, so
+ * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
+ * there is no content within 16 MiB.
+ */
+async function commitStream(
+  body: ByteStream,
+  { format, answers, onEvents }: Expected,
+): Promise<StreamStart | NotCommitted> {
+  const state = answers.watchStream()
+  onEvents(state)
+  const { observe, failure } = createObserver(state, { answers, onEvents })
+  const head: Uint8Array[] = []
+  let size = 0
+  const { framing = sseFraming } = format
+  let isUnread = true
+  const parser = framing((event) => {
+    isUnread = false
+    if (!state.started) observe(event)
+  })
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    head.push(chunk)
+    size += chunk.length
+    if (size > MAX_EVENT) throw eventTooLong()
+    parser.push(chunk)
+    const failed = failure()
+    if (failed && !state.started) return failed
+    if (state.started) return { head, state }
+    if (state.closed) break
+  }
+  parser.end() // half an event, which is not JSON, is dropped
+  if (state.error && !state.started) return state.error
+  if (state.ended) return { head, state }
+  const message = `The provider ended the stream before ${state.started ? 'the response was complete' : 'it sent any content'}.`
+  return { class: 'content', status: 502, message, ...(isUnread && { unread: head }) }
+}
+
+/**
+ * Shows a stream's events to its state; those behind an error only report usage, as the stream can no longer become an answer. `failure`: the error,
+ * once no later event is expected to give its reason.
+ */
+export function createObserver(
+  state: StreamState,
+  { answers, onEvents }: Pick<Expected, 'answers' | 'onEvents'>,
+): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
+  let rest: StreamState | undefined
+  let later = 0 // events after an error without a reason
+  const failure = () => (state.error?.isVague && later < MAX_EVENTS_BEFORE_REASON ? undefined : state.error)
+  return {
+    failure,
+    observe(event) {
+      if (!failure()) {
+        if (state.error) later++
+        return state.observe(event)
+      }
+      rest ??= answers.watchStream()
+      rest.observe(event)
+      onEvents({ usage: updateUsage(state.usage, rest.usage) })
+    },
+  }
+}
+
+/** The failure of a stream that has ended without content. It keeps the stream if the model has ended its turn normally. */
+function emptyStream(head: UpstreamResponse, start: StreamStart): FailedResponse {
+  const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
+  if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed
+  return { ...failed, empty: { kind: 'stream', head, body: NO_BYTES, start } }
+}

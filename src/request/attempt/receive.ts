@@ -1,0 +1,100 @@
+import { gatewayError } from '../../errors.ts'
+import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
+import type { AnswerReader, StreamState, UpstreamFormat } from '../../protocols/formats/format.ts'
+import type { Operation } from '../../protocols/formats/model-operations.ts'
+import { toFailure } from '../codec/call-failure.ts'
+import type { FailedResponse, ReceivedResponse } from '../codec/response.ts'
+import type { PipelineContext } from '../context.ts'
+import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
+import { readErrorStatus } from './read-failure.ts'
+import { readBytes, readResponse, receiveStream } from './read-response.ts'
+
+/** The body of an error is read for so long, in ms, as the status suffices. */
+const ERROR_BODY_MS = 5_000
+
+/** What a call asks for, and how large the response may be. */
+export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
+  format: UpstreamFormat
+  operation: Operation
+  answers: AnswerReader
+  stream: boolean
+  /** Called with the progress of each stream of events that is read. */
+  onEvents(progress: Pick<StreamState, 'usage'>): void
+}
+
+/** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */
+export async function receive(
+  opening: Promise<UpstreamResponse>,
+  call: ProviderCall,
+  expected: Expected,
+): Promise<ReceivedResponse | FailedResponse> {
+  try {
+    const head = await opening
+    if (head.status < 200 || head.status > 299) {
+      call.limitRemaining(ERROR_BODY_MS)
+      return await readErrorStatus(head, expected)
+    }
+    const { isBinary, bytesAs } = expected.answers
+    if (isBinary) {
+      if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
+      return await receiveEvents(new ResponseWithBody(head, ofItsLength(head)), expected, call)
+    }
+    if (expected.stream) {
+      if (!maybeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, expected, call)
+      return await receiveEvents(head, expected, call)
+    }
+    if (isEventStream(head)) return await (await loadUnexpected()).receiveUnasked(head, expected)
+    return await receiveObject(bytesAs === undefined ? head : new ResponseWithBody(head, ofItsLength(head)), expected)
+  } catch (thrown) {
+    call.cancel(thrown)
+    return { kind: 'failure', failure: toFailure(thrown) }
+  }
+}
+
+/** Few responses are not what was asked for. */
+const loadUnexpected = once(() => import('./unexpected.ts'))
+
+/** Reads a response that should be a JSON object. */
+async function receiveObject(head: UpstreamResponse, expected: Expected): Promise<ReceivedResponse | FailedResponse> {
+  const bytes = await readBytes(head, expected)
+  return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNoObject(bytes, head, expected)
+}
+
+/** Reads a response that should be a stream, to its first content. */
+async function receiveEvents(
+  head: UpstreamResponse,
+  expected: Expected,
+  call: ProviderCall,
+): Promise<ReceivedResponse | FailedResponse> {
+  const received = await receiveStream(head, expected, call)
+  if (received.kind !== undefined) return received
+  return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)
+}
+
+/** The body, which rejects with `UPSTREAM_CUT` if it is shorter than its headers say: not every HTTP client notices. */
+function ofItsLength(head: UpstreamResponse): ByteStream {
+  const { body } = head
+  let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
+  return {
+    async next() {
+      const chunk = await body.next()
+      left -= chunk?.length ?? 0
+      if (!chunk && left > 0)
+        throw gatewayError('UPSTREAM_CUT', {
+          message: 'The provider closed the connection before the response was complete.',
+        })
+      return chunk
+    },
+    cancel: (reason) => body.cancel(reason),
+  }
+}
+
+/** Is the response by its content type a stream? */
+const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
+
+/** May it be one by its content type? */
+function maybeStream(head: UpstreamResponse): boolean {
+  const mediaType = head.header('content-type')?.toLowerCase() ?? ''
+  return !mediaType.includes('json') && !mediaType.includes('html')
+}

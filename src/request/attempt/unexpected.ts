@@ -1,0 +1,222 @@
+import { gatewayError } from '../../errors.ts'
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
+import { isObject, isUnparsablyDeep, MAX_PARSED_DEPTH, tryParseJson } from '../../lib/json.ts'
+import { type SseEvent, sseFraming } from '../../lib/sse.ts'
+import { arrayEvents } from '../../lib/sse-array.ts'
+import { endsTurn } from '../../protocols/formats/errors/empty-answers.ts'
+import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/format.ts'
+import { createContentFailure, createTooLargeError, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
+import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
+import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
+import { readEmbeddedError } from './read-failure.ts'
+import { createObserver, type NotCommitted, readBytes, readResponse, receiveStream } from './read-response.ts'
+import type { Expected } from './receive.ts'
+
+type Received = ReceivedResponse | FailedResponse
+
+/** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
+export async function receiveUnasked(head: UpstreamResponse, expected: Expected): Promise<Received> {
+  const { isEvents, body } = await peek(head.body)
+  const answer = new ResponseWithBody(head, body)
+  return isEvents && expected.answers.gathersEvents ? gather(answer, expected) : receiveObject(answer, expected)
+}
+
+/** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects in the same way. */
+export async function receiveMislabelled(
+  head: UpstreamResponse,
+  expected: Expected,
+  call: ProviderCall,
+): Promise<Received> {
+  const { format, limits } = expected
+  call.setTotalTimeout(limits.totalTimeoutMs)
+  const { isEvents, body } = await peek(head.body, format)
+  const answer = new ResponseWithBody(head, body)
+  if (!isEvents) return receiveObject(answer, expected)
+  call.setTotalTimeout(limits.headersTimeoutMs)
+  return receiveEvents(answer, expected, call)
+}
+
+/** Reads a response that contained no events: an answer with a wrong content type, or a failure. */
+export async function receiveUncommitted(
+  { unread, ...error }: NotCommitted,
+  head: UpstreamResponse,
+  expected: Expected,
+  call: ProviderCall,
+): Promise<Received> {
+  const found = unread && withoutEvents(unread, expected)
+  if (!found) return readEmbeddedError(error, head, expected)
+  const answer = new ResponseWithBody(head, found.body)
+  return found.isEvents ? receiveEvents(answer, expected, call) : receiveObject(answer, expected)
+}
+
+/** Reads a body that is not a JSON object: an object in an array, events, or a failure. */
+export async function receiveNoObject(
+  bytes: Uint8Array,
+  head: UpstreamResponse,
+  expected: Expected,
+): Promise<Received> {
+  const text = decodeUtf8Lenient(bytes)
+  const found = withoutObject(bytes, tryParseJson(text), expected)
+  if (!found) return { kind: 'failure', failure: createNoJsonFailure(text) }
+  const answer = new ResponseWithBody(head, found.body)
+  return found.isEvents ? gather(answer, expected) : receiveObject(answer, expected)
+}
+
+/** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
+async function receiveObject(head: UpstreamResponse, expected: Expected): Promise<Received> {
+  const bytes = await readBytes(head, expected)
+  return readResponse(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
+}
+
+/** Reads a response that should be a stream, to its first content. Rejects as its body does. */
+async function receiveEvents(head: UpstreamResponse, expected: Expected, call: ProviderCall): Promise<Received> {
+  const received = await receiveStream(head, expected, call)
+  return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
+}
+
+/** The whole answer in events that the request did not ask for. */
+async function gather(head: UpstreamResponse, expected: Expected): Promise<Received> {
+  const gathered = await gatherEvents(head, expected)
+  return 'kind' in gathered ? gathered : readEmbeddedError(gathered, head, expected)
+}
+
+/** A body by its beginning, whatever its content type is: events, or probably a JSON object. */
+interface Recognised {
+  isEvents: boolean
+  body: ByteStream
+}
+
+/**
+ * Reads a body that by its content type is no stream up to its first character: some servers send events all the same. With `format`, an
+ * array of chunks is a stream as well, where the format has such.
+ */
+async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recognised> {
+  const seen: Uint8Array[] = []
+  let size = 0
+  let first: number | undefined
+  while (first === undefined && size < MAX_BLANKS) {
+    const chunk = await body.next()
+    if (!chunk) break
+    seen.push(chunk)
+    size += chunk.length
+    first = findFirstByte(chunk)
+  }
+  return asEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
+}
+
+/** The body of a stream without events, recognised by its beginning; `undefined` if that is neither an object nor an array. */
+function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Recognised | undefined {
+  const bytes = withoutComments(concatBytes(chunks))
+  const first = findFirstByte(bytes)
+  if (first === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
+  if (first !== ARRAY_START) return undefined
+  return asEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
+}
+
+/** A body that is not a JSON object (`json`: its value, if it is JSON), recognised as the only object of an array or as a stream. */
+function withoutObject(bytes: Uint8Array, json: unknown, expected: Expected): Recognised | undefined {
+  const { format, answers, stream } = expected
+  if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
+    const text = decodeUtf8Lenient(bytes)
+    const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
+    return { isEvents: false, body: createStream([encodeUtf8(element)]) }
+  }
+  if (stream || !answers.gathersEvents) return undefined
+  const bare = withoutComments(bytes)
+  if (bare !== bytes && findFirstByte(bare) === OBJECT_START) return { isEvents: false, body: createStream([bare]) }
+  return asEvents(createStream([bytes]), findFirstByte(bytes), format)
+}
+
+/** The bytes without the comments at the beginning, which servers send to keep the connection open. */
+function withoutComments(bytes: Uint8Array): Uint8Array {
+  if (findFirstByte(bytes) !== COMMENT_START) return bytes
+  return encodeUtf8(decodeUtf8Lenient(bytes).replace(/^(?:\s*:[^\r\n]*)+/, ''))
+}
+
+/** The body as events, if its first byte shows that it is a stream. */
+function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): Recognised | undefined {
+  if (first === undefined) return undefined
+  if (EVENT_STARTS.has(first)) return { isEvents: true, body }
+  return format?.streamsArrays && first === ARRAY_START ? { isEvents: true, body: arrayEvents(body) } : undefined
+}
+
+/** The failure of a body that contains no JSON object. */
+function createNoJsonFailure(text: string): Failure {
+  if (isUnparsablyDeep(text))
+    return createContentFailure(`The provider returned JSON nested deeper than ${MAX_PARSED_DEPTH} levels.`)
+  const isPage = text.trimStart().startsWith('<')
+  const what = isPage ? 'a web page. Check the base URL of the connection.' : 'a response that is not a JSON object.'
+  return createContentFailure(`The provider returned ${what}`)
+}
+
+/** In bytes: a body with more white space at its beginning is read as a whole answer, whose size is limited. */
+const MAX_BLANKS = 64 * 1024
+
+const toCharCodes = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
+
+/**
+ * The first letters of an event's fields and of a comment, and the first byte of a frame's length; neither JSON objects nor pages begin so.
+ */
+const EVENT_STARTS: ReadonlySet<number> = new Set([...toCharCodes('deir:'), 0])
+const [OBJECT_START, ARRAY_START, COMMENT_START] = toCharCodes('{[:')
+/** With the bytes of a byte order mark. */
+const BLANKS: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0xbb, 0xbf])
+
+const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))
+
+function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
+  let at = 0
+  return {
+    next: async () => seen[at++] ?? rest?.next(),
+    cancel: (reason) => rest?.cancel(reason),
+  }
+}
+
+/**
+ * Reads the events of a provider that streams although no stream was asked for, up to the format's end mark. As nothing of them has
+ * reached the client, an error among them is one of the attempt. Rejects with what the body rejects with, with `UPSTREAM_CUT` when they end
+ * too early, and with `UPSTREAM_INVALID` when there are too many.
+ */
+async function gatherEvents(
+  head: UpstreamResponse,
+  { format, answers, limits, onEvents }: Expected,
+): Promise<WholeResponse | FailedResponse | EmbeddedError> {
+  const { framing = sseFraming } = format
+  const { maxResponseBytes } = limits
+  const { body } = head
+  const state = answers.watchStream()
+  onEvents(state)
+  const { observe, failure } = createObserver(state, { answers, onEvents })
+  const events: SseEvent[] = []
+  let size = 0
+  const parser = framing((event) => {
+    if (state.closed) return
+    events.push(event)
+    observe(event)
+  })
+  while (!failure() && !state.closed) {
+    const chunk = await body.next()
+    if (!chunk) {
+      parser.end()
+      break
+    }
+    size += chunk.length
+    if (size > maxResponseBytes) throw createTooLargeError(maxResponseBytes)
+    parser.push(chunk)
+  }
+  body.cancel() // the answer is complete, although the provider may keep the connection open
+  if (state.error) return state.error
+  if (!state.ended) {
+    if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })
+    return { kind: 'failure', failure: createContentFailure(SILENT) }
+  }
+  const whole: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: state.usage, events }
+  if (state.started) return whole
+  const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
+  return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: whole }) }
+}
+
+const NOTHING = new Uint8Array(0)
+const CUT = 'The provider ended the stream before the response was complete.'
+const SILENT = 'The provider ended the stream before it sent any content.'

@@ -1,0 +1,35 @@
+import { evictOldest } from '../../lib/maps.ts'
+import type { StoredSettings } from '../../records/stored-settings.ts'
+import type { PipelineContext } from '../context.ts'
+import type { Group } from '../routing/group.ts'
+import { applyRules, mergeRules } from '../routing/request-rules.ts'
+import type { Health } from '../routing/target-health.ts'
+
+/** A context, and what it was made of. */
+interface Ruled {
+  gateway: PipelineContext
+  settings: StoredSettings
+  combo: Group | undefined
+  context: PipelineContext
+}
+
+/** Combos are renamed, so the number of contexts that are kept is limited. */
+const MAX_CONTEXTS = 1_000
+
+/** Applies rules. Where none are set, the context is the gateway's own. */
+export function createRules(health: Health): PipelineContext['underRules'] {
+  const known = new Map<string, Ruled>()
+
+  return (gateway, settings, combo) => {
+    if (!settings.rules && !combo) return gateway
+    const key = combo?.name ?? ''
+    const last = known.get(key)
+    if (last && last.gateway === gateway && last.settings === settings && last.combo === combo) return last.context
+    const rules = mergeRules(gateway.limits, settings.rules, combo?.rules)
+    const terms = { ...rules.health, combo: combo?.rules?.health && combo.name }
+    const context = { ...gateway, limits: applyRules(gateway.limits, rules), health: health.withTerms(terms) }
+    if (!last) evictOldest(known, MAX_CONTEXTS)
+    known.set(key, { gateway, settings, combo, context })
+    return context
+  }
+}

@@ -1,0 +1,86 @@
+import { gatewayError } from '../../errors.ts'
+import type { ModelRequest } from '../model-request.ts'
+import { readFacts } from '../request-facts.ts'
+import type { GroupSelection } from '../routing/chooser.ts'
+import { type OnEntry, walkRoutes } from '../routing/follow.ts'
+import type { Group, Route } from '../routing/group.ts'
+import { formatVia } from '../routing/group.ts'
+import { createGroupChooser, type GroupChooser, type GroupChooserDependencies } from '../routing/group-chooser.ts'
+import { getGroupReach, resolveEntry } from '../routing/group-reach.ts'
+import type { RouteTable } from '../routing/route-table.ts'
+import { findUnmetCondition } from '../routing/routing-facts.ts'
+import type { Select } from '../routing/select.ts'
+import { loadNameErrors } from './no-target.ts'
+
+/** How requests choose in groups. */
+export interface GroupRouting extends GroupChooser {
+  /** The routes of a request whose model name means a group. */
+  routesThrough(group: Group, request: ModelRequest): GroupRoutes
+}
+
+/** The routes of a group in the order in which to try them, and how the request chooses on the way. */
+interface GroupRoutes {
+  routes: AsyncIterator<Route, undefined>
+  selection: GroupSelection
+}
+
+/** Makes how requests choose in groups, with the state that groups keep. */
+export function createGroupRouting(dependencies: GroupChooserDependencies): GroupRouting {
+  const choosing = createGroupChooser(dependencies)
+  return {
+    ...choosing,
+    routesThrough(group, { call, exchange, table, context, log, owner }) {
+      const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
+      const selection = choosing.startSelection(facts, context.health)
+      const routes = routesOfGroup(group, call.model, {
+        table,
+        select: selection.select,
+        onLeftOut: ({ name, when }, where) =>
+          log.leftOut(name, `when.${when && findUnmetCondition(facts, when)}`, formatVia(where)),
+        onDeadEnd: ({ name }, where) => log.leftOut(name, 'unreachable', formatVia(where)),
+      })
+      return { routes, selection }
+    },
+  }
+}
+
+/** How the routes of a name are looked up and chosen. */
+export interface GroupResolver {
+  table: RouteTable
+  select: Select
+  /** Called with each entry whose `when` the request does not meet. */
+  onLeftOut?: OnEntry
+  /** Called with each entry whose name leads nowhere, when its turn comes. */
+  onDeadEnd?: OnEntry
+}
+
+/**
+ * The routes of the model name `model`, which means a group, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` when there are
+ * none, and with `INVALID_REQUEST` when conditions exclude all of them.
+ */
+export function routesOfGroup(
+  outermost: Group,
+  model: string,
+  { table, select, onLeftOut, onDeadEnd }: GroupResolver,
+): AsyncIterableIterator<Route, undefined> {
+  let leftOut: Group | undefined
+  return walkRoutes(outermost, {
+    groupReach: getGroupReach(table),
+    resolveEntry: (entry, within) => resolveEntry(table, entry, within),
+    select,
+    onLeftOut(entry, way) {
+      leftOut ??= way.group
+      onLeftOut?.(entry, way)
+    },
+    onDeadEnd,
+    async onEmpty() {
+      if (leftOut) throw notMeant(leftOut)
+      throw await (await loadNameErrors()).unreachableModel(model, table, outermost)
+    },
+  })
+}
+
+const notMeant = ({ name, label }: Group) =>
+  gatewayError('INVALID_REQUEST', {
+    message: `No reachable model in the ${label === 'list' ? 'list' : 'combo'} "${name}" matches this request. Check the conditions ("when") of its models.`,
+  })

@@ -1,0 +1,141 @@
+import { startDeadline } from '../../lib/deadline.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { Clock } from '../../types.ts'
+import type { Failure } from '../codec/call-failure.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { Target } from '../outcome.ts'
+import type { Client } from '../request-client.ts'
+import type { Route } from '../routing/group.ts'
+import type { CooldownState, TargetHealth } from '../routing/target-health.ts'
+import { isAmong, isTooSmall, type Progress } from './candidates.ts'
+import { stillCooling } from './no-target.ts'
+
+/**
+ * When no other target is left: of those that are cooling and not yet tried, the one that recovers first, but none whose cooldown is mandatory.
+ */
+export function coolingTarget(progress: Progress): Route | undefined {
+  const { health } = progress.request.context
+  return progress.cooling.find(({ route: { target } }) => {
+    const { isMandatory = false } = health.getCooldown(target) ?? {}
+    return !isMandatory && !isAmong(progress.tried, target) && !isTooSmall(target, progress)
+  })?.route
+}
+
+/**
+ * When all cooldowns are mandatory: the target that recovers first. `undefined` when there is none, or when another request has just failed there in a
+ * way that this one would meet, too.
+ */
+export async function firmTarget(progress: Progress): Promise<Target | undefined> {
+  const { request, failures, cooling } = progress
+  const [first] = cooling
+  if (!first) return undefined
+  const { route } = first
+  const turn = await takeTurn(route, request)
+  if ('permit' in turn) return turn
+  const failure = stillCooling(getTargetName(route.target), turn, request.context.clock.now())
+  failures.push({ kind: 'failed', failure, route })
+  return undefined
+}
+
+/** What a repeated attempt depends on besides. */
+export interface RetryOptions {
+  /** How many times the request has tried a target again. */
+  times: number
+  /** Takes one attempt out of the retry budget; `false` when it is used up. */
+  mayRetry(): boolean
+}
+
+/**
+ * When no other target is left: one that was tried before, if a retry may help and no other request has found out meanwhile that it does
+ * not.
+ */
+export async function targetAgain(progress: Progress, { times, mayRetry }: RetryOptions): Promise<Target | undefined> {
+  const { context, client } = progress.request
+  const again = soonestRetry(progress.failures, { ...context, client, times })
+  if (!again || !mayRetry()) return undefined
+  const { failed, waitMs } = again
+  if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
+  const turn = await takeTurn(failed.route, progress.request)
+  return 'permit' in turn ? turn : undefined
+}
+
+/** The unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
+async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
+  const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
+  const turn = await context.health.takeTurn(route.target, waiting)
+  if (client.gone) {
+    if ('drop' in turn) turn.drop()
+    throw client.gone
+  }
+  return 'drop' in turn ? { route, permit: turn } : turn
+}
+
+/** A failed attempt and its target. */
+interface FailedRoute {
+  route: Route
+  failure: Failure
+}
+
+interface RetryDependencies {
+  health: Pick<TargetHealth, 'getCooldown'>
+  clock: Clock
+  /** A random number in [0, 1). */
+  random: () => number
+  client: Pick<Client, 'timeoutAt'>
+  /** How many times the request has tried a target again. */
+  times: number
+}
+
+/** Longer waits are left to the client, which is told when to come back. */
+const LIMIT_MS = 2_000
+/** The first back-off; it doubles each time. */
+const BASE_MS = 250
+
+/**
+ * The failed target to try again when no other is left, and after how many ms: only one to which nothing was sent, or whose response invited
+ * a retry. `undefined` when there is none, or each would take two seconds, or more than the client's time allows.
+ */
+function soonestRetry<F extends FailedRoute>(
+  failures: readonly F[],
+  dependencies: RetryDependencies,
+): { failed: F; waitMs: number } | undefined {
+  const { clock, client } = dependencies
+  const limitMs = Math.min(LIMIT_MS, client.timeoutAt - clock.now())
+  let soonest: { failed: F; waitMs: number } | undefined
+  for (const failed of failures) {
+    const waitMs = waitBefore(failed, dependencies)
+    if (waitMs < limitMs && (!soonest || waitMs < soonest.waitMs)) soonest = { failed, waitMs }
+  }
+  return soonest
+}
+
+/**
+ * In ms; infinite when it is not to be tried again. What was never sent is tried once more at once; otherwise after the time that the response
+ * names, or an exponential back-off with full jitter, and not within a rate limit or another cooldown that is mandatory.
+ */
+function waitBefore({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
+  const { code, invitesRetry, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
+  const isUnsent = times === 0 && UNSENT.test(String(code))
+  if (!isUnsent && !invitesRetry) return Number.POSITIVE_INFINITY
+  if (isUnsent) return 0
+  const cooldown = health.getCooldown(route.target)
+  const isLimited = cooldown?.isMandatory || cooldown?.class === 'rate-limit'
+  return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
+}
+
+/** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
+
+/** Waits `ms`, or until the client is gone. */
+function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      cancelDeadline()
+      client.scope.remove(over)
+      resolve()
+    }
+    const cancelDeadline = startDeadline(clock, ms, over)
+    client.scope.add(over)
+  })
+}

@@ -1,0 +1,31 @@
+import { once } from '../../lib/promises.ts'
+import type { Failure } from '../codec/call-failure.ts'
+import type { FailureClass } from '../routing/failure-class.ts'
+import type { CooldownState } from '../routing/target-health.ts'
+
+/** The errors for names that lead to no target; loaded with the first of them. */
+export const loadNameErrors = once(() => import('./unknown-model.ts'))
+
+/**
+ * The error for a request whose targets are all cooling, when another request has just failed at `name`. It does not quote the provider,
+ * whose message was for that request. `now`: epoch ms.
+ */
+export function stillCooling(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
+  return {
+    class: failure,
+    status: STATUSES[failure] ?? 503,
+    message: `All targets are in cooldown after failures. Another request just tried ${name}, the first due to recover, and it failed (${failure}).`,
+    retryAfterMs: Math.max(0, dueAt - now),
+  }
+}
+
+/** The status that the request would have got itself. */
+const STATUSES: Partial<Record<FailureClass, number>> = {
+  credentials: 502,
+  network: 502,
+  content: 502,
+  'rate-limit': 429,
+  forbidden: 403,
+  'model-not-found': 404,
+  timeout: 504,
+}

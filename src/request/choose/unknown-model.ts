@@ -1,0 +1,159 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
+import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
+import type { Catalog, Kind } from '../../types.ts'
+import type { Group } from '../routing/group.ts'
+import { findMissingProviders, listKnownNames } from '../routing/known-names.ts'
+import { describeOtherKind } from '../routing/model-kinds.ts'
+import type { RouteTable } from '../routing/route-table.ts'
+
+/**
+ * The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if the endpoint serves others. The service of
+ * the endpoint stands for the model where the name is that of a provider alone.
+ */
+export async function unknownModel(model: string, table: RouteTable, endpoint: Endpoint): Promise<GatewayError> {
+  const { service } = endpoint
+  const whole = `${model}/${service}`
+  if (service !== undefined && findMissingProviders(whole, table).length > 0) return unreachableModel(whole, table)
+  const error = await unknownName(model, table)
+  const kind = describeOtherKind(model, await kindOfName(model, table), endpoint)
+  return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
+}
+
+/** The kind of a model by its name with or without a provider, which need not be connected. */
+async function kindOfName(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
+  for (const [provider, { models = [] }] of Object.entries(catalog)) {
+    const { output, catalog: filed, id } = getProviderNames(catalog, { provider })
+    const names = ['', ...[output, filed, id].map((name) => `${name}/`)]
+    const found = models.find((one) => names.some((name) => name + one.id === model))
+    if (found) return found.type
+  }
+  const custom = await customModels().catch(() => []) // a hint is not worth a failure
+  return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
+}
+
+async function unknownName(model: string, table: RouteTable): Promise<GatewayError> {
+  if (findMissingProviders(model, table).length > 0) return unreachableModel(model, table)
+  const passed = aliasesFrom(model, table.aliases)
+  const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
+  const names = await listKnownNames(table).catch(() => []) // a hint is not worth a failure
+  const providers = [...table.byName.keys()]
+  const others = names.filter((name) => name !== unknown && !passed.includes(name))
+  const hint =
+    didYouMean(nearest(unknown, others)) ??
+    filedHint(unknown, providers, table) ??
+    providerHint(unknown, providers, table.catalog) ??
+    unconnectedHint(unknown, table)
+  const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
+  return gatewayError('MODEL_NOT_FOUND', {
+    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}${listsOnlyCatalog(table) ?? `GET ${table.basePath}/v1/models lists the available models.`}`,
+  })
+}
+
+/** While nothing is connected, the listing shows the whole catalog, of which nothing can be called; `undefined` otherwise. */
+function listsOnlyCatalog({ byName, catalog, basePath }: RouteTable): string | undefined {
+  if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
+  return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`
+}
+
+/** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
+function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): string[] {
+  const passed = new Set<string>()
+  let name: string | undefined = model
+  while (name !== undefined && aliases.has(name) && !passed.has(name)) {
+    passed.add(name)
+    name = aliases.get(name)
+  }
+  return [...passed]
+}
+
+/** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
+function filedHint(model: string, providers: readonly string[], { catalog, basePath }: Mounted): string | undefined {
+  const wanted = model.toLowerCase()
+  for (const [provider, definition] of Object.entries(catalog)) {
+    const found = definition.models?.find(({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === wanted)
+    if (!found || providers.includes(provider)) continue
+    const name = `${getCatalogAlias(provider, definition)}/${found.id}`
+    const open = openProvider(providers, catalog)
+    return open === undefined
+      ? `${didYouMean([name])} ${needs(provider, basePath)}`
+      : `Put the provider before the model name, as in "${open}/${model}", or use "${name}" with a connection to "${provider}".`
+  }
+  return undefined
+}
+
+/** A hint for a name without a provider, or with a misspelt one: the name with the right provider. */
+function providerHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
+  const slash = model.indexOf('/')
+  const example = openProvider(providers, catalog) ?? providers[0]
+  if (slash < 0) return example && `Put the provider before the model name, as in "${example}/${model}".`
+  const meant = nearestTo(model, getCompatibleFormat(model) ? providers.filter(getCompatibleFormat) : providers)
+  return meant && didYouMean([meant + model.slice(slash)])
+}
+
+/** A hint for a provider that has no connection yet, misspelt or compatible. */
+function unconnectedHint(model: string, { catalog, basePath }: Mounted): string | undefined {
+  const slash = model.indexOf('/')
+  if (slash > 0 && getCompatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
+  const meant = nearestTo(model, Object.keys(catalog))
+  const name = meant && meant + model.slice(slash)
+  return name && `${didYouMean([name])} ${needs(meant, basePath)}`
+}
+
+type Mounted = Pick<RouteTable, 'catalog' | 'basePath'>
+
+const needs = (provider: string, basePath: string) =>
+  `It needs a connection to "${provider}". Ask the operator of this gateway to add one at ${basePath}/api/connections.`
+
+/** The first that may have any model, since the catalog knows none of its models. */
+function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {
+  const known = new Set<string>()
+  for (const [provider, definition] of Object.entries(catalog))
+    if (definition.models?.length) known.add(provider).add(getCatalogAlias(provider, definition))
+  return providers.find((name) => !known.has(name))
+}
+
+/** The provider whose name is nearest to the beginning of the model's. */
+function nearestTo(model: string, providers: readonly string[]): string | undefined {
+  const slash = model.indexOf('/')
+  return slash < 1 || slash === model.length - 1 ? undefined : nearest(model.slice(0, slash), providers, 1)[0]
+}
+
+/**
+ * The error for a name that is known and leads to no active connection; it names the providers that lack one, and the call that adds it where
+ * there is one such provider. `group`: what the request asks for; the name that goes with a list of models is only what records call it.
+ */
+export function unreachableModel(model: string, table: RouteTable, group?: Group): GatewayError {
+  const list = group?.label === 'list' ? group : undefined
+  const names = list?.entries.map(({ name }) => name) ?? [model]
+  const providers = [...new Set(names.flatMap((name) => findMissingProviders(name, table)))].slice(0, 3)
+  const missing = providers.map((provider) => `"${provider}"`)
+  const combo = list ? undefined : table.findCombo(model)
+  const why =
+    combo?.entries.length === 0
+      ? `the combo "${combo.name}" has no models. Ask the operator of this gateway to add some with PUT ${table.basePath}/api/combos/{id}.`
+      : missing.length === 0
+        ? 'no active connection serves it. Ask the operator of this gateway to connect one of its providers or to change its models.'
+        : `there is no active connection to ${missing.join(' or ')}. Ask the operator of this gateway to add or activate one at ${table.basePath}/api/connections${callThatConnects(providers, table)}.`
+  const listed = missing.length > 0 ? listsOnlyCatalog(table) : undefined
+  const what = list
+    ? `None of the models in "${list.name}" (${shortList(names)}) is available`
+    : `The model "${model}" is not available`
+  const message = `${what}: ${why}${listed ? ` ${listed}` : ''}`
+  return gatewayError('MODEL_NOT_FOUND', { message })
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `"${name}"`)
+  return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
+}
+
+/** Clouds need more than a key: the README has it. A server of one's own needs none, and is asked for its models. */
+function callThatConnects([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
+  const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
+  if (!definition || definition.cloud) return ''
+  const connection = isLocal(definition) ? { provider, discover: true } : { provider, apiKey: '<API key>' }
+  return ` (POST ${JSON.stringify(connection)})`
+}

@@ -1,0 +1,150 @@
+import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
+import {
+  type ErrorMeaning,
+  type ErrorReading,
+  getErrorMeaning,
+  readErrorAnswer,
+} from '../../protocols/formats/errors/error-kinds.ts'
+import { isModelLimit } from '../../protocols/formats/errors/error-words.ts'
+import type { EmbeddedError } from '../../protocols/formats/format.ts'
+import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
+
+/** The failure of one attempt. */
+export interface Failure {
+  class: FailureClass
+  /** When the provider's error says that another request may succeed; default: by its class. */
+  retry?: ErrorMeaning['retry']
+  /** The level that it counts against, if not its class's default. */
+  level?: HealthLevel
+  /** Whether every other call to the target would fail as well. */
+  isCertain?: boolean
+  /** The HTTP status; 502 or 504 if the provider sent none. */
+  status: number
+  /** The provider's status, if the client gets a different one. */
+  upstreamStatus?: number
+  /** The provider's message, or a description. Safe to show to the client: it contains no secret. */
+  message: string
+  /** Whether the message is the provider's own. */
+  isQuoted?: boolean
+  retryAfterMs?: number | undefined
+  /** The context window that the provider named, in tokens. */
+  window?: number | undefined
+  /** Whether the provider has no endpoint for the operation, for any model. */
+  lacksEndpoint?: true
+  /** Whether the response is complete, but lacks the requested content. */
+  lacksContent?: true
+  /** Whether the response meets one of a combo's `on` conditions. The client gets it if no other target responds. */
+  isUnwanted?: true
+  /** Set if another target may accept what this one rejected, such as a file that is too large. */
+  othersMayTake?: true
+  /** Whether the response suggests retrying the same target. */
+  invitesRetry?: boolean
+  /** The network error's code, such as `ECONNREFUSED`. */
+  code?: unknown
+  /** The unexpected error, if the gateway itself failed. */
+  cause?: unknown
+  /** The provider's JSON error body, which may go to the client. */
+  body?: Uint8Array
+  /** The headers of a translated error; they replace the provider's. */
+  headers?: Record<string, string>
+}
+
+/** Converts an error that a call has thrown. */
+export function toFailure(thrown: unknown): Failure {
+  const error = toGatewayError(thrown)
+  if (error.code === 'INTERNAL') return { class: 'internal', status: 500, message: error.message, cause: thrown }
+  const failureClass = classesByCode.get(error.code) ?? 'network'
+  const { code } = error.data
+  const isUnreachable = failureClass === 'network' && typeof code === 'string' && !BROKEN_CONNECTION.test(code)
+  return {
+    class: failureClass,
+    ...(isUnreachable && { level: 'connection', isCertain: !TIMED_OUT.test(code) }),
+    status: error.status,
+    message: error.message,
+    code,
+  }
+}
+
+/**
+ * Codes of connections that broke after they were established. With any other code, there was no connection: the host name, the port, or the
+ * certificate is wrong.
+ */
+const BROKEN_CONNECTION = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
+
+/** Timeouts of connections, which are weaker evidence than a refused connection, an unknown host name, or an invalid certificate. */
+const TIMED_OUT = /TIMEDOUT|TIMEOUT/
+
+const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, FailureClass>([
+  ['INVALID_REQUEST', 'client'],
+  ['UPSTREAM_TIMEOUT', 'timeout'],
+  ['UPSTREAM_INVALID', 'content'],
+  ['UPSTREAM_CREDENTIALS', 'credentials'],
+])
+
+/** The connection's own credential is damaged, or was encrypted with another secret. */
+export const unreadableCredential: Failure = {
+  class: 'credentials',
+  status: 500,
+  message: 'The connection\'s credential cannot be decrypted. Set its "apiKey" again.',
+}
+
+/** A response that cannot be used. */
+export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
+
+/** A complete response without the requested content, such as "an image". */
+export const createMissingContentFailure = (lacking: string): Failure => ({
+  ...createContentFailure(`The provider returned a response without ${lacking}.`),
+  lacksContent: true,
+})
+
+/** A response without any content. */
+export const emptyResponseFailure: Failure = {
+  ...createContentFailure('The provider returned an empty response.'),
+  lacksContent: true,
+}
+
+/**
+ * Whether the provider may have done the work and charge for it. Not if there was no connection, if the provider names a time to retry or rejects the
+ * request, or if the response is complete except for the requested content.
+ */
+export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lacksContent, code }: Failure): boolean {
+  if (lacksContent || retryAfterMs !== undefined || isCertain || code === 'UND_ERR_CONNECT_TIMEOUT') return false
+  return AMBIGUOUS.has(failureClass)
+}
+
+const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
+
+/** The `UPSTREAM_INVALID` error for a response that exceeds the size limit. */
+export const createTooLargeError = (maxBytes: number): GatewayError =>
+  gatewayError('UPSTREAM_INVALID', { message: `The provider's response is larger than ${maxBytes} bytes.` })
+
+/** The level that the provider's error counts against: some rate limits apply to one model only. */
+export const getFailureLevel = ({ kind, error }: ErrorReading): Pick<Failure, 'level'> =>
+  getErrorMeaning(kind).class === 'rate-limit' && isModelLimit(error) ? { level: 'model' } : {}
+
+/** The error that ended a stream: the provider's, or the gateway's with its class. */
+export type StreamError = EmbeddedError | { status: number; class: FailureClass }
+
+/** Converts an error of the gateway. One that doesn't concern the provider, such as `CLOSED`, doesn't count against the target. */
+export const toStreamError = ({ status, code = '' }: { status: number; code?: string | undefined }): StreamError => ({
+  status,
+  class: classesByCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
+})
+
+/** Classifies the error of a stream. `now`: epoch ms, for the wait that the provider requests. */
+export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
+  if (error.class) return { class: error.class }
+  const { status, error: body } = error
+  const reading = readErrorAnswer({ status, body: { error: body }, header: () => undefined, now })
+  const { kind, retryAfterMs } = reading
+  return { class: getErrorMeaning(kind).class, ...getFailureLevel(reading), retryAfterMs }
+}
+
+/** Replaces statuses from 600 on, which HTTP doesn't have and platforms don't send. */
+export const toSendableStatus = (sent: number): number => (sent > 599 ? 502 : sent)
+
+/** The error for a request whose targets are all draining. */
+export const createDrainingError = (model: string): GatewayError =>
+  gatewayError('DRAINING', {
+    message: `All connections for the model "${model}" are draining: they finish in-flight requests and accept no new ones. Ask the operator of this gateway to set "draining" to false on one of them or to add a connection.`,
+  })

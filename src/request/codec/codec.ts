@@ -1,0 +1,152 @@
+import type { ByteStream, Exchange, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import type { Scope } from '../../lib/scope.ts'
+import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
+import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { ItemMemory } from '../../protocols/formats/canonical/item-memory.ts'
+import type { AnswerReader, Format, UpstreamFormat } from '../../protocols/formats/format.ts'
+import type { Operation } from '../../protocols/formats/model-operations.ts'
+import type { WriteContext } from '../../protocols/formats/translator.ts'
+import type { Catalog, Clock } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { RouteTable } from '../routing/route-table.ts'
+import type { TimeLimits } from '../upstream/provider-call.ts'
+import type { UpstreamRequest } from '../upstream/upstream-request.ts'
+import type { ModelCall } from './model-call.ts'
+import type { RelayedStream, StreamTerms } from './relay.ts'
+import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from './response.ts'
+import type { UsageRequests } from './usage-request.ts'
+
+/** How the gateway sends one request to one target and reads the response: passed through or translated. */
+export interface Codec {
+  /** The target's format, which splits its streams into events and reads its errors. */
+  format: UpstreamFormat
+  /** The operation to call: the client's own, or one whose result the client's response is made from. */
+  operation: Operation
+  /** Reads the target's responses to this operation. */
+  answers: AnswerReader
+  request: UpstreamRequest
+  /**
+   * The other calls of a divided request. A few run at a time, in parallel with `request`. `readWhole` of this codec gets the responses to all calls,
+   * in order.
+   */
+  otherParts?: readonly CodecPart[]
+  /** Whether successful calls count if other calls of a divided request fail. Default: the whole request fails. */
+  isPartial?: boolean
+  /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
+  complete?(response: WholeResponse, terms: CompletionTerms): Promise<WholeResponse | FailedResponse>
+  /** Whether the client gets the provider's bytes and headers unchanged. */
+  isPassThrough: boolean
+  /**
+   * Whether the response is for the client. Otherwise it prepares the client's own request, as a summary does: it isn't streamed, and it is passed to
+   * `followUp`.
+   */
+  isForClient: boolean
+  /**
+   * The codec of the next call, if this response requires one: for the client's own request, or for the same request without the options that the
+   * target has rejected. Absent if no response can require one.
+   */
+  followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
+  /** Losses of the translation, such as `dropped:seed`. */
+  warnings(): readonly string[]
+  /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it cannot be read. */
+  readWhole(response: WholeResponse): Uint8Array
+  /** Reverts the changes made to the request for the target. Absent if there are none. */
+  restoreAnswer?(answer: Answer): Answer
+  /** Converts the provider's error to the client's format. */
+  readFailure(failed: FailedResponse): FailedResponse
+  streamType: 'text/event-stream' | 'application/json'
+  /** Whether the target streams even though the client didn't request events, as with audio. */
+  alwaysStreams?: true
+  /** The content type for the client. Absent: the same as in chat. */
+  replyType?(response: ReceivedResponse): string
+  relay(body: ByteStream, committed: StreamStart, terms: StreamTerms): RelayedStream
+}
+
+/** One of the calls of a divided request. */
+export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
+
+/** The options for completing a response. */
+export interface CompletionTerms {
+  /** The call that was answered. */
+  call: UpstreamCall
+  /** Ends when the client stops waiting. */
+  scope: Scope
+  limits: TimeLimits & { maxImageBytes: number; maxResponseBytes: number }
+}
+
+/** The parts of a request that codecs use. */
+export interface CodecRequest {
+  readonly exchange: Pick<Exchange, 'header' | 'copyHeaders' | 'query'>
+  readonly call: ModelCall
+  /** The client's format. */
+  readonly format: Format
+  readonly context: CodecContext
+  /** The gateway's models. */
+  readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
+  /** The id of the client's key; empty when it has none. */
+  readonly owner: string
+  /** Describes the target in responses of formats that have a field for it. `usage`: the usage of the response. */
+  describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
+  /** The maximum number of output tokens, if the gateway sets it instead of the client. */
+  readonly outputLimit?: number
+  /** Ends when the client stops waiting. Absent if the request is only explained; then nothing is downloaded. */
+  readonly scope?: Scope
+}
+
+/** The request and the target that a response belongs to. */
+export interface AnswerSource {
+  request: Pick<CodecRequest, 'context'>
+  route: { target: RouteTarget }
+  codec: Pick<Codec, 'format' | 'restoreAnswer'>
+}
+
+/** The dependencies of codecs. */
+export interface CodecContext {
+  catalog: Catalog
+  clock: Clock
+  /** Calls upstreams on behalf of the request. */
+  fetch: UpstreamFetch
+  /** Whether requests are rejected if their translation would lose something. */
+  isStrict: boolean
+  /** Whether the gateway downloads media for targets that accept only bytes, if the request contains a URL. */
+  fetchesMedia: boolean
+  /** Whether the gateway requests the usage of streams if the client doesn't. */
+  includesStreamUsage: boolean
+  /** Loaded with the first stream whose usage the gateway requests. */
+  usageRequests(): Promise<UsageRequests>
+  /** Loaded with the first request that needs translation. */
+  translation(): Promise<Translation>
+  missingEndpoints: EndpointMemory
+  /** The items that Responses clients can reference by id. */
+  items: ItemMemory
+}
+
+/** Remembers targets that lack the endpoint of an operation although their format has one. */
+export interface EndpointMemory {
+  /** Whether the target was found to lack the endpoint within the last hour. */
+  isMissing(target: RouteTarget, operation: Operation): boolean
+  noteMissing(target: RouteTarget, operation: Operation): void
+}
+
+/** The codecs that use the canonical format, with the data that they share across requests. */
+export interface Translation {
+  /** Rejects with `INVALID_REQUEST` if the target's format does not support the request, and with `FORMAT_MISMATCH` if it lacks the endpoint. */
+  createCodec(request: CodecRequest, target: RouteTarget): Promise<Codec>
+  /** Whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+  needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
+  /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
+  applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The output format that the request specifies; `undefined` if it specifies none or cannot be read. */
+  getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
+  /** Reads a response as the client will see it; `undefined` if it cannot be read. */
+  readAnswer(
+    response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
+    place: AnswerSource,
+  ): Promise<Answer | undefined>
+  /** Whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
+  isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean>
+  /** Returns the codec for a provider that streams although the request asked for a whole response. */
+  adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** Returns the codec for a provider that sends a whole response although the request asked for a stream. */
+  adaptToWhole(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+}

@@ -1,0 +1,96 @@
+import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
+import {
+  buildContinuedRequest,
+  buildSummaryRequest,
+  mustCompact,
+  prependCompaction,
+  prependStreamCompaction,
+  toCompaction,
+  toCompactionStream,
+} from '../../protocols/formats/canonical/canonical-compaction.ts'
+import type { CanonicalRequest } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
+import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
+import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { operations } from '../../protocols/formats/model-operations.ts'
+import { getContextWindow } from '../../protocols/providers/catalog-model.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { CodecRequest } from './codec.ts'
+import {
+  prepareForTarget,
+  setUpTranslation,
+  type TranslatedRequest,
+  type TranslationMemory,
+} from './translate-request.ts'
+
+/** A request prepared for a target, and the conversion of its answer for the client. */
+export interface AnswerRequest extends TranslatedRequest, AnswerConversion {}
+
+interface AnswerConversion {
+  /** Whether it only requests a summary: the client's own request can't be sent before that has been answered. */
+  isPreliminary: boolean
+  convertAnswer(answer: Answer): Answer
+  convertStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+}
+
+/**
+ * Translates a request for an answer or a compaction. If the conversation must be compacted first, this returns the request for a summary; call
+ * it again once `memory` has the summary. Rejects with `INVALID_REQUEST` if the target's format does not support the request.
+ */
+export async function translateAnswerRequest(
+  request: CodecRequest,
+  target: RouteTarget,
+  memory: TranslationMemory,
+): Promise<AnswerRequest> {
+  const { call, context } = request
+  const setup = await setUpTranslation(request, target)
+  const isCompaction = call.endpoint.operation === operations.compact
+  const asked = setup.client.parseRequest(setup.body, { ...setup.parseContext, isCompaction })
+  const { sent, ...conversion } = planCompaction(asked, {
+    window: getContextWindow(context.catalog, target),
+    summary: memory.summaries.get(call),
+  })
+  return { ...(await prepareForTarget(sent, setup, { request, target, memory })), ...conversion }
+}
+
+/** Decides which request is sent to the target. `summary`: that of the conversation, if it has been summarized already. */
+function planCompaction(
+  asked: CanonicalRequest,
+  { window, summary }: { window: number | undefined; summary: string | undefined },
+): AnswerConversion & { sent: CanonicalRequest } {
+  const { compact, turns, tools } = asked
+  if (compact === 'now')
+    return {
+      sent: buildSummaryRequest(asked),
+      isPreliminary: false,
+      convertAnswer: toCompaction,
+      convertStream: toCompactionStream,
+    }
+  if (compact === undefined || !mustCompact(compact, estimateTokens({ turns, tools }), window))
+    return { sent: asked, isPreliminary: false, ...UNCHANGED }
+  if (summary === undefined)
+    return { sent: { ...buildSummaryRequest(asked), stream: false }, isPreliminary: true, ...UNCHANGED }
+  return {
+    sent: buildContinuedRequest(asked, summary),
+    isPreliminary: false,
+    convertAnswer: (answer) => prependCompaction(answer, summary),
+    convertStream: (emit) => prependStreamCompaction(summary, emit),
+  }
+}
+
+const UNCHANGED: Pick<AnswerConversion, 'convertAnswer' | 'convertStream'> = {
+  convertAnswer: (answer) => answer,
+  convertStream: (emit) => emit,
+}
+
+/** Whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
+export async function needsCompaction({ call, format, context }: CodecRequest, target: RouteTarget): Promise<boolean> {
+  const compact = call.endpoint.getCompactionMode?.(call.body)
+  if (compact === undefined) return false
+  const shared = getSharedFormat(format.name)
+  if (!shared) return false // only formats of providers have compactions
+  const { traits } = await shared.loadTranslator()
+  if (getTraits(traits, target, context.catalog).compacts) return false
+  return compact === 'now' || mustCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))
+}

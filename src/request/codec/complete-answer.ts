@@ -1,0 +1,144 @@
+import { gatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient, encodeUtf8, readAll } from '../../lib/bytes.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { UpstreamCall } from '../../lib/exchange.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
+import type { AnswerReader } from '../../protocols/formats/format.ts'
+import type { CompletionTools, JobForm, JobPoll, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
+import { ProviderCall } from '../upstream/provider-call.ts'
+import { createTooLargeError, toFailure } from './call-failure.ts'
+import type { CodecContext, CompletionTerms } from './codec.ts'
+import { download } from './download.ts'
+import type { FailedResponse, WholeResponse } from './response.ts'
+
+interface Terms extends CompletionTerms {
+  completeResponse: NonNullable<PreparedPart['completeResponse']>
+  answers: AnswerReader
+  context: CodecContext
+}
+
+/**
+ * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. A failed job may be charged. If a content filter
+ * rejects the job, that is an error of the request.
+ */
+export async function completeAnswer(response: WholeResponse, terms: Terms): Promise<WholeResponse | FailedResponse> {
+  const { call, completeResponse, answers } = terms
+  try {
+    const json = await completeResponse(response.json, {
+      requestUrl: call.url,
+      awaitJob: (at, job) => jobDone(at, job, terms),
+      download: createDownload(terms),
+    })
+    if (json === response.json) return response
+    return { ...response, json, usage: addCharges(answers.getUsage(json), json) ?? response.usage }
+  } catch (thrown) {
+    return { kind: 'failure', failure: toFailure(thrown), usage: response.usage }
+  }
+}
+
+/** In ms: the longest time to poll a job, and the first and the longest wait between polls. */
+const JOB_MS = 300_000
+const FIRST_WAIT_MS = 500
+const MAX_WAIT_MS = 3_000
+
+/** How many polls in a row may fail. */
+const MAX_FAILURES = 5
+
+async function jobDone(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonObject> {
+  const { clock } = terms.context
+  const call = createPollCall(at, job, terms.call)
+  const until = clock.now() + JOB_MS
+  let failures = 0
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
+    await pause(waitMs, terms)
+    if (clock.now() > until)
+      throw gatewayError('UPSTREAM_TIMEOUT', {
+        message: `The provider's job took longer than ${JOB_MS / 1000} s.`,
+      })
+    const json = await poll(call, terms)
+    failures = json ? 0 : failures + 1
+    if (failures >= MAX_FAILURES)
+      throw gatewayError('UPSTREAM_INVALID', { message: 'The provider did not report the status of its job.' })
+    const state = json && job.readState(json)
+    if (json && state === 'done') return json
+    if (state === 'failed') throw gatewayError('UPSTREAM_INVALID', { message: "The provider's job failed." })
+    if (state === 'refused')
+      throw gatewayError('INVALID_REQUEST', { message: "The provider's content filter blocked the request." })
+  }
+}
+
+/**
+ * Creates the call that polls a job. A URL in a response must have the origin of the original call, or be an HTTPS URL on the vendor's own domain: a
+ * vendor must not send the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
+ */
+function createPollCall({ url: address, body }: JobPoll, { domain }: JobForm, submitted: UpstreamCall): UpstreamCall {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const own = new URL(submitted.url)
+  const isOwn = url?.origin === own.origin && url.username === '' && url.password === ''
+  const isVendors = url !== undefined && domain !== undefined && isOnDomain(domain, url)
+  if (!url || (!isOwn && !isVendors))
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a job URL on a different host.' })
+  const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, own))
+  const headers: Record<string, string> = { accept: 'application/json' }
+  for (const name of CREDENTIALS) {
+    const value = submitted.headers[name]
+    if (isTrusted && value !== undefined) headers[name] = value
+  }
+  url.hash = ''
+  if (!body) return { method: 'GET', url: url.href, headers }
+  headers['content-type'] = 'application/json'
+  return { method: 'POST', url: url.href, headers, body: encodeUtf8(JSON.stringify(body)) }
+}
+
+const CREDENTIALS = ['authorization', 'x-key', 'x-api-key', 'api-key']
+
+/** Whether the URL is on the domain, with HTTPS and the default port. */
+const isOnDomain = (domain: string, { protocol, port, hostname, username, password }: URL): boolean =>
+  protocol === 'https:' &&
+  port === '' &&
+  username === '' &&
+  password === '' &&
+  (hostname === domain || hostname.endsWith(`.${domain}`))
+
+function pause(ms: number, { context, scope }: Terms): Promise<void> {
+  let cancel = () => {}
+  const passed = new Promise<void>((resolve) => {
+    cancel = startDeadline(context.clock, ms, resolve)
+  })
+  return scope.race(passed).finally(() => cancel())
+}
+
+/** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected, or the provider refuses to answer. */
+async function poll(asked: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
+  const call = new ProviderCall({ clock: context.clock, limits })
+  const cancel = (reason: unknown) => call.cancel(reason)
+  scope.add(cancel)
+  try {
+    const { status, body } = await call.open(asked, context.fetch)
+    if (status === 200) {
+      const json = tryParseJson(decodeUtf8Lenient(await readAll(body, limits.maxResponseBytes, createTooLargeError)))
+      return isObject(json) ? json : undefined
+    }
+    call.cancel()
+    if (status === 429 || status >= 500) return undefined
+  } catch (thrown) {
+    if (scope.hasEnded) throw scope.reason
+    call.cancel(thrown)
+    return undefined
+  } finally {
+    scope.remove(cancel)
+  }
+  throw gatewayError('UPSTREAM_INVALID', { message: 'The provider no longer has the job.' })
+}
+
+/** All images of a response share one size limit, the same as for a request. */
+function createDownload({ context, scope, limits }: Terms): CompletionTools['download'] {
+  const { fetch, clock } = context
+  const allowance = { left: limits.maxImageBytes }
+  return async (address) => {
+    if (!URL.canParse(address)) return undefined
+    const found = await download(new URL(address), { fetch, clock, scope, allowance, maxBytes: limits.maxImageBytes })
+    return found.problem === undefined ? found : undefined
+  }
+}

@@ -1,0 +1,131 @@
+import { concatBytes } from '../../lib/bytes.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { UpstreamFetch, UpstreamResponse } from '../../lib/exchange.ts'
+import { isPublicName } from '../../lib/public-names.ts'
+import type { Scope } from '../../lib/scope.ts'
+import type { Clock } from '../../types.ts'
+import { ProviderCall } from '../upstream/provider-call.ts'
+
+/** The options of a download. */
+export interface DownloadOptions {
+  fetch: UpstreamFetch
+  clock: Clock
+  /** Ends when the client stops waiting. */
+  scope: Scope
+  /** In bytes, shared by all downloads of a request; each reduces it. */
+  allowance: { left: number }
+  /** The size limit of this download in bytes; default 20 MiB. */
+  maxBytes?: number
+}
+
+/** The bytes and their declared media type, in lower case and possibly empty; or the reason why there are none. */
+export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
+
+/**
+ * Downloads a file without sending any header of the client. A `problem` reveals only the status of the response. Rejects only with the reason why
+ * the client stopped waiting.
+ */
+export async function download(
+  url: URL,
+  { fetch, clock, scope, allowance, maxBytes = MAX_BYTES }: DownloadOptions,
+): Promise<Download> {
+  let call: ProviderCall | undefined
+  let stopped: { reason: unknown } | undefined
+  const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
+  scope.add(stop)
+
+  function stop(reason: unknown) {
+    stopped ??= { reason }
+    call?.cancel(reason)
+  }
+
+  async function follow(): Promise<Download> {
+    let at = url
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const problem = findUrlProblem(at)
+      if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
+      if (stopped) throw stopped.reason
+      call = new ProviderCall({ clock, limits: NO_LIMITS })
+      const answer = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
+      if (!REDIRECTS.has(answer.status)) return read(answer, { allowance, maxBytes })
+      call.cancel(DONE)
+      const location = answer.header('location')
+      if (!location || !URL.canParse(location, at.href)) break
+      at = new URL(location, at.href)
+      at.hash = ''
+    }
+    return { problem: `it redirects more than ${MAX_REDIRECTS} times` }
+  }
+
+  try {
+    const found = await follow()
+    if (found.problem) stop(DONE)
+    return found
+  } catch {
+    if (scope.hasEnded) throw scope.reason
+    const isSlow = stopped?.reason === TOO_SLOW
+    return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'the server could not be reached' } // the error may quote the address
+  } finally {
+    cancelDeadline()
+    scope.remove(stop)
+  }
+}
+
+/** A redirect that the platform hides has status 0. */
+async function read(
+  answer: UpstreamResponse,
+  { allowance, maxBytes }: { allowance: { left: number }; maxBytes: number },
+): Promise<Download> {
+  const { status, body } = answer
+  if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the server returned status ${status}` }
+  const [essence = ''] = (answer.header('content-type') ?? '').split(';')
+  const mediaType = essence.trim().toLowerCase()
+  if (!MEDIA_TYPES.test(mediaType)) return { problem: 'its media type is not supported' }
+  let problem = findExcess(Number(answer.header('content-length') ?? 0), allowance.left, maxBytes)
+  const parts: Uint8Array[] = []
+  let size = 0
+  while (!problem) {
+    const chunk = await body.next()
+    if (!chunk) return { bytes: concatBytes(parts), mediaType }
+    parts.push(chunk)
+    size += chunk.length
+    problem = findExcess(size, allowance.left + size - chunk.length, maxBytes)
+    allowance.left -= chunk.length
+  }
+  return { problem }
+}
+
+function findExcess(size: number, allowed: number, maxBytes: number): string | undefined {
+  if (size > maxBytes) return `it is larger than ${maxBytes / MIB} MiB`
+  return size > allowed ? `the files together are larger than ${MAX_BYTES_TOGETHER / MIB} MiB` : undefined
+}
+
+const MIB = 1024 * 1024
+const MAX_BYTES = 20 * MIB
+/** The size limit of all downloads of a request. */
+export const MAX_BYTES_TOGETHER = 50 * MIB
+const TIMEOUT_MS = 10_000
+const FOREVER = Number.POSITIVE_INFINITY
+/** `TIMEOUT_MS` covers all redirects together. */
+const NO_LIMITS = { headersTimeoutMs: FOREVER, idleTimeoutMs: FOREVER, totalTimeoutMs: FOREVER }
+const MAX_REDIRECTS = 3
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** The media types to accept. Storage services often declare only bytes. */
+const MEDIA_TYPES =
+  /^(?:|(?:image|audio|video)\/.+|text\/(?:plain|markdown|csv)|application\/(?:pdf|rtf|msword|vnd\..+|octet-stream)|binary\/octet-stream)$/
+const HEADERS = { accept: 'image/*, audio/*, video/*, application/*, text/plain', 'accept-encoding': 'identity' }
+
+const TOO_SLOW = Symbol('too slow')
+const DONE = Symbol('not needed any more')
+
+/**
+ * Returns the reason not to download from a client's URL; `undefined` if there is none. Only HTTPS URLs with a public DNS name are allowed. TLS must
+ * prove that name, so a name that points to an internal server without a certificate for it reads nothing.
+ */
+export function findUrlProblem(url: URL): string | undefined {
+  if (url.protocol !== 'https:') return 'only https URLs are fetched'
+  if (url.username !== '' || url.password !== '') return 'URLs with a username or password are not fetched'
+  if (url.port !== '') return 'only URLs with the default port are fetched'
+  return isPublicName(url.hostname) ? undefined : 'only URLs with a public host name are fetched'
+}

@@ -1,0 +1,152 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { withoutMember } from '../../lib/json-scan.ts'
+import { once, settledValue } from '../../lib/promises.ts'
+import { ignoresBilling, removeBilling } from '../../protocols/formats/claude-code.ts'
+import { getAnswerReader, type SharedFormat } from '../../protocols/formats/format.ts'
+import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { hasForms } from '../../protocols/kinds/endpoint.ts'
+import type { ClientFormat, CustomModel } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import { requireKind } from '../routing/model-kinds.ts'
+import { copyRequestHeaders } from '../upstream/upstream-headers.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+import { toJsonArray } from './json-array.ts'
+import { type ModelCall, replaceModelName, wantsArray } from './model-call.ts'
+import { relayStream } from './relay.ts'
+
+/**
+ * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
+ * `INVALID_REQUEST` or `FORMAT_MISMATCH` if the target's format does not support the request.
+ */
+export async function encode(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
+  const { call, context, format } = request
+  const { endpoint } = call
+  const reading = request.table.customModels()
+  requireKind(request, routeTarget, settledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
+  if (hasForms(endpoint)) return (await loadKindCodec()).createKindCodec(request, routeTarget)
+  const shared = getSharedFormat(format.name)
+  const target = useClientFormat(format.name, routeTarget)
+  if (!shared || needsTranslation(request, target)) return (await context.translation()).createCodec(request, target)
+  if (requestsCompaction(call)) {
+    const translation = await context.translation()
+    if (await translation.needsCompaction(request, target)) return translation.createCodec(request, target)
+  }
+  const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOther(request.owner, id))
+  if (foreignId !== undefined) throw createUnknownItemError(foreignId)
+  const plain = passThrough(request, target, shared)
+  if (
+    shared.name === 'anthropic-messages' &&
+    !ignoresBilling(target.format, target.model) &&
+    typeof plain.request.body === 'string'
+  )
+    plain.request.body = removeBilling(plain.request.body)
+  const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
+  const codec =
+    isLimited || target.params ? await (await context.translation()).applyOptions(request, target, plain) : plain
+  if (!context.includesStreamUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
+  return (await context.usageRequests()).requestUsage(request, target, codec)
+}
+
+/**
+ * Like `encode`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
+ * `clamped:max_tokens=2048`. It isn't a loss of translation, so strict requests are limited as well.
+ */
+export async function encodeLimited(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
+  const { outputLimit: place } = request.call.endpoint
+  const own = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
+  if (!place || own <= outputLimit) return encode(request, target)
+  const codec = await encode({ ...request, outputLimit }, target)
+  const { warnings } = codec
+  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
+}
+
+/** Loaded lazily, since few requests are of another kind than chat. */
+const loadKindCodec = once(() => import('./kind-codec.ts'))
+
+/** The target with the client's own format, if it supports that, too. */
+const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
+  const spoken = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
+  return spoken ? { ...target, format: spoken } : target
+}
+
+function needsTranslation({ call, format, context, owner }: CodecRequest, target: RouteTarget): boolean {
+  const { operation, getReferences } = call.endpoint
+  if (target.format !== format.name || SEALED.test(call.text)) return true
+  if (operation.missing?.isTranslated && context.missingEndpoints.isMissing(target, operation)) return true
+  // The provider doesn't know items that this gateway wrote.
+  return getReferences?.(call).some((id) => context.items.has(owner, id)) ?? false
+}
+
+/**
+ * The prefix of encrypted state in earlier responses of the gateway, plain and in base64 (formats/canonical/state.ts). Only translation decrypts it.
+ */
+const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
+
+/** Whether the conversation must be compacted before the response. The text rules this out for most requests without parsing. */
+const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
+  getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
+
+/** The same message as for an unknown item, so that it doesn't reveal whether someone else has it. */
+const createUnknownItemError = (id: string) =>
+  gatewayError('INVALID_REQUEST', {
+    message: `"input": this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`,
+    data: { param: 'input' },
+  })
+
+const getItemIds = (items: unknown): string[] =>
+  Array.isArray(items) ? items.flatMap((item) => (isObject(item) && typeof item.id === 'string' ? [item.id] : [])) : []
+
+/** Passes the client's body through, except for the model name. */
+function passThrough(request: CodecRequest, target: RouteTarget, format: SharedFormat): Codec {
+  const { exchange, call, context, owner } = request
+  const { endpoint } = call
+  const isArray = wantsArray(request)
+  const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
+  const answers = getAnswerReader(format, endpoint.operation)
+  return {
+    format,
+    operation: endpoint.operation,
+    answers,
+    request: {
+      path: endpoint.upstreamPath(target.model),
+      query: BETA.test(exchange.query) ? '?beta=true' : '',
+      headers: copyRequestHeaders(exchange, format.defaultHeaders),
+      body:
+        endpoint.replaceModel?.(call.text, target.model) ??
+        removeStreamOptions(replaceModelName(target.model, call), call),
+    },
+    isPassThrough: true,
+    isForClient: true,
+    warnings: noWarnings,
+    readWhole(response) {
+      if (hasItems) context.items.note(owner, getItemIds(response.json.output))
+      return response.bytes
+    },
+    readFailure: unchanged,
+    streamType: isArray ? 'application/json' : 'text/event-stream',
+    relay(body, committed, terms) {
+      const onEnd: typeof terms.onEnd = (end) => {
+        if (hasItems) context.items.note(owner, getItemIds(committed.state.items))
+        terms.onEnd(end)
+      }
+      const relayed = relayStream(body, committed, { format, answers, ...terms, onEnd })
+      return isArray ? toJsonArray(relayed) : relayed
+    },
+  }
+}
+
+/** Removes `stream_options` from requests without `stream`, which OpenAI rejects. Some clients leave it in. */
+function removeStreamOptions(body: string, { stream, body: given, endpoint: { streamMember } }: ModelCall): string {
+  if (stream || streamMember === undefined || (given[streamMember] ?? null) === null) return body
+  return withoutMember(body, streamMember)
+}
+
+/** The only query parameter of clients that providers support. */
+const BETA = /[?&]beta=true(&|$)/
+
+/** If custom models can't be read, the request continues without the model's kind. */
+const NO_MODELS: readonly CustomModel[] = []
+const NONE: readonly string[] = []
+const noWarnings: Codec['warnings'] = () => NONE
+const unchanged: Codec['readFailure'] = (failed) => failed

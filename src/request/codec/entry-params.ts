@@ -1,0 +1,149 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { scanTopLevel, withMember, withoutMember } from '../../lib/json-scan.ts'
+import type { CanonicalRequest, RequestOptions } from '../../protocols/formats/canonical/canonical-request.ts'
+import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
+import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { prepareOptions } from '../../protocols/formats/canonical/prepare/prepare-options.ts'
+import { settleReasoning } from '../../protocols/formats/canonical/prepare/reasoning.ts'
+import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { operations } from '../../protocols/formats/model-operations.ts'
+import type { Translator } from '../../protocols/formats/translator.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import type { OptionName } from '../../traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+import { isStrict } from './losses.ts'
+
+/** Applies the parameters of combo entries to a request. A lower output limit set by the gateway stays. */
+export function applyEntryParams(
+  asked: CanonicalRequest,
+  request: CodecRequest,
+  target: RouteTarget,
+): CanonicalRequest {
+  return { ...asked, options: overrideOptions(asked.options, request, target) }
+}
+
+/** Overrides options with the parameters of combo entries. How reasoning is shown stays as the request says. */
+function overrideOptions(
+  given: RequestOptions,
+  { call, outputLimit }: CodecRequest,
+  target: RouteTarget,
+): RequestOptions {
+  const { operation } = call.endpoint
+  const isAnswer = operation === operations.generate || operation === operations.complete
+  const { maxTokens, stopSequences, reasoning, ...same } = isAnswer ? (target.params ?? {}) : {}
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = same
+  const { show } = given.reasoning ?? {}
+  return {
+    ...given,
+    ...omitUndefined<RequestOptions>({
+      ...{ temperature, topP, topK, seed, presencePenalty, frequencyPenalty },
+      stop: stopSequences,
+      maxOutputTokens: outputLimit ?? maxTokens,
+      reasoning: reasoning && { effort: reasoning, ...(show && { show }) },
+    }),
+  }
+}
+
+/**
+ * Writes the parameters of combo entries into the body of a passed-through request: in the target's fields, within its ranges, and instead of every
+ * field with the same meaning. All other characters stay, except for the client's sampling options that the target doesn't accept together with them.
+ * Rejects with `INVALID_REQUEST` if a strict request would lose something.
+ */
+export async function writeEntryParams(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
+  const { call, context, format } = request
+  const shared = getSharedFormat(format.name)
+  const { body } = codec.request
+  if (!shared || typeof body !== 'string') return codec
+  const translator = await shared.loadTranslator()
+  const { optionPlaces } = translator
+  const warnings = createWarnings({ isStrict: isStrict(request), names: translator.fieldNames })
+  const known = getTraits(translator.traits, target, context.catalog)
+  const isChat = call.endpoint.operation === operations.generate
+  const traits: Translator['traits'] = isChat
+    ? known
+    : { ...known, outputLimitField: 'max_tokens', reasoning: { ...known.reasoning, by: 'none' } }
+  const origin = { format: shared.name, account: target.connection.id }
+  const into = { model: target.model, traits, origin, warnings }
+
+  const params = overrideOptions({}, request, target)
+  const sampling = getSampling(call.body, optionPlaces)
+  const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
+  const ownLimit = call.endpoint.outputLimit?.get(call.body)
+  if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
+  settleReasoning({ options, tools: [], toolChoice: undefined }, into)
+  const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
+
+  const getPaths = (name: OptionName) => (optionPlaces[name] ?? []).map((place) => place.split('.'))
+  const isKept = (name: OptionName) => getPaths(name).some((place) => getValue(written, place) === sampling[name])
+  const set = Object.keys(params) as OptionName[] // the options have no other keys
+  const refitted = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
+  const places = [...set, ...refitted].flatMap(getPaths)
+  const text = places.reduce((body, place) => {
+    const value = getValue(written, place)
+    return value === undefined ? removeField(body, place) : setField(body, place, value)
+  }, body)
+  return {
+    ...codec,
+    request: { ...codec.request, body: text },
+    warnings: () => [...codec.warnings(), ...warnings.list()],
+  }
+}
+
+/** The rest of a request when only its options are written. */
+const PLACEHOLDER = {
+  stream: false,
+  streamUsage: false,
+  turns: [{ role: 'user', content: [{ type: 'text', text: '.' }] }],
+  tools: [],
+} satisfies Partial<CanonicalRequest>
+
+const SAMPLING = ['temperature', 'topP', 'topK'] as const
+
+/** The client's sampling options. Some targets accept some of them only without others, or without reasoning. */
+function getSampling(body: JsonObject, places: Translator['optionPlaces']): RequestOptions {
+  const options: RequestOptions = {}
+  for (const name of SAMPLING) {
+    const values = (places[name] ?? []).map((place) => getValue(body, place.split('.')))
+    const value = values.find((one) => typeof one === 'number')
+    if (typeof value === 'number') options[name] = value
+  }
+  return options
+}
+
+/** The spellings of a field name: Google also accepts snake_case. */
+const listSpellings = (name: string): string[] => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+
+function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): unknown {
+  const found = listSpellings(name).find((one) => Object.hasOwn(object, one))
+  const value = found === undefined ? undefined : object[found]
+  if (rest.length === 0) return value ?? undefined
+  return isObject(value) ? getValue(value, rest) : undefined
+}
+
+const hasField = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
+
+/** Removes a field from the text of an object. An object that becomes empty is removed, too. */
+function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
+  return listSpellings(name).reduce((left, one) => {
+    if (!hasField(left, one)) return left
+    if (rest.length === 0) return withoutMember(left, one)
+    let isEmpty = false
+    const without = withMember(left, one, (given = '') => {
+      if (!given.startsWith('{')) return given
+      const inner = removeField(given, rest)
+      isEmpty ||= inner !== given && /^\{\s*\}$/.test(inner)
+      return inner
+    })
+    return isEmpty ? withoutMember(without, one) : without
+  }, text)
+}
+
+/** Sets a field in the text of an object, once, keeping its spelling if it is there already. */
+function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
+  const [spelt = name, ...others] = listSpellings(name).filter((one) => hasField(text, one))
+  const once = others.reduce((left, other) => removeField(left, [other, ...rest]), text)
+  return withMember(once, spelt, (given) =>
+    rest.length === 0 ? JSON.stringify(value) : setField(given?.startsWith('{') ? given : '{}', rest, value),
+  )
+}

@@ -1,0 +1,76 @@
+import { fromBase64 } from '../../lib/bytes.ts'
+import { isMultipart } from '../../lib/http-headers.ts'
+import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
+import { type FormPart, isFile, readForm } from '../../lib/multipart.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import { getDuration } from '../../protocols/kinds/sound/length.ts'
+import { isStreamRequested, type ModelCall, parseModelCall, type RouteFields, readModelName } from './model-call.ts'
+
+/**
+ * Parses a form with files, or JSON in its place. Its fields become the fields of `body`: `a[]`, `a[0]`, and repeated ones a list `a`; `a[b]` the
+ * field `b` of `a`. All are strings, except that a file is an object with its name, type, and size. Throws as `parseModelCall` does.
+ */
+export function parseFormCall(
+  bytes: Uint8Array,
+  endpoint: Endpoint,
+  { pathModel, contentType = '' }: { pathModel?: string | undefined; contentType?: string | undefined },
+): ModelCall {
+  if (!isMultipart(contentType)) return parseModelCall(bytes, endpoint, { model: pathModel })
+  const form = readForm(bytes, contentType).map((part) =>
+    endpoint.bodyLimit === 'maxAudioBytes' && isFile(part) ? { ...part, seconds: () => getDuration(part.bytes) } : part,
+  )
+  const body = toFields(form)
+  const model = readModelName(pathModel ?? body.model, endpoint)
+  return {
+    endpoint,
+    model,
+    stream:
+      endpoint.streams === 'requested' &&
+      (isStreamRequested(body, endpoint) || /^true$/i.test(scalarText(body.stream))),
+    bytes: bytes.length,
+    body,
+    text: JSON.stringify(body),
+    form,
+    modelSpans: [],
+  }
+}
+
+/**
+ * Parses JSON whose field `audio` is base64. The call has the audio as a file instead, so that it is decoded and held in memory only once. Invalid
+ * base64 is left for the client's format to reject. Throws as `parseModelCall` does.
+ */
+export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, beside: RouteFields): ModelCall {
+  const call = parseModelCall(bytes, endpoint, beside)
+  const { audio, ...others } = call.body
+  try {
+    if (typeof audio !== 'string' || audio === '') return call
+    const sound = fromBase64(audio)
+    return {
+      ...call,
+      body: others,
+      text: JSON.stringify(others),
+      modelSpans: [],
+      form: [{ name: 'audio', type: '', bytes: sound, fileName: undefined, seconds: () => getDuration(sound) }],
+    }
+  } catch {
+    return call
+  }
+}
+
+function toFields(form: readonly FormPart[]): JsonObject {
+  const members = new Map<string, unknown>()
+  for (const part of form) {
+    const value = isFile(part)
+      ? { fileName: part.fileName ?? null, type: part.type, size: part.bytes.length }
+      : part.value
+    const [, name = part.name, inner] = /^([^[]+)\[([^[\]]*)\]$/.exec(part.name) ?? []
+    const given = members.get(name)
+    const isOfList = inner === '' || /^\d+$/.test(inner ?? '')
+    if (inner && !isOfList)
+      members.set(name, Object.fromEntries([...(isObject(given) ? Object.entries(given) : []), [inner, value]]))
+    else if (isOfList || given !== undefined)
+      members.set(name, [...(Array.isArray(given) ? given : given === undefined ? [] : [given]), value])
+    else members.set(name, value)
+  }
+  return Object.fromEntries(members)
+}

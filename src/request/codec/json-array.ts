@@ -1,0 +1,36 @@
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { createSseParser } from '../../lib/sse.ts'
+import type { RelayedStream } from './relay.ts'
+
+/** Converts a stream of events to one JSON array of their data: Google's streaming format for clients that don't request `alt=sse`. */
+export function toJsonArray(stream: RelayedStream): RelayedStream {
+  let isFirst = true
+  let isOver = false
+
+  function toElements(chunk: Uint8Array): string {
+    let text = ''
+    const parser = createSseParser(({ data }) => {
+      text += `${isFirst ? '[' : ',\r\n'}${data}`
+      isFirst = false
+    })
+    parser.push(decodeUtf8Lenient(chunk))
+    parser.end()
+    return text
+  }
+
+  return {
+    ...stream,
+    async next() {
+      while (!isOver) {
+        const chunk = await stream.next()
+        if (!chunk) {
+          isOver = true
+          return encodeUtf8(isFirst ? '[]' : ']')
+        }
+        const text = toElements(chunk)
+        if (text !== '') return encodeUtf8(text)
+      }
+      return undefined
+    },
+  }
+}

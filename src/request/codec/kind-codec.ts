@@ -1,0 +1,144 @@
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import { newId } from '../../lib/new-id.ts'
+import { once } from '../../lib/promises.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
+import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { getSharedFormat, loadUpstreamFormat } from '../../protocols/formats/formats.ts'
+import { hasForms } from '../../protocols/kinds/endpoint.ts'
+import type { KindCall, PreparedCall, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
+import { getDefinition } from '../../protocols/providers/names.ts'
+import type { Catalog } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-headers.ts'
+import type { UpstreamRequest } from '../upstream/upstream-request.ts'
+import type { Codec, CodecContext, CodecPart, CodecRequest } from './codec.ts'
+import { bytesFraming, KindRelay } from './kind-relay.ts'
+import { isStrict } from './losses.ts'
+import { replaceModelName } from './model-call.ts'
+import type { FailedResponse } from './response.ts'
+
+/**
+ * Returns the codec of a request whose kind has its own formats for clients and targets. Rejects with `INVALID_REQUEST` if the request is malformed
+ * or the target does not support it.
+ */
+export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
+  const { call, context, format } = request
+  const { endpoint } = call
+  if (!hasForms(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
+  const forms = await endpoint.loadForms()
+  const asked: KindCall = {
+    client: endpoint.client,
+    body: call.body,
+    text: replaceModelName(target.model, call),
+    form: call.form,
+    warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
+    header: (name) => request.exchange.header(name),
+    now: () => Math.floor(context.clock.now() / 1_000),
+    newId,
+    describe: request.describe?.(target),
+  }
+  const addresses = context.fetchesMedia ? forms.getImageUrls(asked, target) : []
+  if (addresses.length > 0)
+    asked.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
+  const prepared = forms.prepare(asked, target)
+  const { isPassThrough, listLosses, writeResponse, stream, getContentType } = prepared
+  const address = getAddress(prepared, target, context.catalog)
+  const own = getSharedFormat(format.name)
+  const headers = isPassThrough
+    ? copyRequestHeaders(request.exchange, own?.defaultHeaders ?? {})
+    : copyNeutralHeaders(request.exchange, {})
+  const upstream = own ?? (await loadUpstreamFormat(target.format))
+  const [first, ...otherParts] = prepared.parts.map((part) => createCodecPart(part, headers, { address, context }))
+  if (!first) throw new TypeError('No call was made for the request.')
+  return {
+    format: stream?.framing === 'bytes' ? { ...upstream, framing: bytesFraming } : upstream,
+    operation: endpoint.operation,
+    ...(stream && { alwaysStreams: true }),
+    replyType: ({ kind, head }) => getContentType(head.header('content-type'), kind === 'whole'),
+    ...first,
+    ...(otherParts.length > 0 && { otherParts, isPartial: prepared.isPartial }),
+    isPassThrough,
+    isForClient: true,
+    warnings: listLosses,
+    readWhole(response) {
+      const { parts = [response] } = response
+      const answer = writeResponse(
+        parts.map(({ json }) => json),
+        response.usage,
+      )
+      if (answer instanceof Uint8Array) return answer
+      if (answer === undefined) return response.bytes
+      return encodeUtf8(typeof answer === 'string' ? answer : JSON.stringify(answer))
+    },
+    readFailure: isPassThrough ? unchanged : removeHeaders,
+    streamType: 'application/json',
+    relay(body, committed, terms) {
+      if (!stream) throw new TypeError('An answer of this kind is never streamed.')
+      return new KindRelay(body, committed, { ...terms, stream, errors: format.errors })
+    },
+  }
+}
+
+/** Loaded lazily, since only images need it. */
+const loadCompletion = once(() => import('./complete-answer.ts'))
+
+const unchanged: Codec['readFailure'] = (failed) => failed
+
+/** Removes the headers of another vendor, which mean nothing to clients. */
+const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
+  ...failed,
+  failure: { headers: {}, ...failed.failure },
+})
+
+type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
+
+/** The base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
+function getAddress(
+  { address: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
+  target: RouteTarget,
+  catalog: Catalog,
+): FormAddress {
+  const own = target.connection.providerSpecificData?.baseUrl?.trim()
+  const configured = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
+  const given = own || configured.baseUrl || baseUrl || target.baseUrl
+  const header = configured.keyHeader ?? keyHeader
+  const address = given === undefined ? undefined : withoutTrailing(given, '/')
+  return {
+    ...(address !== undefined && { baseUrl: adaptBaseUrl ? adaptBaseUrl(address) : address }),
+    ...(header !== undefined && { keyHeader: header.toLowerCase() }),
+  }
+}
+
+function createCodecPart(
+  { request, answers, completeResponse }: PreparedPart,
+  headers: Readonly<Record<string, string>>,
+  { address, context }: { address: FormAddress; context: CodecContext },
+): CodecPart {
+  const { path, query = {}, method, headers: own, body, service } = request
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+  )
+  const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return {
+    answers,
+    ...(completeResponse && {
+      complete: async (response, terms) =>
+        (await loadCompletion()).completeAnswer(response, { ...terms, completeResponse, answers, context }),
+    }),
+    request: {
+      ...address,
+      path,
+      query: asked,
+      headers: { ...(method === 'GET' ? removeContentType(headers) : headers), ...own },
+      ...(method !== 'GET' && { body: body ?? '{}' }),
+      ...(service !== undefined && { service }),
+    },
+  }
+}
+
+function removeContentType({
+  'content-type': _,
+  ...headers
+}: Readonly<Record<string, string>>): Record<string, string> {
+  return headers
+}

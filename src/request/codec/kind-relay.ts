@@ -1,0 +1,171 @@
+import { type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
+import { concatBytes, createFinder, encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { type SseEvent, type StreamFraming, type StreamParser, sseFraming } from '../../lib/sse.ts'
+import { updateUsage } from '../../protocols/formats/canonical/reported-usage.ts'
+import type { EmbeddedError, ErrorFormat, TokenUsage } from '../../protocols/formats/format.ts'
+import type { PreparedStream } from '../../protocols/kinds/kind-forms.ts'
+import { toStreamError } from './call-failure.ts'
+import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
+import type { StreamStart } from './response.ts'
+import { censor } from './secrets.ts'
+
+interface KindTerms extends StreamTerms {
+  stream: PreparedStream
+  errors: ErrorFormat
+}
+
+/** Reports that bytes have arrived, without their content. */
+export const bytesFraming: StreamFraming = (onEvent) => ({
+  push: (chunk) => {
+    if (chunk.length > 0) onEvent(SOME_BYTES)
+  },
+  end() {},
+})
+
+const SOME_BYTES: SseEvent = { event: undefined, data: '' }
+
+/**
+ * Relays a stream of a kind to its client chunk by chunk, and reads nothing ahead. A stream that breaks off, reports an error, quotes a secret, or
+ * ends early never ends normally: clients that read events get an error event; for others `next` rejects, which aborts the connection.
+ */
+export class KindRelay implements RelayedStream {
+  readonly #body: ByteStream
+  readonly #terms: KindTerms
+  readonly #reader: ReturnType<PreparedStream['open']>
+  readonly #framing: StreamParser | undefined
+  readonly #quotesSecret: (bytes: Uint8Array) => boolean
+  readonly #overlap: number
+  #head: Uint8Array[]
+  #tail: Uint8Array = NOTHING // the last bytes that were sent; a secret may begin in them
+  #output: Uint8Array[] = []
+  #size = 0
+  #usage: TokenUsage | undefined = undefined
+  #isComplete = false
+  #error: EmbeddedError | undefined = undefined
+  #isOver = false
+  #failure: { error: GatewayError } | undefined = undefined
+
+  constructor(body: ByteStream, { head }: StreamStart, terms: KindTerms) {
+    this.#body = body
+    this.#terms = terms
+    this.#head = [...head]
+    this.#reader = terms.stream.open()
+    this.#quotesSecret = createFinder(terms.secrets)
+    this.#overlap = Math.max(0, ...terms.secrets.map((secret) => encodeUtf8(secret).length - 1))
+    if (terms.stream.framing === 'events') this.#framing = sseFraming((event) => this.#take(event))
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (!this.#isOver) {
+      try {
+        const chunk = this.#head.shift() ?? (await this.#body.next())
+        if (this.#isOver) break // it failed in the meantime
+        if (chunk) this.#read(chunk)
+        else this.#end()
+      } catch (thrown) {
+        this.fail(thrown)
+      }
+      const sent = this.#takeOutput()
+      if (sent) return sent
+    }
+    return this.#takeLastOutput()
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#isOver) return
+    this.#body.cancel(thrown)
+    const error = toGatewayError(thrown)
+    const { status, code } = error
+    this.#failure = { error }
+    this.#close({
+      error: this.#error ?? toStreamError({ status, code }),
+      gatewayError: error,
+      ...(code === 'INTERNAL' && { internalError: thrown }),
+    })
+  }
+
+  cancel(reason?: unknown): void {
+    this.#body.cancel(reason)
+    this.#close({ isCancelled: true })
+  }
+
+  #read(chunk: Uint8Array): void {
+    const seen = this.#tail.length > 0 ? concatBytes([this.#tail, chunk]) : chunk
+    if (this.#quotesSecret(seen))
+      throw gatewayError('UPSTREAM_INVALID', {
+        message: "The provider's response contained the connection's credential.",
+      })
+    this.#tail = this.#overlap > 0 ? seen.slice(-this.#overlap) : NOTHING
+    if (this.#framing) this.#framing.push(chunk)
+    else this.#take(chunk)
+    if (this.#error) throw this.#providerError(this.#error)
+    if (this.#isComplete) this.#finish()
+  }
+
+  #take(said: SseEvent | Uint8Array): void {
+    if (this.#error || this.#isComplete) return
+    const { bytes, usage, error, isLast } = this.#reader.read(said)
+    this.#usage = updateUsage(this.#usage, usage)
+    if (error) {
+      this.#error = error
+      return
+    }
+    this.#output.push(...bytes)
+    if (isLast) this.#isComplete = true
+  }
+
+  #end(): void {
+    this.#framing?.end()
+    if (this.#error) throw this.#providerError(this.#error)
+    if (this.#framing && !this.#isComplete)
+      throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
+    this.#finish()
+  }
+
+  #finish(): void {
+    if (this.#framing) this.#body.cancel() // the provider may keep the connection open
+    this.#output.push(...this.#reader.end(this.#terms.stream.getUsage(this.#usage, this.#getHeader)))
+    this.#close({})
+  }
+
+  #takeOutput(): Uint8Array | undefined {
+    if (this.#output.length === 0) return undefined
+    const bytes = concatBytes(this.#output)
+    this.#output = []
+    this.#size += bytes.length
+    const { maxStreamBytes } = this.#terms
+    if (this.#size > maxStreamBytes && !this.#isOver) {
+      const message = `The provider's stream is longer than ${maxStreamBytes} bytes (limits.maxStreamBytes).`
+      this.fail(gatewayError('UPSTREAM_INVALID', { message }))
+      return undefined
+    }
+    return bytes.length > 0 ? bytes : undefined
+  }
+
+  async #takeLastOutput(): Promise<Uint8Array | undefined> {
+    const failure = this.#failure
+    if (!failure) return undefined
+    const { stream, errors, secrets, knownKeys } = this.#terms
+    const { status, code, message } = failure.error
+    if (!stream.isEvents) throw failure.error
+    this.#failure = undefined
+    const shown = censor(message, [...secrets, ...(await knownKeys())])
+    return encodeUtf8(errors.event({ status, code, message: shown }))
+  }
+
+  #providerError({ status, message }: EmbeddedError): GatewayError {
+    return gatewayError('UPSTREAM_FAILED', { status, message })
+  }
+
+  #close(end: Partial<StreamEnd>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const usage = this.#terms.stream.getUsage(this.#usage, this.#getHeader)
+    this.#terms.onEnd({ usage, error: undefined, isCancelled: false, ...end })
+  }
+
+  readonly #getHeader = (name: string): string | undefined => this.#terms.header?.(name)
+}
+
+const NOTHING = new Uint8Array(0)

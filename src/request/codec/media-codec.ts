@@ -1,0 +1,174 @@
+import { decodeUtf8, toBase64 } from '../../lib/bytes.ts'
+import {
+  canSniff,
+  createBase64Source,
+  guessMediaType,
+  type MediaSource,
+} from '../../protocols/formats/canonical/canonical-media.ts'
+import type { Turn } from '../../protocols/formats/canonical/canonical-turns.ts'
+import type { Warnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { replaceSources, type UrlPart } from '../../protocols/formats/canonical/prepare/inputs.ts'
+import type { CodecRequest } from './codec.ts'
+import { type DownloadOptions, download, findUrlProblem, MAX_BYTES_TOGETHER } from './download.ts'
+import type { ModelCall } from './model-call.ts'
+
+type AddressedKind = UrlPart['type']
+
+/** The file and its size in bytes, or the reason why there is none. */
+type Medium = { source: MediaSource; size: number; problem?: undefined } | { problem: string }
+
+interface Downloads {
+  allowance: { left: number }
+  /** By type of part, the media type in the request, and URL: the interpretation of the bytes depends on all three. */
+  media: Map<string, Promise<Medium>>
+  /** Downloads that wait for a free slot. */
+  waiting: (() => void)[]
+  running: number
+}
+
+/** The downloads of each request, for its next targets. */
+const downloadsByCall = new WeakMap<ModelCall, Downloads>()
+
+const MAX_MEDIA = 20
+const MAX_AT_ONCE = 4
+
+/**
+ * Replaces the URLs of `parts` with the downloaded bytes. Each URL is downloaded once per request and declared media type. Rejects a part that cannot
+ * be downloaded, naming its path. If a request is only explained, URLs are only checked.
+ */
+export async function fetchMedia(
+  turns: readonly Turn[],
+  parts: readonly UrlPart[],
+  { request, warnings }: { request: CodecRequest; warnings: Warnings },
+): Promise<Turn[]> {
+  const { scope, call, context } = request
+
+  function refuse(part: UrlPart, url: URL | undefined, problem: string): never {
+    const from = url?.hostname ? ` from "${url.hostname}"` : '' // the rest of the URL may contain a secret
+    const what = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
+    return warnings.refuse(warnings.getPath(part, 'turns'), `${what}: ${problem}. Send it as base64.`)
+  }
+
+  const urls = new Map<UrlPart, URL>()
+  for (const part of parts) {
+    const url = parseUrl(part)
+    if (!url) return refuse(part, url, 'it is not a valid URL')
+    const problem = findUrlProblem(url)
+    if (problem) return refuse(part, url, problem)
+    urls.set(part, url)
+  }
+  if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, STAND_INS[part.type]])))
+
+  const downloads = getDownloads(call)
+  const terms = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
+  const sources = new Map<object, MediaSource>()
+  let left = MAX_BYTES_TOGETHER // a URL that occurs several times is sent several times
+  async function load(part: UrlPart, url: URL) {
+    const found = await getMedium(part, url, { downloads, terms })
+    if (found.problem !== undefined) return refuse(part, url, found.problem)
+    left -= found.size
+    if (left < 0) return refuse(part, url, 'the files together are too large')
+    sources.set(part, found.source)
+  }
+  await Promise.all([...urls].map(([part, url]) => load(part, url)))
+  return replaceSources(turns, sources)
+}
+
+function parseUrl({ source }: UrlPart): URL | undefined {
+  if (!URL.canParse(source.url)) return undefined
+  const url = new URL(source.url)
+  url.hash = ''
+  return url
+}
+
+function getDownloads(call: ModelCall): Downloads {
+  const known = downloadsByCall.get(call)
+  if (known) return known
+  const downloads = { allowance: { left: MAX_BYTES_TOGETHER }, media: new Map(), waiting: [], running: 0 }
+  downloadsByCall.set(call, downloads)
+  return downloads
+}
+
+function getMedium(
+  part: UrlPart,
+  url: URL,
+  { downloads, terms }: { downloads: Downloads; terms: DownloadOptions },
+): Promise<Medium> {
+  const { media } = downloads
+  const key = `${part.type} ${part.source.mediaType ?? ''} ${url.href}`
+  const known = media.get(key)
+  if (known !== undefined) return known
+  if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `the request has more than ${MAX_MEDIA}` })
+  const started = runLimited(downloads, () => downloadMedium(part, url, terms))
+  media.set(key, started)
+  return started
+}
+
+async function downloadMedium(part: UrlPart, url: URL, terms: DownloadOptions): Promise<Medium> {
+  const found = await download(url, terms)
+  if (found.problem !== undefined) return found
+  const source = toSource(found.bytes, found.mediaType, part)
+  return source ? { source, size: found.bytes.length } : { problem: `it is not ${KINDS[part.type]}` }
+}
+
+/** Runs a few downloads at a time. A download that ends passes its slot to the next. */
+async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Promise<T> {
+  if (downloads.running < MAX_AT_ONCE) downloads.running++
+  else await new Promise<void>((resolve) => downloads.waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = downloads.waiting.shift()
+    if (next) next()
+    else downloads.running--
+  }
+}
+
+const KINDS: Readonly<Record<AddressedKind, string>> = {
+  image: 'an image',
+  file: 'a PDF, an Office document, or a text file',
+  audio: 'an audio file',
+  video: 'a video',
+}
+
+/** Placeholders for a request that is only explained. */
+const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
+  image: { type: 'base64', mediaType: 'image/png', data: '' },
+  file: { type: 'base64', mediaType: 'application/pdf', data: '' },
+  audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },
+  video: { type: 'base64', mediaType: 'video/mp4', data: '' },
+}
+
+/**
+ * Converts the bytes to the source of a part; `undefined` if the declared type or the first bytes don't match the part. A type with known first bytes
+ * must have them. If the server declares no type, the request or the URL decides about other types.
+ */
+function toSource(
+  bytes: Uint8Array,
+  declared: string,
+  { type: kind, source: asked }: UrlPart,
+): MediaSource | undefined {
+  if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)
+  const data = toBase64(bytes)
+  const said = UNSAID.test(declared) ? (asked.mediaType?.toLowerCase() ?? guessMediaType(asked.url) ?? '') : declared
+  const mediaType = createBase64Source('', data).mediaType || (canSniff(said) ? '' : said)
+  return TYPES[kind].test(mediaType) ? { type: 'base64', mediaType, data } : undefined
+}
+
+function toTextSource(bytes: Uint8Array, mediaType: string): MediaSource | undefined {
+  try {
+    return { type: 'text', mediaType, text: decodeUtf8(bytes) }
+  } catch {
+    return undefined
+  }
+}
+
+const UNSAID = /^(?:|(?:application|binary)\/octet-stream)$/
+
+/** Excludes `svg+xml`, which can contain scripts, and which no model accepts. */
+const TYPES: Readonly<Record<UrlPart['type'], RegExp>> = {
+  image: /^image\/[a-z0-9.-]+$/,
+  audio: /^audio\/[a-z0-9.+-]+$/,
+  video: /^video\/[a-z0-9.+-]+$/,
+  file: /^application\/(?:pdf|rtf|msword|vnd\.(?:ms-(?:excel|powerpoint)|openxmlformats-officedocument|oasis\.opendocument)[a-z0-9.-]*)$/,
+}

@@ -1,0 +1,140 @@
+import { gatewayError } from '../../errors.ts'
+import type { Exchange } from '../../lib/exchange.ts'
+import { type JsonObject, jsonText, parseJsonObject, quoted } from '../../lib/json.ts'
+import { replaceSpans, type Span, scanTopLevel } from '../../lib/json-scan.ts'
+import type { FormPart } from '../../lib/multipart.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import type { Kind } from '../../types.ts'
+
+/** A client's model request, read once. */
+export interface ModelCall {
+  endpoint: Endpoint
+  model: string
+  stream: boolean
+  /** The size of the body in bytes. */
+  bytes: number
+  body: JsonObject
+  text: string
+  /** The parts of a form. Their fields are also in `body` and `text`. */
+  form?: readonly FormPart[]
+  /** The positions of the model name in `text`; empty if it is in the path. */
+  modelSpans: readonly Span[]
+}
+
+/** Fields that the path or the headers contain instead of the body. */
+export interface RouteFields {
+  /** The model name, if the path or a header contains it. */
+  model?: string | undefined
+  /** Whether to stream, if a header says so. */
+  stream?: boolean | undefined
+}
+
+/** Reads the fields in the path and the headers. */
+export const readRouteFields = (
+  { headers }: Endpoint,
+  pathModel: string | undefined,
+  header: (name: string) => string | undefined,
+): RouteFields =>
+  headers
+    ? { model: header(headers.model), stream: (headers.stream && header(headers.stream) === 'true') || undefined }
+    : { model: pathModel }
+
+/** Parses the body of a model request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: RouteFields = {}): ModelCall {
+  const { model: pathModel, stream } = beside
+  const text = jsonText(bytes)
+  const { modelNames = MODEL } = endpoint
+  const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
+  const body = parseJsonObject(text, depth)
+  const model = readModelName(
+    pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'],
+    endpoint,
+  )
+  rejectStatefulFields(body, endpoint)
+  return {
+    endpoint,
+    model,
+    stream:
+      endpoint.streams === 'always' ||
+      (endpoint.streams === 'requested' && (stream ?? isStreamRequested(body, endpoint))),
+    bytes: bytes.length,
+    body,
+    text,
+    modelSpans: spans,
+  }
+}
+
+/** Whether the body requests a stream. */
+export const isStreamRequested = (body: JsonObject, { streamBy }: Endpoint): boolean =>
+  streamBy ? body[streamBy.member] === streamBy.value : body.stream === true
+
+/** Returns the model name of a request. Throws `INVALID_REQUEST` if it is missing or can't be a name. */
+export function readModelName(
+  model: unknown,
+  { headers, operation: { kind } }: Pick<Endpoint, 'headers' | 'operation'>,
+): string {
+  if (Array.isArray(model))
+    throw gatewayError('INVALID_REQUEST', { message: '"model" appears more than once. Send it once.' })
+  if (typeof model !== 'string' || model.trim() === '') {
+    const place = headers ? `The header "${headers.model}"` : '"model"'
+    const { list, example } = HINTS[kind]
+    throw gatewayError('INVALID_REQUEST', {
+      message: `${place} is required. Send the name of a model${list === undefined ? '' : ` from GET ${list}`}, such as "${example}", an alias, or a combo.`,
+    })
+  }
+  if (model.length > MAX_MODEL_NAME)
+    throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
+  if (/\p{Cs}/u.test(model))
+    throw gatewayError('INVALID_REQUEST', {
+      message: '"model" contains an unpaired surrogate, which is not valid Unicode.',
+    })
+  return model
+}
+
+/** The endpoint that lists the models of a kind, and an example. */
+const HINTS: Readonly<Record<Kind, { list?: string; example: string }>> = {
+  llm: { list: '/v1/models', example: 'openai/gpt-4o' },
+  image: { list: '/v1/models/image', example: 'openai/gpt-image-2' },
+  tts: { list: '/v1/models/tts', example: 'openai/gpt-4o-mini-tts' },
+  stt: { list: '/v1/models/stt', example: 'openai/gpt-4o-transcribe' },
+  embedding: { list: '/v1/models/embedding', example: 'openai/text-embedding-3-small' },
+  imageToText: { list: '/v1/models/image-to-text', example: 'mistral/mistral-ocr-latest' },
+  webSearch: { list: '/v1/models/web', example: 'tavily/search' },
+  webFetch: { list: '/v1/models/web', example: 'jina/fetch' },
+  rerank: { example: 'cohere/rerank-v3.5' },
+  moderation: { example: 'openai/omni-moderation-latest' },
+}
+
+/** The fields to find in the body, depending on whether it contains the model name. */
+const MODEL = ['model']
+const NONE: readonly string[] = []
+
+/** Replaces the model name in the client's body. All other characters stay. */
+export function replaceModelName(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
+  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, quoted(model))
+}
+
+/**
+ * Rejects fields that refer to state at a provider. Dropping them would lose the conversation; keeping them would make the response depend on which
+ * provider served the previous request.
+ */
+function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
+  if (!stateful) return
+  for (const param of stateful) {
+    if (body[param] === undefined || body[param] === null || body[param] === false) continue
+    throw gatewayError('INVALID_REQUEST', {
+      message: `"${param}" is not supported because this gateway does not store responses. Send the whole conversation as "input", with "store": false and "include": ["reasoning.encrypted_content"], and wait for the response.`,
+      data: { param },
+    })
+  }
+}
+
+/**
+ * The maximum length of a model name. Names appear in messages, headers, and records. The limit fits a prefix, a slash, and the longest id that the
+ * management API accepts.
+ */
+const MAX_MODEL_NAME = 1_000
+
+/** Whether the client expects a JSON array: the default of Google's streams, unless the client requests events. */
+export const wantsArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>
+  call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)

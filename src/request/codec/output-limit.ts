@@ -1,0 +1,22 @@
+import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+
+/** Writes the request's `outputLimit` into the body of a passed-through request. */
+export async function limitOutput(
+  { call, context, format, outputLimit }: CodecRequest,
+  target: RouteTarget,
+  codec: Codec,
+): Promise<Codec> {
+  const { outputLimit: place } = call.endpoint
+  const { body } = codec.request
+  const shared = getSharedFormat(format.name)
+  if (!place || !shared || outputLimit === undefined || typeof body !== 'string') return codec
+  const { traits } = await shared.loadTranslator()
+  const { outputLimitField } = getTraits(traits, target, context.catalog)
+  return {
+    ...codec,
+    request: { ...codec.request, body: place.set({ text: body, body: call.body }, outputLimit, outputLimitField) },
+  }
+}

@@ -1,0 +1,73 @@
+import { decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { tryParseShallow } from '../../lib/json.ts'
+import { createExpiringMap } from '../../lib/maps.ts'
+import { findRejectedFields } from '../../protocols/formats/errors/refused-fields.ts'
+import type { OptionName, Traits } from '../../traits.ts'
+import type { Clock } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { FailedResponse } from './response.ts'
+
+/** An option, or the request for the usage of a stream. */
+export type RefusableOption = OptionName | 'streamUsage'
+
+/**
+ * Remembers the options that targets have rejected as unknown fields, so that translated requests omit them. Each instance learns on its own, and
+ * tries an option again after a day.
+ */
+export interface RefusedOptions {
+  /** Removes the rejected options from the target's traits. */
+  withoutRefused(target: RouteTarget, traits: Traits): Traits
+  /** Remembers and returns the options that the failure rejects. `sent`: the options that were sent, by their paths in the target's request. */
+  note(
+    target: RouteTarget,
+    failed: FailedResponse,
+    sent: ReadonlyMap<string, RefusableOption>,
+  ): readonly RefusableOption[]
+  /** Forgets rejected options, because the target rejected the request without them, too. */
+  forget(target: RouteTarget, names: readonly RefusableOption[]): void
+}
+
+const MAX_TARGETS = 1_000
+const KEPT_MS = 24 * 60 * 60_000
+
+export function createRefusedOptions(clock: Clock): RefusedOptions {
+  const targets = createExpiringMap<Set<RefusableOption>>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+
+  return {
+    withoutRefused(target, traits) {
+      const names = targets.get(getTargetKey(target))
+      if (!names) return traits
+      const lacked = [...names].filter((name) => name !== 'streamUsage')
+      return {
+        ...traits,
+        lacks: [...traits.lacks, ...lacked],
+        streamUsage: traits.streamUsage && !names.has('streamUsage'),
+      }
+    },
+    note(target, failed, sent) {
+      const refused = findRefusedFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
+      if (refused.length === 0) return refused
+      const key = getTargetKey(target)
+      targets.set(key, new Set([...(targets.get(key) ?? []), ...refused]))
+      return refused
+    },
+    forget(target, names) {
+      const known = targets.get(getTargetKey(target))
+      for (const name of names) known?.delete(name)
+    },
+  }
+}
+
+const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.stringify([connection.id, format, model])
+
+/** Whether the provider rejected the request because of its content. */
+export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
+
+/** The fields that a provider's error rejects as unknown. Fields with rejected values aren't included. */
+export function findRefusedFields(failed: FailedResponse, fields: readonly string[]): string[] {
+  if (!isBadRequest(failed)) return []
+  const { failure } = failed
+  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that is not JSON is quoted in the message
+  const body = tryParseShallow(text) ?? text
+  return findRejectedFields(body, fields)
+}

@@ -1,0 +1,249 @@
+import { type GatewayError, toGatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { withoutLineSeparators } from '../../lib/sse.ts'
+import { type CanonicalError, MALFORMED_CALL } from '../../protocols/formats/canonical/canonical-errors.ts'
+import type { StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
+import type { StreamState } from '../../protocols/formats/format.ts'
+import { type StreamTranslation, toCanonicalError, translateStream } from '../../protocols/formats/translate-stream.ts'
+import type { Clock } from '../../types.ts'
+import { type StreamError, toStreamError } from './call-failure.ts'
+import { createLossComment } from './losses.ts'
+import { countMinimumTokens, type RelayedStream, type StreamTerms } from './relay.ts'
+import type { StreamStart } from './response.ts'
+import { censor, redactSecrets } from './secrets.ts'
+import { KEEP_ALIVE_MS } from './stream-headers.ts'
+import { createEventLimit } from './stream-limit.ts'
+
+interface TranslatedTerms extends StreamTerms {
+  translation: StreamTranslation
+  clock: Clock
+}
+
+/**
+ * Translates a stream into the client's format. Everything that one read from the provider translates to is one chunk, and no event waits for
+ * a later read. A stream that breaks off, ends early, or is silent for too long ends with an error event.
+ */
+export const relayTranslatedStream = (body: ByteStream, start: StreamStart, terms: TranslatedTerms): RelayedStream =>
+  new TranslatedStream(body, start, terms)
+
+/** Keeps neither `terms` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
+class TranslatedStream implements RelayedStream {
+  /** `reading`: the provider is read. `draining`: the client gets what is left. `over`: `onEnd` has been called. */
+  #phase: 'reading' | 'draining' | 'over' = 'reading'
+  /** The events for the client. Full texts come first; there are several because the length of a string is limited. */
+  #text = ''
+  readonly #fullTexts: string[] = []
+  /** The chunks that arrived before the stream was relayed. */
+  #head: readonly Uint8Array[]
+  /** The read in progress. It outlives a `next` that returned a keep-alive. */
+  #reading: Promise<void> | undefined = undefined
+  /** The provider's error, until it has been sent to the client. */
+  #pendingError: PendingError | undefined = undefined
+  #error: StreamError | undefined = undefined
+  #gatewayError: GatewayError | undefined = undefined
+  #internalError: unknown = undefined
+  /** Whether the provider has ended its response or sent an error, so that no more usage follows. */
+  #isUsageFinal = false
+  #estimatedTokens = 0
+  readonly #body: ByteStream
+  readonly #state: StreamState
+  readonly #initialUsage: StreamState['usage']
+  readonly #clock: Clock
+  readonly #secrets: readonly string[]
+  readonly #knownKeys: StreamTerms['knownKeys']
+  readonly #estimates: StreamTerms['estimates']
+  readonly #onEnd: StreamTerms['onEnd']
+  readonly #limit: ReturnType<typeof createEventLimit>
+  readonly #translator: ReturnType<typeof translateStream>
+
+  constructor(body: ByteStream, { head, state }: StreamStart, terms: TranslatedTerms) {
+    this.#body = body
+    this.#head = head
+    this.#state = state
+    this.#initialUsage = state.usage
+    this.#clock = terms.clock
+    this.#secrets = terms.secrets
+    this.#knownKeys = terms.knownKeys
+    this.#estimates = terms.estimates
+    this.#onEnd = terms.onEnd
+    this.#limit = createEventLimit(terms.maxStreamBytes)
+    this.#translator = this.#createTranslator(terms.translation)
+  }
+
+  /** Counts the events before they are restored, since restoring holds text back, and watches for the end after that. */
+  #createTranslator(translation: StreamTranslation): ReturnType<typeof translateStream> {
+    const { restore = (emit) => emit, write } = translation
+    const { responseWarnings } = write
+
+    const count: Stage = (emit) => (event) => {
+      this.#limit.count(event)
+      if (event.type === 'part-delta') this.#estimatedTokens += this.#estimates.likelyTokens(event.text)
+      if (event.type === 'part-start' && event.part.type === 'image')
+        this.#estimatedTokens += this.#estimates.TOKENS_PER_IMAGE
+      emit(event)
+    }
+
+    const watch: Stage = (emit) => (event) => {
+      if (event.type === 'error') {
+        const send = (error: CanonicalError) => emit({ ...event, error })
+        this.#error = toEndError(event.error)
+        if (isFromProvider(event.error)) this.#isUsageFinal = true
+        if (this.#phase === 'reading') this.#pendingError = { error: event.error, send }
+        else send(event.error)
+        return
+      }
+      if (event.type === 'end') {
+        this.#isUsageFinal = true
+        this.#stopReading()
+      }
+      emit(event)
+    }
+
+    return translateStream(
+      {
+        ...translation,
+        restore: composeStages(count, restore, watch),
+        write: {
+          ...write,
+          beforeEnd: () => {
+            this.#text += createLossComment(responseWarnings) ?? ''
+          },
+        },
+      },
+      (event) => {
+        if (this.#text.length > LARGE) {
+          this.#fullTexts.push(this.#text)
+          this.#text = ''
+        }
+        this.#text += event
+      },
+    )
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (this.#text === '' && this.#phase === 'reading') {
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = undefined
+      })
+      if (!(await settlesWithin(this.#reading, KEEP_ALIVE_MS, this.#clock)))
+        return encodeUtf8(this.#translator.keepAlive())
+    }
+    if (this.#text !== '') return this.#takeText()
+    this.#body.cancel() // all of it was read, but the provider may keep the connection open
+    this.#end(false)
+    return undefined
+  }
+
+  fail(thrown: unknown): void {
+    this.#fail(thrown)
+    this.#end(false) // immediately, since the client may not read on
+  }
+
+  cancel(reason?: unknown): void {
+    this.#body.cancel(reason)
+    this.#fullTexts.length = 0
+    this.#text = ''
+    this.#end(true)
+  }
+
+  /** Reads once from the provider, and translates what has arrived. */
+  async #read(): Promise<void> {
+    try {
+      const chunk = this.#head.length > 0 ? undefined : await this.#body.next()
+      const chunks = chunk ? [chunk] : this.#head
+      this.#head = NOTHING
+      if (chunks.length === 0) this.#translator.end()
+      for (const one of chunks) this.#translate(one)
+      if (this.#pendingError) await this.#sendProviderError(this.#pendingError)
+    } catch (thrown) {
+      this.#fail(thrown)
+    }
+  }
+
+  #translate(chunk: Uint8Array): void {
+    const { size } = this.#limit
+    this.#translator.push(chunk)
+    if (this.#limit.size === size) this.#limit.countBytes(chunk.length) // its text may be held back
+  }
+
+  #takeText(): Uint8Array {
+    let text = this.#fullTexts.shift()
+    if (text === undefined) {
+      text = this.#text
+      this.#text = ''
+    }
+    return encodeUtf8(withoutLineSeparators(redactSecrets(text, this.#secrets)))
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#phase !== 'reading') return
+    this.#body.cancel(thrown)
+    const error = toGatewayError(thrown)
+    if (error.code === 'INTERNAL') this.#internalError = thrown
+    this.#gatewayError = error
+    this.#stopReading()
+    if (this.#pendingError) this.#pendingError.send(toCanonicalError(error))
+    else this.#translator.fail(toCanonicalError(error))
+  }
+
+  /** Ends the stream with the provider's error, without the credentials that it may quote. */
+  async #sendProviderError({ error, send }: PendingError): Promise<void> {
+    const secrets = [...this.#secrets, ...(await this.#knownKeys())]
+    if (this.#phase !== 'reading') return // cancelled or failed in the meantime
+    this.#stopReading()
+    const { message, code, param, ...rest } = error
+    const clean: CanonicalError = { ...rest, message: censor(message, secrets) }
+    // A code that quotes a credential names no kind of error, and clients would search for it in vain.
+    if (code !== undefined && censor(code, secrets) === code) clean.code = code
+    if (param !== undefined && censor(param, secrets) === param) clean.param = param
+    send(clean)
+  }
+
+  #stopReading(): void {
+    if (this.#phase === 'reading') this.#phase = 'draining'
+  }
+
+  #end(isCancelled: boolean): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'over'
+    const { usage = this.#initialUsage, hasReported } = this.#translator.reported
+    this.#onEnd({
+      usage,
+      estimatedTokens:
+        this.#isUsageFinal && hasReported
+          ? undefined
+          : Math.max(this.#estimatedTokens, countMinimumTokens(this.#state)),
+      error: this.#error,
+      gatewayError: this.#gatewayError,
+      isCancelled,
+      internalError: this.#internalError,
+    })
+  }
+}
+
+type Emit = (event: StreamEvent) => void
+type Stage = (emit: Emit) => Emit
+
+/** Composes outside the class, so that no closure of the stream keeps `restore`. */
+const composeStages =
+  (first: Stage, second: Stage, third: Stage): Stage =>
+  (emit) =>
+    first(second(third(emit)))
+
+interface PendingError {
+  error: CanonicalError
+  send(error: CanonicalError): void
+}
+
+const toEndError = ({ status, code, source }: CanonicalError): StreamError =>
+  source ?? (code === MALFORMED_CALL ? { status, class: 'content' } : toStreamError({ status, code }))
+
+/** Whether the provider itself ended the stream. */
+const isFromProvider = ({ source, code }: CanonicalError): boolean => source !== undefined || code === MALFORMED_CALL
+
+const NOTHING: readonly Uint8Array[] = []
+
+/** The length from which events go into another text, and another chunk. */
+const LARGE = 1024 * 1024

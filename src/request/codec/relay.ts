@@ -1,0 +1,288 @@
+import { type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
+import { concatBytes, createFinder, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import type { ByteStream } from '../../lib/exchange.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import { createSseParser } from '../../lib/sse.ts'
+import { createEventSplitter } from '../../lib/sse-split.ts'
+import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late-reason.ts'
+import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
+import type { AnswerReader, ErrorFacts, Format, StreamState, TokenUsage } from '../../protocols/formats/format.ts'
+import { type StreamError, toStreamError } from './call-failure.ts'
+import type { StreamStart } from './response.ts'
+import { completeEvent, mayBeForeign, mayContainError, screenEvents } from './stream-errors.ts'
+import { createByteLimit } from './stream-limit.ts'
+import { StreamSample } from './stream-sample.ts'
+import { StreamTail } from './stream-tail.ts'
+
+/** The stream for the client. */
+export interface RelayedStream extends ByteStream {
+  /** Ends the stream with an error event, even while nothing is read from it. */
+  fail(error: unknown): void
+}
+
+/** The options for relaying a stream. */
+export interface StreamTerms {
+  /** Called once, when the provider has ended its stream or the client has disconnected. */
+  onEnd(end: StreamEnd): void
+  /** The credentials of the call, which the client must not see. */
+  secrets: readonly string[]
+  /** The credentials of all connections, which are removed from errors. */
+  knownKeys(): Promise<readonly string[]>
+  /** The maximum length of the text in the stream. */
+  maxStreamBytes: number
+  /** Estimates the tokens of a stream. */
+  estimates: Pick<
+    typeof import('../../pricing/estimates.ts'),
+    'streamedTokens' | 'likelyTokens' | 'createRepeatCounter' | 'TOKENS_PER_IMAGE'
+  >
+  /** Returns a header of the provider's response. */
+  header?(name: string): string | undefined
+  /** Filters whole events of a passed-through stream for the client; default: all pass. */
+  keep?(events: Uint8Array): Uint8Array
+}
+
+/** The end of a stream. */
+export interface StreamEnd {
+  /** The usage that the provider has reported. */
+  usage: TokenUsage | undefined
+  /** The estimated output tokens, if the provider has not reported the whole usage. `usage` is then from the start of the stream. */
+  estimatedTokens?: number | undefined
+  error: StreamError | undefined
+  /** Whether the client disconnected before the end. */
+  isCancelled: boolean
+  /** The gateway's error that the client got instead of the rest. */
+  gatewayError?: GatewayError | undefined
+  /** An unexpected error of the gateway itself. It doesn't count against the target. */
+  internalError?: unknown
+}
+
+/** The minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
+export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
+
+type PassedTerms = StreamTerms & { format: Format; answers: AnswerReader }
+
+/**
+ * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.createKeeper`). If a
+ * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
+ * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
+ */
+export const relayStream = (body: ByteStream, committed: StreamStart, terms: PassedTerms): RelayedStream =>
+  new PassedStream(body, committed, terms)
+
+/** The last output for the client, once the provider is no longer read. */
+interface LastOutput {
+  events: Uint8Array
+  /** The error event to send after `events`, if the stream did not end well. */
+  error?: ErrorFacts
+}
+
+class PassedStream implements RelayedStream {
+  /** `reading`: the provider is read. `draining`: the client gets the last output. `over`: nothing is left. */
+  #phase: 'reading' | 'draining' | 'over' = 'reading'
+  #lastOutput: LastOutput | undefined = undefined
+  #first: Uint8Array | undefined
+  /** Events since an error without a reason, which a later event may contain. */
+  #vagueEvents: Uint8Array | undefined = undefined
+  #heldChunks = 0
+  /** Text that events repeat in full; used until an event sends a delta. */
+  #repeated: ReturnType<StreamTerms['estimates']['createRepeatCounter']> | undefined = undefined
+  #isQuoting = false
+  #fault: unknown = undefined
+  readonly #body: ByteStream
+  readonly #state: StreamState
+  readonly #terms: PassedTerms
+  readonly #tail: StreamTail
+  readonly #sample: StreamSample
+  readonly #limit: ReturnType<typeof createByteLimit>
+  readonly #splitter = createEventSplitter()
+  readonly #quotesSecret: (bytes: Uint8Array) => boolean
+  readonly #keep: ((events: Uint8Array) => Uint8Array) | undefined
+
+  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassedTerms) {
+    this.#body = body
+    this.#state = state
+    this.#terms = terms
+    this.#first = concatBytes(head)
+    const { contentFields } = terms.answers
+    const { streamedTokens, createRepeatCounter } = terms.estimates
+    if (contentFields?.findRepeatedItems) this.#repeated = createRepeatCounter(contentFields)
+    this.#sample = new StreamSample((events) => (contentFields ? streamedTokens(events, contentFields.streamed) : 0))
+    this.#tail = new StreamTail(state, this.#sample)
+    this.#limit = createByteLimit(terms.maxStreamBytes)
+    this.#quotesSecret = createFinder(terms.secrets)
+    this.#keep = terms.keep ?? terms.format.createKeeper?.()
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      while (this.#phase === 'reading') {
+        const chunk = this.#first ?? (await this.#body.next())
+        this.#first = undefined
+        if (!chunk) {
+          this.#endReading(undefined)
+          break
+        }
+        const whole = this.#splitter.take(chunk)
+        if (!whole) continue
+        this.#limit.count(whole)
+        if (this.#repeated) this.#trackRepeated(whole)
+        if (this.#quotesSecret(whole)) {
+          this.#isQuoting = true
+          throw createQuoteError()
+        }
+        const events = this.#keep ? this.#keep(whole) : whole
+        if (this.#vagueEvents || this.#mayBeForeign(events)) {
+          const seen = await this.#screen(events, whole)
+          if (seen.length > 0) return seen
+          continue
+        }
+        this.#tail.add(whole)
+        if (events.length > 0) return events
+      }
+    } catch (thrown) {
+      this.#endReading(thrown)
+    }
+    return this.#takeLastOutput()
+  }
+
+  fail(thrown: unknown): void {
+    this.#body.cancel(thrown)
+    this.#startDraining(thrown, NOTHING)
+  }
+
+  cancel(reason?: unknown): void {
+    this.#body.cancel(reason)
+    this.#observe()
+    this.#end('over', { isCancelled: true })
+  }
+
+  /** Handles the end of the provider's stream, or its failure with `thrown`. The last event may lack its blank line. */
+  #endReading(thrown: unknown): void {
+    if (thrown !== undefined) this.#body.cancel(thrown)
+    let rest: Uint8Array = NOTHING
+    try {
+      rest = completeEvent(this.#splitter.rest(), this.#state)
+    } catch (failed) {
+      this.#fault = failed
+    }
+    this.#startDraining(thrown, rest)
+  }
+
+  /** Prepares the last output: the last whole event, and an error event if the rest is missing. */
+  #startDraining(thrown: unknown, rest: Uint8Array): void {
+    if (this.#phase !== 'reading') return
+    const state = this.#state
+    this.#isQuoting ||= this.#quotesSecret(rest)
+    const whole = this.#isQuoting ? NOTHING : rest
+    const events = this.#keep ? this.#keep(whole) : whole
+    this.#tail.add(whole)
+    this.#observe()
+    const isClean = thrown === undefined ? state.ended : state.closed
+    if (!this.#isQuoting && this.#fault === undefined && (isClean || state.error)) {
+      this.#lastOutput = { events }
+      this.#end('draining', { error: state.error })
+      return
+    }
+    const gatewayError = toGatewayError(
+      this.#isQuoting ? createQuoteError() : (thrown ?? this.#fault ?? createCutError()),
+    )
+    const { status, code, message } = gatewayError
+    if (code === 'INTERNAL') this.#fault = thrown ?? this.#fault
+    this.#lastOutput = { events, error: { status, code, message } }
+    this.#end('draining', { error: toStreamError({ status, code }), gatewayError: gatewayError })
+  }
+
+  #end(
+    phase: 'draining' | 'over',
+    { error, gatewayError, isCancelled = false }: Partial<Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>>,
+  ): void {
+    if (this.#phase !== 'reading') return
+    this.#phase = phase
+    const { usage, hasBegunUsage } = this.#state
+    const estimatedTokens =
+      usage && !hasBegunUsage && !isBlank(usage)
+        ? undefined
+        : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
+    this.#terms.onEnd({
+      usage,
+      estimatedTokens: estimatedTokens,
+      error,
+      gatewayError: gatewayError,
+      isCancelled: isCancelled,
+      internalError: this.#fault,
+    })
+  }
+
+  async #takeLastOutput(): Promise<Uint8Array | undefined> {
+    const parting = this.#lastOutput
+    this.#lastOutput = undefined
+    this.#phase = 'over'
+    if (!parting) return undefined
+    const { events, error } = parting
+    const hasFailed = this.#vagueEvents !== undefined // before the end
+    const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
+    if (error && !hasFailed)
+      return concatBytes([seen, encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))])
+    return seen.length > 0 ? seen : undefined
+  }
+
+  /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
+  async #screen(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
+    const { format, answers, secrets, knownKeys } = this.#terms
+    const vague = this.#vagueEvents
+    this.#vagueEvents = undefined
+    const seen = vague ? concatBytes([vague, events]) : events
+    const { error, bytes, isOver } = await screenEvents(seen, {
+      format,
+      answers,
+      secrets: async () => [...secrets, ...(await knownKeys())],
+      before: () => {
+        this.#tail.observe()
+        return this.#state
+      },
+    })
+    this.#tail.add(whole)
+    if (!error) return bytes
+    if (error.isVague && !isOver && this.#phase === 'reading' && this.#heldChunks++ < MAX_EVENTS_BEFORE_REASON) {
+      this.#vagueEvents = seen.slice()
+      return NOTHING
+    }
+    this.#body.cancel()
+    this.#tail.observe()
+    this.#end('over', { error })
+    return bytes
+  }
+
+  /** Parses every event, since servers without deltas send few. */
+  #trackRepeated(whole: Uint8Array): void {
+    const text = decodeUtf8Lenient(whole)
+    if (text.includes('.delta"')) this.#repeated = undefined
+    else {
+      const parser = createSseParser(({ data }) => this.#repeated?.add(tryParseJson(data)))
+      parser.push(text)
+      parser.end()
+    }
+  }
+
+  /** Whether these events may contain anything other than the response. */
+  #mayBeForeign(events: Uint8Array): boolean {
+    return mayContainError(events) || mayBeForeign(events, this.#terms.answers)
+  }
+
+  /** Updates the state of the stream with the last events. */
+  #observe(): void {
+    try {
+      this.#tail.observe()
+    } catch (thrown) {
+      this.#fault ??= thrown
+    }
+  }
+}
+
+const createCutError = () =>
+  gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
+
+const createQuoteError = () =>
+  gatewayError('UPSTREAM_INVALID', { message: "The provider's response contained the connection's credential." })
+
+const NOTHING = new Uint8Array(0)

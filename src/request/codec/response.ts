@@ -1,0 +1,51 @@
+import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
+import type { Failure } from './call-failure.ts'
+
+/** A response for the client: whole, or a stream that has begun. */
+export type ReceivedResponse = WholeResponse | StreamedResponse
+
+/** A response whose stream has begun. */
+export interface StreamedResponse {
+  kind: 'stream'
+  head: UpstreamResponse
+  body: ByteStream
+  start: StreamStart
+}
+
+/**
+ * The start of a stream: the chunks held back until the first content, and the state of the stream after them. If the stream has ended without
+ * content, the state has not `started`.
+ */
+export interface StreamStart {
+  head: Uint8Array[]
+  state: StreamState
+}
+
+/** A response that was read completely: a JSON object. */
+export interface WholeResponse {
+  kind: 'whole'
+  head: UpstreamResponse
+  bytes: Uint8Array
+  /** The parsed bytes. */
+  json: JsonObject
+  usage: TokenUsage | undefined
+  /** The events of a provider that streams even if not asked to; `bytes` and `json` are empty then. */
+  events?: readonly SseEvent[]
+  /** The responses to all calls of a divided request, in order. This response is the first, with the usage of all. */
+  parts?: readonly WholeResponse[]
+}
+
+/** A call without a response for the client. */
+export interface FailedResponse {
+  kind: 'failure'
+  failure: Failure
+  /** The head of the provider's response, if there was one. */
+  head?: UpstreamResponse
+  /** The usage that the provider reported in a whole response that cannot be used. */
+  usage?: TokenUsage | undefined
+  /** The response, if its only defect is that it is empty. */
+  empty?: ReceivedResponse
+}

@@ -1,0 +1,183 @@
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { awsCredentials, withoutCredentialShapes } from '../../lib/credential-shapes.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import { withoutEncoded } from '../../lib/encoded-texts.ts'
+import type { UpstreamCall, UpstreamResponse } from '../../lib/exchange.ts'
+import { tryParseJson, tryParseShallow } from '../../lib/json.ts'
+import type { ConnectionRecord } from '../../records/store.ts'
+import type { Clock } from '../../types.ts'
+import type { Failure } from './call-failure.ts'
+
+/** Returns the credentials in a call's headers, which only the provider may see. */
+export function getSecrets({ headers }: UpstreamCall): readonly string[] {
+  const secrets: string[] = []
+  for (const name of CREDENTIALS) {
+    const secret = headers[name]?.replace(/^(?:Bearer|Token) /, '')
+    if (secret !== undefined && secret.length >= SHORTEST_SECRET) secrets.push(secret)
+  }
+  return secrets
+}
+
+const CREDENTIALS = [
+  'authorization',
+  'x-api-key',
+  'xi-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'x-subscription-token',
+  'x-amz-security-token',
+]
+
+/** Shorter credentials are placeholders for providers that need none. */
+export const SHORTEST_SECRET = 8
+
+/** The source of the credentials. */
+export interface KnownKeysDependencies {
+  connections(): Promise<readonly ConnectionRecord[]>
+  getApiKey(connection: ConnectionRecord): Promise<string | undefined>
+  clock: Clock
+}
+
+/** The credentials of all connections, since a provider may quote any of them. Credentials that cannot be decrypted are omitted. */
+export interface KnownKeys {
+  /** Lists them longest first, since one may be the beginning of another, and also as JSON escapes them. Waits at most 1 s for the storage. */
+  list(): Promise<readonly string[]>
+  /** Finds the credentials of these connections, which must be all connections, in text; `undefined` until they are decrypted. */
+  getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
+}
+
+/** Whether the text contains a credential. */
+export type QuotedKeyFinder = (text: string) => boolean
+
+/** The longest time that a request waits for a storage that hangs. */
+const MAX_WAIT_MS = 1_000
+
+/** Decrypts credentials once until a connection changes. */
+export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDependencies): KnownKeys {
+  let from: readonly ConnectionRecord[] | undefined
+  let keys: Promise<readonly string[]> = Promise.resolve([])
+  let ready: { from: readonly ConnectionRecord[]; find: QuotedKeyFinder } | undefined
+
+  async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
+    const opened = await Promise.allSettled(all.map(getApiKey))
+    const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? listQuotableForms(one.value) : []))
+    const secrets = [...new Set(keys.filter((key) => key.length >= SHORTEST_SECRET))].sort(
+      (one, other) => other.length - one.length,
+    )
+    if (from === all) ready = { from: all, find: createKeyFinder(secrets) }
+    return secrets
+  }
+
+  async function refresh() {
+    const all = await connections()
+    if (all === from) return
+    from = all
+    keys = open(all)
+  }
+
+  return {
+    async list() {
+      await settlesWithin(refresh(), MAX_WAIT_MS, clock)
+      return keys
+    },
+    getFinder: (connections) => (ready?.from === connections ? ready.find : undefined),
+  }
+}
+
+/** The forms in which a provider may quote a credential: whole, as JSON escapes it, and the secret parts of AWS access keys. */
+function listQuotableForms(apiKey: string): string[] {
+  const { secretAccessKey, sessionToken } = awsCredentials(apiKey) ?? {}
+  return [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
+}
+
+/** The number of last characters by which keys are found: the ends of keys are random, the beginnings are not. */
+const END = SHORTEST_SECRET
+
+/** The step size of a search. An end has this many groups of three characters, so every search meets one of them. */
+const STEP = END - 2
+
+/** The size of the table of groups of three characters; a power of 2. */
+const MARKS = 1 << 16
+
+/** Creates a search for any of many keys that looks at only every sixth position of a text. */
+export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
+  if (keys.length === 0) return () => false
+  const marks = new Uint8Array(MARKS)
+  const byEnd = new Map<string, string[]>()
+  for (const key of keys) {
+    const end = key.slice(-END)
+    byEnd.set(end, [...(byEnd.get(end) ?? []), key])
+    for (let at = 3; at <= END; at++) marks[hashBefore(end, at)] = 1
+  }
+
+  const endsWithKey = (text: string, end: number) =>
+    end <= text.length && byEnd.get(text.slice(end - END, end))?.some((key) => text.endsWith(key, end))
+
+  return (text) => {
+    for (let at = END; at <= text.length; at += STEP) {
+      if (marks[hashBefore(text, at)] !== 1) continue
+      for (let end = at; end < at + STEP; end++) if (endsWithKey(text, end)) return true
+    }
+    return false
+  }
+}
+
+/** Hashes the three characters before a position. */
+const hashBefore = (text: string, at: number): number =>
+  ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (MARKS - 1)
+
+/**
+ * Removes credentials that the provider may have quoted from the message, the body, and the headers of a failure: known ones, and strings that look
+ * like one. The gateway's own messages get the provider's name.
+ */
+export function redactFailure<F extends { failure: Failure; head?: UpstreamResponse }>(
+  failed: F,
+  { provider, secrets }: { provider: string; secrets: readonly string[] },
+): F {
+  const { failure, head } = failed
+  const { body, ...rest } = failure
+  const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
+  const clean = { ...rest, message: censor(message, secrets) }
+  const kept = body && cleanBody(body, secrets)
+  return {
+    ...failed,
+    failure: kept ? { ...clean, body: kept } : clean,
+    ...(head && { head: withoutQuotes(head, secrets) }),
+  }
+}
+
+const nameProvider = (message: string, provider: string) =>
+  message.replace(/^The provider\b/, () => `The provider "${provider}"`)
+
+/** Replaces each secret with `[credential]`. */
+export const redactSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
+
+/**
+ * Like `redactSecrets`, but for texts of failures: also replaces strings that look like a credential, and credentials or parts of them in base64,
+ * hexadecimal, or percent-encoding.
+ */
+export const censor = (text: string, secrets: readonly string[]): string =>
+  withoutEncoded(withoutCredentialShapes(redactSecrets(text, secrets)), (decoded) => containsSecret(decoded, secrets))
+
+const containsSecret = (text: string, secrets: readonly string[]) =>
+  secrets.some((secret) => text.includes(secret)) || withoutCredentialShapes(text) !== text
+
+/**
+ * Returns the body, unchanged if it quotes nothing. JSON can escape a credential, as with `\/`, so bodies with escapes are parsed and serialized
+ * again.
+ */
+function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
+  const text = decodeUtf8Lenient(body)
+  const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
+  const clean = censor(plain, secrets)
+  if (clean === plain) return body
+  return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
+}
+
+const withoutQuotes = (head: UpstreamResponse, secrets: readonly string[]): UpstreamResponse => ({
+  status: head.status,
+  body: head.body,
+  header: (name) => head.header(name),
+  headers: () => Array.from(head.headers()).filter(([, value]) => censor(value, secrets) === value),
+})

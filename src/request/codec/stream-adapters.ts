@@ -1,0 +1,109 @@
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { newId } from '../../lib/new-id.ts'
+import { withoutLineSeparators } from '../../lib/sse.ts'
+import { formatEvent } from '../../lib/sse-array.ts'
+import { toStreamEvents } from '../../protocols/formats/canonical/answer-events.ts'
+import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import { restoreAnswer } from '../../protocols/formats/canonical/restore.ts'
+import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { operations } from '../../protocols/formats/model-operations.ts'
+import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+import { translateAnswerRequest } from './compaction-codec.ts'
+import { createLossComment } from './losses.ts'
+import { wantsArray } from './model-call.ts'
+import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
+
+/**
+ * Returns the codec for a provider that streams a response that should be whole, which cannot be passed through. If the end of the stream contains
+ * the complete response, the client gets that. Otherwise the response is put together from events, without fields that the canonical format lacks.
+ */
+export async function adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
+  const { call, context, format } = request
+  const shared = getSharedFormat(format.name)
+  if (!shared) return codec // never passed through
+  const client = await shared.loadTranslator()
+  const { name } = shared
+  const traits = getTraits(client.traits, { ...target, format: name }, context.catalog)
+  const origin = { format: name, account: target.connection.id }
+  const responseWarnings = createResponseWarnings()
+  const read = { origin, traits, newId, responseWarnings }
+
+  function parseRequest() {
+    const warnings = createWarnings({ isStrict: false }) // the request was sent as it is
+    return client.parseRequest(
+      parseExactObject(call.text, call.body),
+      createParseContext(request, { warnings, stream: false }),
+    )
+  }
+
+  return {
+    ...codec,
+    isPassThrough: false,
+    warnings: responseWarnings.list,
+    readWhole({ events = [] }) {
+      for (const { data } of events) checkDepth(data)
+      const reported = client.answerInStream?.(events)
+      if (reported) return encodeUtf8(JSON.stringify(reported))
+      const asked = parseRequest()
+      const answer = gatherStream(events, { from: client, read, candidates: asked.options.candidates })
+      const write = createWriteContext(request, {
+        request: asked,
+        model: answer.model ?? target.model,
+        responseWarnings,
+      })
+      return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
+    },
+  }
+}
+
+/**
+ * Returns the codec for a provider that sends a whole response instead of a stream. If the format's events are whole responses that need no
+ * translation, it becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, cannot be read.
+ * `readWhole` throws `UPSTREAM_INVALID` if the response cannot be read.
+ */
+export async function adaptToWhole(
+  request: CodecRequest,
+  target: RouteTarget,
+  { codec, memory }: { codec: Codec; memory: TranslationMemory },
+): Promise<Codec> {
+  if (request.call.endpoint.operation === operations.complete) return { ...codec, readWhole: writeOnlyEvent }
+  if (codec.isPassThrough && codec.format.streamsArrays) return { ...codec, readWhole: createChunkWriter(request) }
+  const translated = await translateAnswerRequest(request, target, memory)
+  const { client, upstream, asked, restoration, convertAnswer } = translated
+  const { origin, traits } = translated.target
+  const responseWarnings = createResponseWarnings()
+  const read = { origin, traits, newId, responseWarnings }
+
+  return {
+    ...codec,
+    warnings: () => [...codec.warnings(), ...responseWarnings.list()],
+    readWhole({ json, bytes }) {
+      const answer = upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      let text = ''
+      const add = (event: string) => {
+        text += event
+      }
+      const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may be gone already
+      const write = createWriteContext(request, { request: asked, model: target.model, responseWarnings })
+      const writer = client.createWriter({ ...write, beforeEnd }, add)
+      for (const event of toStreamEvents(convertAnswer(restoreAnswer(answer, restoration)))) writer.push(event)
+      return encodeUtf8(withoutLineSeparators(text))
+    },
+  }
+}
+
+/** The response of an operation without translation as the only event of a stream. */
+const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
+  checkDepth(decodeUtf8Lenient(bytes))
+  return encodeUtf8(`data: ${JSON.stringify(json)}\n\ndata: [DONE]\n\n`)
+}
+
+/** Sends the response as the only event, with all its fields. */
+function createChunkWriter(request: CodecRequest): Codec['readWhole'] {
+  const framed = wantsArray(request) ? (json: string) => `[${json}]` : formatEvent
+  return ({ bytes }) => encodeUtf8(framed(decodeUtf8Lenient(bytes).trim()))
+}

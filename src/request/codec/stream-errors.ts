@@ -1,0 +1,225 @@
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
+import { createSseParser, eventText, findBareJson, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
+import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
+import type {
+  AnswerReader,
+  EmbeddedError,
+  ErrorFacts,
+  Format,
+  FormatErrors,
+  StreamPosition,
+  StreamState,
+} from '../../protocols/formats/format.ts'
+import { censor } from './secrets.ts'
+
+/**
+ * Whether these events may contain an error: the bytes contain `"error"` or `event: error`. The errors of all formats do, as a field, a type, or an
+ * event, and so do errors of vendors in another format; within a string, the quotes would be escaped. The few chunks that match are parsed, and their
+ * format decides. Every chunk is searched, so this looks for the rare "r" first.
+ */
+export function mayContainError(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
+    if (bytes[at + 1] !== R || bytes[at - 1] !== E || bytes[at + 2] !== O || bytes[at + 3] !== R) continue
+    const before = bytes[at - 2]
+    if (before === QUOTE ? bytes[at + 4] === QUOTE : before === COLON || bytes[at - 3] === COLON) return true
+  }
+  return false
+}
+
+const R = 0x72
+const E = 0x65
+const O = 0x6f
+const QUOTE = 0x22
+const COLON = 0x3a
+
+/**
+ * Whether one of these whole events may not belong to a response in its format, but be an error in another format, or text of a server in between.
+ */
+export function mayBeForeign(events: Uint8Array, { isOwnEvent }: AnswerReader): boolean {
+  let start = 0
+  while (start < events.length) {
+    const end = findEventEnd(events, start)
+    const isOnly = start === 0 && end === events.length // as most are: a view would take a third of the time
+    if (events[start] === COLON || !isOwnEvent(isOnly ? events : events.subarray(start, end))) return true
+    start = end
+  }
+  return false
+}
+
+/** Returns the position after the blank line that ends the event; the end of the bytes if lines don't end with a line feed. */
+function findEventEnd(events: Uint8Array, start: number): number {
+  for (let at = events.indexOf(LF, start); at !== -1; at = events.indexOf(LF, at + 1)) {
+    if (events[at + 1] === LF) return at + 2
+    if (events[at + 1] === CR && events[at + 2] === LF) return at + 3
+  }
+  return events.length
+}
+
+/** Whole events for the client. */
+interface ScreenedEvents {
+  /** The provider's error, which ends the stream. */
+  error?: EmbeddedError
+  /** Whether the provider says that nothing follows. */
+  isOver?: boolean
+  /** Everything up to the error, and nothing after it that could look like a normal end. */
+  bytes: Uint8Array
+}
+
+interface ErrorEventTerms {
+  /** The client's. */
+  format: Format
+  answers: AnswerReader
+  /** The credentials to remove from the error. */
+  secrets(): Promise<readonly string[]>
+  /** The state of the stream before these events. */
+  before(): StreamState
+}
+
+/**
+ * What the client gets of these whole events. Those that are none of an answer lose the credentials that they quote. Where one reports an
+ * error, the stream ends: the provider's own error event stays, once; where clients of the format would not recognise it as an error, the
+ * provider's next one that they do recognise follows, or else the format's error event. That stands in the place of an error that is no event
+ * at all, but bare JSON.
+ */
+export async function screenEvents(
+  whole: Uint8Array,
+  { format, answers, secrets: known, before }: ErrorEventTerms,
+): Promise<ScreenedEvents> {
+  if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
+  const { errors } = format
+  const secrets = await known()
+  const kept: Uint8Array[] = []
+  const all: Uint8Array[] = []
+  let error: EmbeddedError | undefined
+  let beforeVague = 0 // the number of events before an error without a reason
+  let isReported = false // in a form that clients recognise
+  let isEnded = false // within these
+  let isOver = false
+  let passedError: SseEvent | undefined
+  let place: StreamPosition = {}
+  const given = splitEvents(whole)
+  const rest = whole.subarray(given.reduce((size, { length }) => size + length, 0))
+  for (const bytes of rest.length > 0 ? [...given, rest] : given) {
+    const found = parseEvent(bytes, format, answers)
+    const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
+    const clean = isAnswer ? bytes : withoutQuotes(bytes, found.event, secrets)
+    all.push(clean)
+    isOver ||= found.ended && !found.error
+    if (!error) isEnded = isOver
+    if (error?.isVague && found.error && !found.error.isVague) {
+      kept.length = beforeVague // the format's own event follows and has the reason
+      isReported = false
+      passedError = undefined
+      error = undefined
+      found.isHiding ||= !found.isRecognised
+    }
+    const isFirst = !error
+    if (isFirst) beforeVague = kept.length
+    error ??= found.error
+    place = { ...place, ...found.place }
+    if (!error) kept.push(clean)
+    else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognised)) {
+      kept.push(clean)
+      passedError = found.event
+    }
+    isReported ||= found.isRecognised && !found.isHiding
+  }
+  if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
+  if (!isReported) {
+    const event = errors.event(getErrorFacts(error, errors), { ...before().place, ...place, passedError })
+    kept.push(encodeUtf8(censor(event, secrets)))
+  }
+  return { error, isOver, bytes: concatBytes(kept) }
+}
+
+/** Some formats have an `error` field in every event, mostly null. */
+const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
+
+function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader) {
+  const state = answers.watchStream()
+  const text = decodeUtf8Lenient(bytes)
+  let isRecognised = false
+  let event: SseEvent | undefined
+  const bare = findBareJson(text)
+  if (bare !== undefined) {
+    state.observe({ event: undefined, data: bare })
+    return { error: state.error, ended: false, place: state.place, isRecognised, isBare: true, isHiding: false, event }
+  }
+  const parser = createSseParser((found) => {
+    event = found
+    state.observe(found)
+    isRecognised = errors.isErrorEvent(found)
+  })
+  parser.push(text)
+  parser.end()
+  const { error, ended, place } = state
+  const isHiding = error !== undefined && findHiddenReason(error.error, errors.saysOverflow) !== undefined
+  return { error, ended, place, isRecognised, isBare: false, isHiding, event }
+}
+
+/**
+ * Returns the event, unchanged unless it quotes a credential. JSON can escape a credential, as with `\/`, so data with escapes is parsed and
+ * serialized again, or dropped if it isn't JSON.
+ */
+function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
+  const text = decodeUtf8Lenient(bytes)
+  const clean = censor(text, secrets)
+  if (clean.includes('\\')) {
+    const value = event && tryParseShallow(event.data)
+    const plain = value === undefined ? unescaped(clean) : JSON.stringify(value)
+    const data = censor(plain, secrets)
+    if (data !== plain)
+      return event && value !== undefined ? encodeUtf8(eventText({ event: event.event, data })) : NOTHING
+  }
+  return clean === text ? bytes : encodeUtf8(clean)
+}
+
+/** Reverts the JSON escapes that can represent a character of a key. */
+const unescaped = (text: string): string =>
+  text.replace(/\\(?:u([0-9a-f]{4})|(["/\\]))/gi, (_, code?: string, character?: string) =>
+    code === undefined ? (character ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+
+function getErrorFacts({ status, message, error }: EmbeddedError, { saysOverflow }: FormatErrors): ErrorFacts {
+  const { code = 'UPSTREAM_FAILED' } = readMessage({ error })
+  const isOverflow = findHiddenReason(error, saysOverflow)?.isOverflow
+  return { status, code: isOverflow ? 'CONTEXT_OVERFLOW' : code, message }
+}
+
+/**
+ * Completes the last event of a stream if only its blank line is missing, also if it is an error as bare JSON; that one is passed to `state`, since
+ * it is not an event. Drops half an event.
+ */
+export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
+  if (rest.length === 0 || isClosedByReturns(rest)) return rest
+  if (rest.length > MAX_EVENT) return NOTHING
+  const text = decodeUtf8Lenient(rest)
+  const bare = findBareJson(text)
+  return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
+}
+
+/** An event name without data is not an event. */
+function isEvent(text: string): boolean {
+  let isWhole = false
+  const parser = createSseParser(({ data }) => {
+    isWhole = data === '[DONE]' || tryParseJson(data) !== undefined
+  })
+  parser.push(text)
+  parser.end()
+  return isWhole
+}
+
+function isError(bare: string, state: StreamState): boolean {
+  const value = tryParseJson(bare)
+  if (!isObject(value) || !value.error) return false
+  state.observe({ event: undefined, data: bare })
+  return true
+}
+
+/** Whether it ends in two carriage returns. The event was held back because the last one could have been half of a CRLF. */
+const isClosedByReturns = (rest: Uint8Array) => rest.at(-1) === CR && rest.at(-2) === CR
+
+const CR = 0x0d
+const LF = 0x0a
+const NOTHING = new Uint8Array(0)

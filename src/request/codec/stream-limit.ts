@@ -1,0 +1,75 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { PartEvent, StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
+
+/** Counts the content of a stream. Throws `UPSTREAM_INVALID` if it exceeds the limit. */
+export interface StreamLimit<Content> {
+  count(text: Content): void
+}
+
+/**
+ * Limits a translated stream, since the writers of some formats keep all text until the end. Content other than text counts with the length of its
+ * JSON.
+ */
+export function createEventLimit(
+  maxBytes: number,
+): StreamLimit<StreamEvent> & { countBytes(size: number): void; readonly size: number } {
+  let size = 0
+
+  function countBytes(more: number) {
+    size += more
+    if (size > maxBytes) throw createLimitError(maxBytes)
+  }
+
+  return {
+    countBytes,
+    count(event) {
+      if ('key' in event) countBytes(measureEvent(event))
+    },
+    get size() {
+      return size
+    },
+  }
+}
+
+function measureEvent(event: PartEvent): number {
+  if (event.type === 'part-end') return 0
+  if (event.type !== 'part-delta') return JSON.stringify(event).length
+  return event.logprobs ? event.text.length + JSON.stringify(event.logprobs).length : event.text.length
+}
+
+/**
+ * Limits a passed-through stream, in chunks of whole events. Chunks are not searched for text until their total size exceeds the limit. Then the
+ * share of text in the first chunk searched is assumed for all earlier ones.
+ */
+export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
+  let bytes = 0
+  let text: number | undefined
+  return {
+    count(events) {
+      const before = bytes
+      bytes += events.length
+      if (bytes <= maxBytes) return
+      const said = measureText(events)
+      text = (text ?? (before * said) / events.length) + said
+      if (text > maxBytes) throw createLimitError(maxBytes)
+    },
+  }
+}
+
+/** Counts the bytes of text, by the field names that the formats use for it. */
+function measureText(events: Uint8Array): number {
+  let size = 0
+  for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT)) size += text.length
+  return size
+}
+
+/** One character a byte. */
+const byteByByte = new TextDecoder('latin1')
+
+const TEXT =
+  /"(?:arguments|b64_json|content|data|delta|input|partial_image_b64|partial_json|reasoning|reasoning_content|refusal|result|signature|summary|text|thinking|thoughtSignature|transcript|url)" ?: ?"((?:[^"\\]|\\.)*)"/g
+
+const createLimitError = (maxBytes: number): GatewayError =>
+  gatewayError('UPSTREAM_INVALID', {
+    message: `The provider's stream contains more than ${maxBytes} bytes of text (limits.maxStreamBytes).`,
+  })

@@ -1,0 +1,65 @@
+import { findEventEnds } from '../../lib/sse.ts'
+
+/**
+ * Samples of a whole stream, for estimating its output tokens if the provider doesn't report them. They aren't parsed before that. A sample is a
+ * number of whole events: the first ones of the first, second, fourth, eighth, … chunk, and of the last.
+ */
+export class StreamSample {
+  readonly #count: (events: Uint8Array) => number
+  /** Each sample, and the bytes that it represents: its own, and those since the previous sample. */
+  readonly #samples: Array<{ events: Uint8Array | undefined; tokens: number; length: number; bytes: number }> = []
+  #chunks = 0
+  #bytes = 0 // since the last part
+  #tokens = 0 // of pieces that are too large to keep
+
+  /** `count`: counts the tokens in whole events. */
+  constructor(count: (events: Uint8Array) => number) {
+    this.#count = count
+  }
+
+  /** Takes the next chunk, and copies it if it keeps a sample of it. */
+  add(events: Uint8Array): void {
+    if (events.length > LARGE) {
+      this.#tokens += this.#count(events)
+      return
+    }
+    this.#bytes += events.length
+    this.#chunks++
+    if ((this.#chunks & (this.#chunks - 1)) === 0) this.#keep(takeFirstEvents(events, SMALL).slice())
+  }
+
+  /** Takes the last chunk. */
+  addLast(events: Uint8Array): void {
+    this.#bytes += events.length
+    const first = takeFirstEvents(events, SMALL)
+    this.#keep(first.length < events.length ? first.slice() : events)
+  }
+
+  /** Estimates the tokens of the whole stream. */
+  tokens(): number {
+    return this.#samples.reduce((sum, { events, tokens, length, bytes }) => {
+      const own = events ? this.#count(events) : tokens
+      return sum + (own * bytes) / length
+    }, this.#tokens)
+  }
+
+  /** A sample with a large first event is counted immediately, because thousands of streams may be open whose clients don't read. */
+  #keep(events: Uint8Array): void {
+    const { length } = events
+    if (length === 0) return
+    const bytes = this.#bytes
+    this.#bytes = 0
+    if (length > SMALL) this.#samples.push({ events: undefined, tokens: this.#count(events), length, bytes })
+    else this.#samples.push({ events, tokens: 0, length, bytes })
+  }
+}
+
+/** The first whole events that fit in `maxBytes`; all events if the first one doesn't. */
+function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
+  if (events.length <= maxBytes) return events
+  const [end = events.length] = findEventEnds(events, maxBytes)
+  return events.subarray(0, end)
+}
+
+const SMALL = 4 * 1024
+const LARGE = 64 * 1024

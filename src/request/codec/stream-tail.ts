@@ -1,0 +1,91 @@
+import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { createSseParser, findEventEnds } from '../../lib/sse.ts'
+import type { StreamState } from '../../protocols/formats/format.ts'
+import type { StreamSample } from './stream-sample.ts'
+
+/**
+ * The last whole events of a stream, at least the last two chunks, for finding its end mark and usage without parsing the rest. Chunks are copied
+ * into two reused blocks; the older one is evicted to make room. References to the chunks would not do: the client's platform may change them, and
+ * keeping them alive costs a slow stream most of its garbage collection.
+ */
+export class StreamTail {
+  readonly #state: StreamState
+  readonly #sample: StreamSample
+  #older: Block = { bytes: NOTHING, size: 0 }
+  #newer: Block = { bytes: NOTHING, size: 0 }
+
+  /** `sample`: gets all chunks as they are evicted. */
+  constructor(state: StreamState, sample: StreamSample) {
+    this.#state = state
+    this.#sample = sample
+  }
+
+  /** Copies the next chunk, which ends with an event, or only the last events of a large one. */
+  add(chunk: Uint8Array): void {
+    const start = chunk.length > LARGE_PIECE ? findLastEvents(chunk) : 0
+    if (start === 0) this.#copy(chunk)
+    else {
+      this.#evict(this.#older)
+      this.#evict(this.#newer)
+      this.#sample.add(chunk.subarray(0, start))
+      this.#copy(chunk.subarray(start))
+    }
+  }
+
+  #copy(chunk: Uint8Array): void {
+    if (this.#newer.size > 0 && this.#newer.size + chunk.length > this.#newer.bytes.length) {
+      const spare = this.#older
+      this.#older = this.#newer
+      this.#newer = spare
+      this.#evict(spare)
+    }
+    const block = this.#newer
+    if (chunk.length > block.bytes.length - block.size) block.bytes = new Uint8Array(chunk.length + SPARE)
+    block.bytes.set(chunk, block.size)
+    block.size += chunk.length
+  }
+
+  #evict(block: Block): void {
+    if (block.size > 0) this.#sample.add(block.bytes.subarray(0, block.size))
+    block.size = 0
+    if (block.bytes.length > LARGE) block.bytes = NOTHING // it had one large event, and another is unlikely
+  }
+
+  /** Passes the last events to the state, and clears the tail. */
+  observe(): void {
+    const older = this.#older
+    const newer = this.#newer
+    const held = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
+    this.#sample.addLast(held)
+    const parser = createSseParser((event) => this.#state.observe(event))
+    older.size = 0
+    newer.size = 0
+    parser.push(decodeUtf8Lenient(held.subarray(findLastEvents(held))))
+    parser.end()
+  }
+}
+
+/** The start of the last events, at least `LAST_EVENTS` with `LAST_BYTES`; 0 if there are fewer. */
+function findLastEvents(events: Uint8Array): number {
+  let count = 0
+  for (const end of findEventEnds(events, events.length - 2))
+    if (++count >= LAST_EVENTS && events.length - end >= LAST_BYTES) return end
+  return 0
+}
+
+/** A chunk with more bytes has events that don't need to be kept. */
+const LARGE_PIECE = 4 * 1024
+
+/** These include the last content, the end of the response, its usage, and the end mark. */
+const LAST_EVENTS = 5
+const LAST_BYTES = 2 * 1024
+
+/** Consecutive chunks in a block with room for the first one and 2 KiB. */
+interface Block {
+  bytes: Uint8Array
+  size: number
+}
+
+const NOTHING = new Uint8Array(0)
+const SPARE = 2 * 1024
+const LARGE = 16 * 1024

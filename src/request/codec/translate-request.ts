@@ -1,0 +1,155 @@
+import { gatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { newId } from '../../lib/new-id.ts'
+import { once } from '../../lib/promises.ts'
+import type { CanonicalRequest, RequestOptions } from '../../protocols/formats/canonical/canonical-request.ts'
+import { createWarnings, type Warnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import { findPartsToDownload } from '../../protocols/formats/canonical/prepare/inputs.ts'
+import { type PreparedRequest, prepareRequest } from '../../protocols/formats/canonical/prepare/prepare.ts'
+import type { ReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
+import type { UpstreamFormat } from '../../protocols/formats/format.ts'
+import { loadUpstreamFormat } from '../../protocols/formats/formats.ts'
+import type {
+  ClientTranslator,
+  ParseContext,
+  TargetContext,
+  UpstreamTranslator,
+  WriteContext,
+} from '../../protocols/formats/translator.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { CodecRequest } from './codec.ts'
+import { isStrict } from './losses.ts'
+import type { ModelCall } from './model-call.ts'
+import { wantsArray } from './model-call.ts'
+import type { RefusedOptions } from './refused-options.ts'
+
+/** Everything that translating a client's request to a target's format needs. */
+export interface TranslationSetup {
+  client: ClientTranslator
+  upstream: UpstreamTranslator
+  /** The target's format. */
+  format: UpstreamFormat
+  /** The client's body, with exact integers. */
+  body: JsonObject
+  parseContext: ParseContext
+}
+
+/** A client's request in the canonical form, prepared for a target. */
+export interface TranslatedRequest extends PreparedRequest {
+  client: ClientTranslator
+  upstream: UpstreamTranslator
+  /** The target's format. */
+  format: UpstreamFormat
+  /** The request before it was prepared. */
+  asked: CanonicalRequest
+  target: TargetContext
+}
+
+/** Data that translations share across requests, and across the calls of one request. */
+export interface TranslationMemory {
+  /** For clients that do not send back the reasoning that came with tool calls. */
+  reasoning: ReasoningMemory
+  refusedOptions: RefusedOptions
+  /** The summaries of in-flight requests, so that a conversation is summarized once, however many targets are tried. */
+  summaries: WeakMap<ModelCall, string>
+}
+
+/** Loads the translators of both formats. The client's body is not parsed yet. */
+export async function setUpTranslation(request: CodecRequest, target: RouteTarget): Promise<TranslationSetup> {
+  const { call } = request
+  const format = await loadUpstreamFormat(target.format)
+  const [client, upstream] = await Promise.all([request.format.loadTranslator(), format.loadTranslator()])
+  const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
+  const parseContext = {
+    ...createParseContext(request, { warnings, stream: call.stream, isArray: wantsArray(request) }),
+    targetFormat: target.format,
+  }
+  return { client, upstream, format, body: parseExactObject(call.text, call.body), parseContext }
+}
+
+/**
+ * Prepares the parsed request for the target, and downloads media that the target accepts only as bytes. Rejects with `INVALID_REQUEST` if the
+ * target's format does not support the request.
+ */
+export async function prepareForTarget(
+  parsed: CanonicalRequest,
+  { client, upstream, format, parseContext: { warnings } }: TranslationSetup,
+  { request, target, memory }: { request: CodecRequest; target: RouteTarget; memory: TranslationMemory },
+): Promise<TranslatedRequest> {
+  const { context, owner, outputLimit } = request
+  const limited =
+    outputLimit === undefined ? parsed : { ...parsed, options: { ...parsed.options, maxOutputTokens: outputLimit } }
+  const asked = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
+  const traits = memory.refusedOptions.withoutRefused(target, getTraits(upstream.traits, target, context.catalog))
+  const origin = { format: target.format, account: target.connection.id }
+  const targetContext = { model: target.model, traits, origin, warnings }
+  const recalled = memory.reasoning.recall(owner, asked.turns, origin)
+  const missing = context.fetchesMedia ? findPartsToDownload(recalled, traits) : []
+  const turns =
+    missing.length > 0 ? await (await loadMedia()).fetchMedia(recalled, missing, { request, warnings }) : recalled
+  return {
+    ...prepareRequest(
+      { ...asked, turns, options: addReasoningSummary(asked.options, client, upstream) },
+      { ...targetContext, supportedOptions: upstream.supportedOptions },
+    ),
+    ...{ client, upstream, format, asked, target: targetContext },
+  }
+}
+
+/** Loaded lazily, since few combo entries set parameters. */
+export const loadEntryParams = once(() => import('./entry-params.ts'))
+
+/** Loaded lazily, since few requests need media to be downloaded. */
+const loadMedia = once(() => import('./media-codec.ts'))
+
+/**
+ * Requests a summary of the reasoning if the client's format expects one, the provider hides reasoning by default, and the request sets a budget
+ * without saying how to show it.
+ */
+function addReasoningSummary(
+  options: RequestOptions,
+  client: ClientTranslator,
+  upstream: UpstreamTranslator,
+): RequestOptions {
+  const { reasoning } = options
+  const isSet = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
+  if (isSet || !client.showsBudgetedReasoning || !upstream.hidesReasoning) return options
+  return { ...options, reasoning: { ...reasoning, show: 'summary' } }
+}
+
+/** The error for an endpoint that the target's format lacks. */
+export function createUntranslatableError({ call }: CodecRequest, target: RouteTarget) {
+  const { format, path } = call.endpoint
+  return gatewayError('FORMAT_MISMATCH', {
+    message: `Requests to ${path} in the format "${format}" cannot be translated for ${getTargetName(target)}, which uses the format "${target.format}".`,
+  })
+}
+
+/** The context for parsing a request in the client's format. `isArray`: see `ParseContext.route`. */
+export function createParseContext(
+  { call, exchange, context, owner }: CodecRequest,
+  { warnings, stream, isArray = false }: { warnings: Warnings; stream: boolean; isArray?: boolean },
+): ParseContext {
+  const { headers, version: ownVersion } = call.endpoint
+  const version = exchange.header(headers?.version ?? 'anthropic-version') ?? ownVersion
+  return {
+    warnings,
+    route: { model: call.model, stream, isArray },
+    ...(version && { version }),
+    getItem: (id) => context.items.find(owner, id),
+  }
+}
+
+/** The context for writing an answer in the client's format, with the current time. */
+export const createWriteContext = (
+  { context, owner }: CodecRequest,
+  answer: { request: CanonicalRequest } & Pick<WriteContext, 'model' | 'responseWarnings'>,
+): WriteContext => ({
+  ...answer,
+  newId,
+  now: Math.floor(context.clock.now() / 1_000),
+  keepItem: (id, json) => context.items.keep(owner, id, json),
+})

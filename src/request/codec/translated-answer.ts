@@ -1,0 +1,69 @@
+import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { newId } from '../../lib/new-id.ts'
+import { sseFraming } from '../../lib/sse.ts'
+import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
+import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import type { ReadContext } from '../../protocols/formats/translator.ts'
+import { getTraits } from '../../protocols/providers/provider-traits.ts'
+import type { AnswerSource, CodecRequest } from './codec.ts'
+import type { WholeResponse } from './response.ts'
+import { createParseContext } from './translate-request.ts'
+
+/** Reads requests and responses in the canonical format, whether they are translated or passed through. */
+
+/** Returns the output format that the request specifies; `undefined` if it specifies none or cannot be read. */
+export async function getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined> {
+  const { call, format } = request
+  const client = await format.loadTranslator()
+  try {
+    const warnings = createWarnings({ isStrict: false, names: client.fieldNames })
+    return client.parseRequest(call.body, createParseContext(request, { warnings, stream: call.stream })).output
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a response as the client will see it; `undefined` if it cannot be read. */
+export async function readAnswer(
+  { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
+  place: AnswerSource,
+): Promise<Answer | undefined> {
+  const { codec } = place
+  const from = await codec.format.loadTranslator()
+  const read = createReadContext(place, from.traits)
+  try {
+    const answer = events
+      ? gatherStream(events, { from, read, candidates: undefined })
+      : from.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+    return codec.restoreAnswer?.(answer) ?? answer
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
+export async function isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean> {
+  const { format } = place.codec
+  const from = await format.loadTranslator()
+  let isSeen = false
+  const reader = from.createReader(createReadContext(place, from.traits), (event) => {
+    if (event.type === 'finish') isSeen ||= event.finish.reason === 'content-filter'
+    if (event.type === 'part-start') isSeen ||= event.part.type === 'refusal'
+  })
+  const { framing = sseFraming } = format
+  framing((event) => reader.observe(event)).push(concatBytes(head))
+  return isSeen
+}
+
+const createReadContext = (
+  { codec, request, route: { target } }: AnswerSource,
+  traits: ReadContext['traits'],
+): ReadContext => ({
+  origin: { format: codec.format.name, account: target.connection.id },
+  traits: getTraits(traits, { ...target, format: codec.format.name }, request.context.catalog),
+  newId,
+  responseWarnings: createResponseWarnings(),
+})

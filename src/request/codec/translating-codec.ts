@@ -1,0 +1,268 @@
+import { gatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { tryParseShallow } from '../../lib/json.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { newId } from '../../lib/new-id.ts'
+import { getSummary } from '../../protocols/formats/canonical/canonical-compaction.ts'
+import { isHosted } from '../../protocols/formats/canonical/canonical-tools.ts'
+import { createResponseWarnings, type ResponseWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
+import { createReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
+import { restoreAnswer, restoreStream } from '../../protocols/formats/canonical/restore.ts'
+import { getAnswerReader } from '../../protocols/formats/format.ts'
+import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
+import { gatherStream } from '../../protocols/formats/translate-stream.ts'
+import type { ClientTranslator, TargetContext, UpstreamTranslator } from '../../protocols/formats/translator.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { OptionName } from '../../traits.ts'
+import type { Clock } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import { copyNeutralHeaders } from '../upstream/upstream-headers.ts'
+import { toSendableStatus } from './call-failure.ts'
+import type { Codec, CodecRequest, Translation } from './codec.ts'
+import { needsCompaction, translateAnswerRequest } from './compaction-codec.ts'
+import { wantsArray } from './model-call.ts'
+import { limitOutput } from './output-limit.ts'
+import { createRefusedOptions, isBadRequest, type RefusableOption } from './refused-options.ts'
+import { relayTranslatedStream } from './relay-translated.ts'
+import type { FailedResponse, WholeResponse } from './response.ts'
+import { adaptToEvents, adaptToWhole } from './stream-adapters.ts'
+import {
+  createUntranslatableError,
+  createWriteContext,
+  loadEntryParams,
+  prepareForTarget,
+  setUpTranslation,
+  type TranslatedRequest,
+  type TranslationMemory,
+} from './translate-request.ts'
+import { getOutputFormat, isFiltered, readAnswer } from './translated-answer.ts'
+
+/** Creates the translation of one gateway, with empty memory. */
+export function createTranslation(clock: Clock): Translation {
+  const memory: TranslationMemory = {
+    reasoning: createReasoningMemory(),
+    refusedOptions: createRefusedOptions(clock),
+    summaries: new WeakMap(),
+  }
+  return {
+    async createCodec(request, target) {
+      const codecFor = getEntry<CodecFactory | undefined>(codecFactories, request.call.endpoint.operation.name)
+      if (!codecFor) throw createUntranslatableError(request, target)
+      return codecFor(request, target, { memory })
+    },
+    needsCompaction: needsCompaction,
+    getOutputFormat: getOutputFormat,
+    readAnswer: readAnswer,
+    isFiltered: isFiltered,
+    applyOptions: async (request, target, codec) =>
+      target.params
+        ? (await loadEntryParams()).writeEntryParams(request, target, codec)
+        : limitOutput(request, target, codec),
+    adaptToEvents: adaptToEvents,
+    adaptToWhole: (request, target, codec) => adaptToWhole(request, target, { codec, memory }),
+  }
+}
+
+interface CodecOptions {
+  memory: TranslationMemory
+  /** The options that the target has just rejected. */
+  leftOut?: readonly RefusableOption[]
+  /** How often the attempt has dropped rejected options. */
+  corrections?: number
+}
+
+/** How often one attempt may drop rejected options: some targets name only one at a time. */
+const MAX_CORRECTIONS = 3
+
+/** Creates the codec of a request for an answer or a compaction. */
+async function createAnswerCodec(
+  request: CodecRequest,
+  routeTarget: RouteTarget,
+  { memory, leftOut = [], corrections = 0 }: CodecOptions,
+): Promise<Codec> {
+  const { call, context, owner } = request
+  const translated = await translateAnswerRequest(request, routeTarget, memory)
+  const { client, upstream, format, asked, target, restoration } = translated
+  const { isPreliminary, convertAnswer, convertStream } = translated
+  const { origin, traits } = target
+  const responseWarnings = createResponseWarnings()
+  const hasHosted = asked.tools.some(isHosted)
+  const read = { origin, traits, newId, responseWarnings, hasHosted }
+  const describe = request.describe?.(routeTarget)
+  const write = {
+    ...createWriteContext(request, { request: asked, model: target.model, responseWarnings }),
+    requestWarnings: target.warnings.list,
+    ...(describe && { describe }),
+  }
+  const isArray = wantsArray(request)
+  const remembered = { owner, turns: asked.turns, origin }
+
+  const parseAnswer = ({ json, bytes, events }: WholeResponse) =>
+    events
+      ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
+      : upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+
+  async function continueAfterSummary(response: WholeResponse): Promise<Codec> {
+    memory.summaries.set(call, getSummary(parseAnswer(response)))
+    return createAnswerCodec(request, routeTarget, { memory, corrections })
+  }
+
+  async function dropRefused(failed: FailedResponse): Promise<Codec | undefined> {
+    if (corrections === MAX_CORRECTIONS) return undefined
+    const { refusedOptions } = memory
+    const found = refusedOptions.note(routeTarget, failed, listSentOptions(translated))
+    if (found.length > 0) {
+      const options = { memory, leftOut: found, corrections: corrections + 1 }
+      return createAnswerCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options
+    }
+    if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
+    return undefined
+  }
+
+  return {
+    format,
+    request: createRequest(request, translated, upstream.writeRequest(translated.request, target)),
+    isPassThrough: false,
+    isForClient: !isPreliminary,
+    operation: operations.generate,
+    answers: getAnswerReader(format, operations.generate),
+    warnings: createWarningsList(target, responseWarnings),
+    readWhole(response) {
+      const restored = restoreAnswer(parseAnswer(response), restoration)
+      memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
+      const answer = convertAnswer(restored)
+      const written =
+        call.endpoint.operation === operations.compact && client.writeCompaction
+          ? client.writeCompaction(answer, write, call.body)
+          : client.writeAnswer(answer, write)
+      return encodeUtf8(JSON.stringify(written))
+    },
+    restoreAnswer: (answer) => convertAnswer(restoreAnswer(answer, restoration)),
+    async followUp(received) {
+      if (received.kind === 'failure') return dropRefused(received)
+      return isPreliminary ? continueAfterSummary(received) : undefined
+    },
+    readFailure: (failed) => translateFailure(failed, { client, upstream, now: context.clock.now() }),
+    streamType: isArray ? 'application/json' : 'text/event-stream',
+    relay: (body, committed, terms) =>
+      relayTranslatedStream(body, committed, {
+        translation: {
+          from: upstream,
+          framing: format.framing,
+          to: client,
+          read,
+          write,
+          restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, convertStream(emit))),
+        },
+        clock: context.clock,
+        ...terms,
+      }),
+  }
+}
+
+/**
+ * Lists the losses of the translation; losses of a streamed answer occur after its headers. The function lives as long as the stream, so it must not
+ * refer to the rest of the request, whose conversation may be large.
+ */
+const createWarningsList =
+  ({ warnings }: TargetContext, responseWarnings: ResponseWarnings): Codec['warnings'] =>
+  () => [...warnings.list(), ...responseWarnings.list()]
+
+/** Creates the codec of a request that counts tokens. */
+async function createCountCodec(
+  request: CodecRequest,
+  routeTarget: RouteTarget,
+  { memory }: CodecOptions,
+): Promise<Codec> {
+  const { context } = request
+  const setup = await setUpTranslation(request, routeTarget)
+  const { client, upstream, format } = setup
+  const clientCounter = client.counter
+  const { counter } = upstream
+  const parseRequest = clientCounter?.parseRequest ?? client.parseRequest
+  const asked = parseRequest(setup.body, setup.parseContext)
+  const translated = await prepareForTarget(asked, setup, { request, target: routeTarget, memory })
+  const { target } = translated
+  if (!counter || !clientCounter) throw createUntranslatableError(request, routeTarget)
+
+  const { operation } = request.call.endpoint
+  return {
+    format,
+    operation,
+    answers: getAnswerReader(format, operation),
+    request: createRequest(request, translated, counter.writeRequest(translated.request, target)),
+    isPassThrough: false,
+    isForClient: true,
+    warnings: target.warnings.list,
+    readWhole({ json }) {
+      const tokens = counter.parseCount(json)
+      if (tokens === undefined) throw createCountError(routeTarget)
+      return encodeUtf8(JSON.stringify(clientCounter.writeCount(tokens)))
+    },
+    readFailure: (failed) => translateFailure(failed, { client, upstream, now: context.clock.now() }),
+    streamType: 'application/json',
+    relay: () => {
+      throw createCountError(routeTarget)
+    },
+  }
+}
+
+type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
+
+/** The codec of each operation for targets of other formats; operations without one aren't translated. */
+const codecFactories: Readonly<Record<OperationName, CodecFactory | undefined>> = {
+  generate: createAnswerCodec,
+  compact: createAnswerCodec,
+  'count-tokens': createCountCodec,
+  complete: undefined,
+}
+
+const createCountError = (target: RouteTarget) =>
+  gatewayError('UPSTREAM_INVALID', { message: `${getTargetName(target)} returned no token count.` })
+
+const createRequest = (
+  { exchange }: CodecRequest,
+  { format }: TranslatedRequest,
+  { path, headers, body }: ReturnType<UpstreamTranslator['writeRequest']>,
+): Codec['request'] => ({
+  path,
+  query: '',
+  headers: { ...copyNeutralHeaders(exchange, format.defaultHeaders), ...headers },
+  body: JSON.stringify(body),
+})
+
+/** The options of a request that may be dropped, by their paths in the provider's request. */
+function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, RefusableOption> {
+  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !NEEDED.has(name)) // the options have no other keys
+  const sent = names.map((name): [string, RefusableOption] => [upstream.fieldNames?.[name] ?? name, name])
+  return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
+}
+
+/** Options that can't be dropped: the answer would be a different one, or longer than the client has room for. */
+const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens', 'modalities', 'moderation', 'speech'])
+
+/** Converts the provider's error to the client's format. Returns the failure unchanged if the provider sent no body. */
+function translateFailure(
+  failed: FailedResponse,
+  { client, upstream, now }: { client: ClientTranslator; upstream: UpstreamTranslator; now: number },
+): FailedResponse {
+  const { failure, head } = failed
+  if (!head || !failure.body) return failed
+  const text = decodeUtf8Lenient(failure.body)
+  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 has a status of its own
+  const body = tryParseShallow(text) ?? text
+  const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
+  const written = client.writeError(error)
+  const { upstreamStatus = sent } = failure
+  return {
+    ...failed,
+    failure: {
+      ...failure,
+      status: written.status,
+      upstreamStatus,
+      headers: written.headers,
+      body: encodeUtf8(JSON.stringify(written.body)),
+    },
+  }
+}

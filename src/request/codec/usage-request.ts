@@ -1,0 +1,101 @@
+import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
+import { createExpiringMap } from '../../lib/maps.ts'
+import { once } from '../../lib/promises.ts'
+import { createSseParser, splitEvents } from '../../lib/sse.ts'
+import type { UsageRequest } from '../../protocols/formats/format.ts'
+import { REJECTS_USAGE_REQUEST } from '../../protocols/providers/rejects-usage-request.ts'
+import type { Clock } from '../../types.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+import type { FailedResponse } from './response.ts'
+
+/** Requests the usage of passed-through streams, and remembers the targets that reject this. */
+export interface UsageRequests {
+  /**
+   * Adds the request for usage to a codec, and hides the event with the usage from the client, which hasn't requested it. Returns the same codec if
+   * the target rejects such requests. A target that rejects one now is called again without it, and tried again after a day.
+   */
+  requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
+}
+
+export function createUsageRequests(clock: Clock): UsageRequests {
+  const refusing = createExpiringMap<true>({ clock, ttlMs: KEPT_MS, max: MAX_TARGETS })
+
+  return {
+    requestUsage({ call }, target, codec) {
+      const { usageRequest } = call.endpoint
+      const { body } = codec.request
+      if (!usageRequest || typeof body !== 'string' || REJECTS_USAGE_REQUEST.test(target.provider)) return codec
+      const key = getTargetKey(target)
+      if (refusing.get(key)) return codec
+      return {
+        ...codec,
+        request: { ...codec.request, body: usageRequest.ask(body, call.body) },
+        async followUp(received) {
+          if (received.kind !== 'failure' || !isRefusal(received)) return undefined
+          const { findRefusedFields } = await loadRefusedOptions()
+          if (findRefusedFields(received, FIELDS).length === 0) return undefined
+          refusing.set(key, true)
+          return codec
+        },
+        relay: hideUsage(codec.relay, usageRequest),
+      }
+    },
+  }
+}
+
+/** Relays a stream without its usage event. It lives as long as the stream, so it must not refer to the rest of the codec. */
+const hideUsage = (relay: Codec['relay'], usageRequest: UsageRequest): Codec['relay'] => {
+  const keep = (events: Uint8Array) => removeUsage(events, usageRequest)
+  return (stream, committed, terms) => relay(stream, committed, { ...terms, keep })
+}
+
+const FIELDS = ['stream_options', 'stream_options.include_usage']
+const MAX_TARGETS = 1_000
+const KEPT_MS = 24 * 60 * 60_000
+
+const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`
+
+const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
+
+/** Loaded lazily, since few targets reject options. */
+const loadRefusedOptions = once(() => import('./refused-options.ts'))
+
+/** Removes the event that only reports the usage. It has been counted before. */
+function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array {
+  if (!mayContainUsage(events)) return events
+  const split = splitEvents(events)
+  const kept = split.filter((event) => !isAnswer(event, usageRequest))
+  return kept.length === split.length ? events : concatBytes(kept)
+}
+
+/** Whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
+function mayContainUsage(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(G); at !== -1; at = bytes.indexOf(G, at + 1)) {
+    if (bytes[at + 1] !== E || bytes[at + 2] !== QUOTE || bytes[at - 1] !== A || bytes[at - 2] !== S) continue
+    let next = at + 3
+    while (BLANKS.has(bytes[next] ?? 0) || bytes[next] === COLON) next++
+    if (bytes[next] === OPEN) return true
+  }
+  return false
+}
+
+const getCharCode = (character: string) => character.charCodeAt(0)
+const A = getCharCode('a')
+const S = getCharCode('s')
+const G = getCharCode('g')
+const E = getCharCode('e')
+const QUOTE = getCharCode('"')
+const COLON = getCharCode(':')
+const OPEN = getCharCode('{')
+const BLANKS: ReadonlySet<number> = new Set([...' \t\r\n'].map(getCharCode))
+
+function isAnswer(bytes: Uint8Array, usageRequest: UsageRequest): boolean {
+  let found = false
+  const parser = createSseParser((event) => {
+    found = usageRequest.isAnswer(event)
+  })
+  parser.push(decodeUtf8Lenient(bytes))
+  parser.end()
+  return found
+}

@@ -1,0 +1,101 @@
+import type { InFlight } from '../lib/in-flight.ts'
+import type { BodyTime } from '../lib/timed-body.ts'
+import type { ConnectionRecord } from '../records/store.ts'
+import type { StoredSettings } from '../records/stored-settings.ts'
+import type { GroupRouting } from './choose/group-routing.ts'
+import type { CodecContext, CodecRequest } from './codec/codec.ts'
+import type { ModelCall } from './codec/model-call.ts'
+import type { KnownKeys } from './codec/secrets.ts'
+import type { LateEstimates } from './late-estimates.ts'
+import type { RequestLog } from './request-log.ts'
+import type { HedgeBudget, RetryBudget } from './routing/budget.ts'
+import type { Group } from './routing/group.ts'
+import type { RouteTable } from './routing/route-table.ts'
+import type { TargetHealth } from './routing/target-health.ts'
+import type { TargetStats } from './routing/target-stats.ts'
+import type { AttemptStep, CallStep } from './steps.ts'
+import type { CloudCall } from './upstream/upstream-request.ts'
+
+/** Limits of a single model request: sizes in bytes, times in ms. */
+export interface PipelineLimits {
+  /** Largest body of a model request; default 20 MiB. Larger bodies get a 413. */
+  maxBodyBytes: number
+  /** Largest audio upload; default 26 MiB. */
+  maxAudioBytes: number
+  /** Largest image upload, all images together; default 64 MiB. */
+  maxImageBytes: number
+  /** From the start of a request to the last byte of its body, including management requests; default 300,000. Late bodies get a 408. */
+  bodyTimeoutMs: number
+  /** Largest non-streaming response; default 64 MiB. An attempt with a larger one fails. */
+  maxResponseBytes: number
+  /**
+   * Most text in a stream; default 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once
+   * the stream has more bytes than this.
+   */
+  maxStreamBytes: number
+  /**
+   * Most concurrent model requests in this instance; default: no limit. Excess requests get a 503 with `retry-after` before their body is
+   * read.
+   */
+  maxParallelRequests: number
+  /** From the start of an attempt to its response headers, or to a stream's first content; default 120,000. */
+  headersTimeoutMs: number
+  /** Longest pause between two chunks of a response; default 60,000. */
+  idleTimeoutMs: number
+  /** From the start of an attempt to the last byte of a non-streaming response; default 600,000. Streams have no total timeout. */
+  totalTimeoutMs: number
+  /** Most attempts per request, across all targets; default 3. */
+  maxAttempts: number
+}
+
+/** The inputs for reading the terms that a request brings itself. */
+export interface OwnTermsSource {
+  call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
+  exchange: CodecRequest['exchange']
+  context: PipelineContext
+  table: RouteTable
+  settings: StoredSettings
+  log: Pick<RequestLog, 'nameRules'>
+}
+
+/** The terms that a request brings, besides what it asks its model. */
+export interface OwnTerms {
+  /** Its headers; what it says in their place in its body is among them. */
+  exchange: CodecRequest['exchange']
+  /** The models to ask in place of what its model name leads to. */
+  list?: Group
+  /** How long its client waits at most, in ms from the beginning of the request, and the member that says so. */
+  timeout?: { ms: number; name: string }
+}
+
+/** Everything that model requests need from the rest of the gateway. */
+export interface PipelineContext extends CodecContext {
+  routes(): Promise<RouteTable>
+  /** Rejects with `STORAGE_FAILED`. */
+  settings(): Promise<StoredSettings>
+  /** The context under the rules of the settings and of a combo. */
+  underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
+  /** The terms that a request brings in its headers and its body. Rejects with what the client is to read as an error. */
+  ownTerms(source: OwnTermsSource): Promise<OwnTerms>
+  /** The connection's credential, decrypted; `undefined` when it has none. */
+  getApiKey(connection: ConnectionRecord): Promise<string | undefined>
+  /** The credentials of all connections that can be decrypted, for removal from errors and headers. */
+  knownKeys: KnownKeys
+  cloudCall: CloudCall
+  /** Another number in [0, 1) with each call; not for secrets. */
+  random(): number
+  limits: PipelineLimits
+  /** How long the body of a request may take. */
+  bodyTime: BodyTime
+  retryBudget: RetryBudget
+  hedgeBudget: HedgeBudget
+  /** How requests choose in groups; loaded with the first request that comes to one. */
+  choosing(): Promise<GroupRouting>
+  health: TargetHealth
+  targetStats: TargetStats
+  inFlight: InFlight
+  onError(error: unknown): void
+  estimates: LateEstimates
+  aroundCall: readonly CallStep[]
+  aroundAttempt: readonly AttemptStep[]
+}

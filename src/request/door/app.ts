@@ -1,0 +1,63 @@
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
+import { type Area, findArea, getPathBelow, serveArea, withoutBody } from './area.ts'
+import { aiSdkHint, pageHint } from './path-hints.ts'
+import { jsonReply } from './reply.ts'
+
+/** The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. Never rejects. */
+export type App = (exchange: Exchange) => Promise<Reply | undefined>
+
+interface AppOptions {
+  basePath: string
+  /** In the order in which a path is searched for. */
+  areas: readonly Area[]
+  /** The origins of pages that may call areas for pages. */
+  allowedOrigins: readonly string[]
+}
+
+/** Makes the app, which serves each request by the area of its path. */
+export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
+  return (exchange) => {
+    const path = getPathBelow(basePath, exchange.path)
+    const area = path === undefined ? undefined : findArea(areas, path)
+    if (path === undefined || !area) return NOT_OURS
+    const replying = serveArea(area, { exchange, path }, allowedOrigins)
+    return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
+  }
+}
+
+const NOT_OURS = Promise.resolve(undefined)
+
+/** The base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError on anything that is no path. */
+export function normalizeBasePath(basePath: string | undefined): string {
+  const trimmed = withoutTrailing(basePath ?? '', '/')
+  if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
+    throw new TypeError(`basePath must look like "/ai", got ${JSON.stringify(basePath)}`)
+  }
+  return trimmed
+}
+
+/**
+ * The reply of `fetch` for a path that is not the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
+ * right paths.
+ */
+export function elsewhereReply(
+  { method, path }: Exchange,
+  { basePath, areas }: { basePath: string; areas: readonly Area[] },
+): Reply {
+  const root = `${basePath}/v1`
+  const isRoot = getPathBelow(basePath, path) === '/'
+  if (isRoot && method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
+  const reply =
+    isRoot && (method === 'GET' || method === 'HEAD')
+      ? jsonReply(200, { name: 'signalbox', baseUrl: root, models: `${root}/models` })
+      : jsonReply(404, {
+          error: `Nothing is served at ${path}. ${hintElsewhere(getPathBelow(basePath, path) ?? path, { basePath, areas })}`,
+        })
+  return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
+}
+
+const hintElsewhere = (path: string, at: { basePath: string; areas: readonly Area[] }) =>
+  aiSdkHint(path, at.basePath) ??
+  pageHint(path, at) ??
+  `Check the base URL: model clients use ${at.basePath}/v1, and the management API is at ${at.basePath}/api.`

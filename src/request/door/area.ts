@@ -1,0 +1,82 @@
+import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
+
+/** A part of the path space that belongs to the gateway, with its own guard and its own form of errors. */
+export interface Area {
+  readonly name: string
+  /** Below the base path, with a leading slash: `/v1`. */
+  readonly path: string
+  /** Whether a path that starts with `path` belongs to it; default: `path` itself and everything below it. */
+  owns?(path: string): boolean
+  /** Who may call it: anyone, a client with its key, whoever may call `/api`, or whoever the area itself lets in. */
+  readonly guard: 'none' | 'key' | 'management' | 'own'
+  /** The methods of its routes, for preflight requests of pages. */
+  readonly methods: readonly string[]
+  /** Whether pages of the `allowedOrigins` may call it. */
+  readonly isForPages: boolean
+  /** Replies to a request for one of its paths. Never rejects. */
+  serve(request: AreaRequest): Promise<Reply>
+}
+
+/** A request for a path of an area. */
+export interface AreaRequest {
+  readonly exchange: Exchange
+  /** Below the base path. */
+  readonly path: string
+}
+
+/** The area that a path below the base path belongs to. */
+export function findArea(areas: readonly Area[], path: string): Area | undefined {
+  for (const area of areas) {
+    const { path: prefix } = area
+    if (!path.startsWith(prefix)) continue
+    if (area.owns ? area.owns(path) : path.length === prefix.length || path[prefix.length] === '/') return area
+  }
+  return undefined
+}
+
+/** The path relative to the base path; `undefined` when it is not below it. */
+export function getPathBelow(basePath: string, path: string): string | undefined {
+  if (basePath === '') return path
+  if (!path.startsWith(basePath)) return undefined
+  const rest = path.slice(basePath.length)
+  return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
+}
+
+/** How long a browser may keep the answer to a preflight request, in s; Chromium keeps none for longer. */
+const MAX_AGE = 7_200
+
+/**
+ * Serves a request to an area, for pages of the allowed origins, too: such a page may send requests and read their replies, errors included.
+ * The preflight's header names are echoed, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Browser credentials
+ * aren't allowed; only the client key counts.
+ */
+export function serveArea(area: Area, request: AreaRequest, allowedOrigins: readonly string[]): Promise<Reply> {
+  const origin = area.isForPages ? request.exchange.header('origin') : undefined
+  const isAllowed = origin !== undefined && allowedOrigins.includes(origin)
+  return isAllowed ? serveForPage(area, request, origin) : area.serve(request)
+}
+
+async function serveForPage(area: Area, request: AreaRequest, origin: string): Promise<Reply> {
+  const { exchange } = request
+  const readable = { 'access-control-allow-origin': origin, vary: 'Origin' }
+  if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) {
+    const reply = await area.serve(request)
+    return { ...reply, headers: { ...reply.headers, ...readable, 'access-control-expose-headers': '*' } }
+  }
+  const asked = exchange.header('access-control-request-headers')
+  return {
+    status: 204,
+    headers: {
+      ...readable,
+      'access-control-allow-methods': area.methods.join(', '),
+      ...(asked !== undefined && { 'access-control-allow-headers': asked }),
+      'access-control-max-age': `${MAX_AGE}`,
+    },
+  }
+}
+
+/** The reply to a `HEAD` request. */
+export function withoutBody({ status, headers, body }: Reply): Reply {
+  if (isByteStream(body)) body.cancel()
+  return { status, headers }
+}

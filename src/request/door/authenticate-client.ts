@@ -1,0 +1,80 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Acting, Exchange } from '../../lib/exchange.ts'
+import { bearerToken } from '../../lib/http-headers.ts'
+import { settledValue } from '../../lib/promises.ts'
+import { getKeyRejection } from '../../records/key-format.ts'
+import type { KeyLookup } from '../../records/key-lookup.ts'
+import type { SettingsStore } from '../../records/stored-settings.ts'
+import type { Clock } from '../../types.ts'
+import { ANONYMOUS, type Caller, getKeyCaller } from '../caller.ts'
+import type { Client } from '../request-client.ts'
+
+/** By what client keys are checked. */
+export interface KeyStore {
+  clock: Pick<Clock, 'now'>
+  settings: Pick<SettingsStore, 'read'>
+  /** `read` for requests that act as a key. */
+  keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
+}
+
+/**
+ * The caller of a request by its client key; without a key when it has none that is known and none is required (src/rules.md, Client keys).
+ * `client` gets the caller of a known key, one that is refused too, and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED`, also when its group is
+ * paused, and with `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with
+ * `STORAGE_FAILED` when the storage cannot be read.
+ */
+export async function authenticateClient(
+  exchange: Exchange,
+  store: KeyStore,
+  client: Client | undefined,
+): Promise<Caller> {
+  const credentials = presentedCredentials(exchange)
+  const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : lookUp(credentials, store)
+  const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
+  const caller = key ? getKeyCaller(key) : ANONYMOUS
+  if (client) client.caller = caller
+  const refusal = key ? getKeyRejection(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
+  if (refusal) throw refusal
+  return caller
+}
+
+/** The first of the credentials that is a key of a client. */
+async function lookUp(credentials: readonly string[], { settings, keyLookup }: KeyStore) {
+  const reading = settings.read()
+  const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
+  for (const credential of credentials) {
+    const finding = keyLookup.find(credential)
+    const key = settledValue(finding) ?? (await finding)
+    if (key) return { key, isRequired }
+  }
+  return { key: undefined, isRequired }
+}
+
+/** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
+async function actingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
+  const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
+  return { key, isRequired: keyDigest !== undefined }
+}
+
+/** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
+function presentedCredentials(exchange: Exchange): string[] {
+  const bearer = bearerToken(exchange.header('authorization'))
+  const credentials = bearer === undefined ? [] : [bearer]
+  for (const name of KEY_HEADERS) {
+    const value = exchange.header(name)?.trim()
+    if (value && !credentials.includes(value)) credentials.push(value)
+  }
+  return credentials
+}
+
+const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
+
+/** The error of a request without a known client key where one is required: `KEY_MISSING` when it has no credential, otherwise `KEY_UNKNOWN`. */
+function unknownKey(credentials: readonly string[]): GatewayError {
+  const headers = { 'www-authenticate': 'Bearer' }
+  if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
+  const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
+  return gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
+}
+
+const FOREIGN = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`

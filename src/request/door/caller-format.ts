@@ -1,0 +1,45 @@
+import type { Exchange } from '../../lib/exchange.ts'
+import type { Format } from '../../protocols/formats/format.ts'
+import { formats, getFormat } from '../../protocols/formats/formats.ts'
+import { endpoints } from '../../protocols/kinds/kinds.ts'
+import { listMembers } from '../../types/unions.ts'
+import type { ClientFormat } from '../../types.ts'
+
+/**
+ * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: that of the endpoint, or by the path, or by the headers
+ * where all vendors share a path; OpenAI's where none of them decides (src/rules.md, Model lists of OpenAI clients).
+ */
+export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
+  const endpoint = endpoints.find((known) => known.path === path)
+  if (endpoint) return getFormat(endpoint.format)
+  const owner = candidates.find(({ clientDetection }) => clientDetection.paths?.test(path))
+  if (owner) return owner
+  const isShared = isModelList(path) || path.startsWith('/v1/models/')
+  const sender =
+    isShared &&
+    candidates.find(({ clientDetection }) =>
+      clientDetection.headers.some((name) => exchange.header(name) !== undefined),
+    )
+  return sender || getFormat('openai-chat')
+}
+
+/** The formats of all clients that may call a path, the default first. */
+export function listCallerFormats(path: string): ClientFormat[] {
+  const signs = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
+  return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
+}
+
+/** Is this the path of the model listing, which any page of a browser may read? */
+export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
+
+/**
+ * The formats in the order in which a request is searched for their signs. Google's comes first: its methods may follow a model's name that
+ * looks like the path of another format, and its key may come among the headers of another.
+ */
+const candidates = listMembers<ClientFormat>({
+  gemini: true,
+  'ai-sdk': true,
+  'anthropic-messages': true,
+  'openai-responses': true,
+  'openai-chat': true,
+}).map(getFormat)

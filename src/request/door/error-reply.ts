@@ -1,0 +1,63 @@
+import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../../errors.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { endpoints } from '../../protocols/kinds/kinds.ts'
+import { callerFormat, isModelList } from './caller-format.ts'
+import { jsonReply } from './reply.ts'
+
+/**
+ * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429 and 5xx on their own, except
+ * when the gateway shuts down, has too many requests, or holds a key to a limit: then another instance may answer, or this one later.
+ */
+export async function modelsErrorReply(
+  thrown: unknown,
+  request: { path: string; exchange: Exchange },
+  onError: (error: unknown) => void,
+): Promise<Reply> {
+  const { path, exchange } = request
+  const error = toGatewayError(thrown)
+  const { status, code, message, data } = forClient(error, onError)
+  const param = typeof data.param === 'string' ? data.param : undefined
+  const { errors: format } = callerFormat(path, exchange)
+  const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
+  const model = named && exchange.header(named.model)
+  const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
+  const retryAfter = error.headers['retry-after']
+  return jsonReply(status, format.body({ status, code, message, param, model, retryAfter }), {
+    ...cors,
+    ...(!INVITES_RETRY.has(code) && NO_RETRY),
+    ...error.headers,
+  })
+}
+
+const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY', 'RATE_LIMIT_EXCEEDED'])
+
+/** SDKs do not retry a reply with this header. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/**
+ * The error for the client. An internal error is passed to `onError`, and the client gets "Internal server error" in its place; a provider's
+ * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both, and so does that of a storage
+ * that cannot be reached.
+ */
+function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
+  const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
+  const bare = isBare ? gatewayError(error.code) : error
+  if (error.code === 'STORAGE_UNAVAILABLE') onError(error)
+  if (bare.status !== 500) return error
+  onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
+  return bare
+}
+
+/**
+ * The reply to an error under `/api`: `{ error: string }`. An internal error is passed to `onError`, and the client gets "Internal server
+ * error" in its place.
+ */
+export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
+  const error = toGatewayError(thrown)
+  const isInternal = error.code === 'INTERNAL'
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
+  if (error.status === 500 || error.code === 'STORAGE_UNAVAILABLE')
+    onError(isInternal && error.cause !== undefined ? error.cause : error)
+  const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
+  return jsonReply(error.status, { error: message }, error.headers)
+}

@@ -1,0 +1,270 @@
+import { gatewayError, isGatewayError } from '../../errors.ts'
+import { checkSize, encodeUtf8, readAll } from '../../lib/bytes.ts'
+import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
+import { createFetchBody } from '../../lib/fetch-call.ts'
+import { isObject } from '../../lib/json.ts'
+import { scopeOfClient } from '../../lib/scope.ts'
+import type { App } from './app.ts'
+import { managementErrorReply } from './error-reply.ts'
+
+/** The handlers of Fetch requests. A failure becomes a response. */
+interface FetchHandlers {
+  /**
+   * Also responds to paths that are not the gateway's. Called as a client calls `fetch`, with a URL, it rejects with the reason of the
+   * client's signal when that was aborted before the response; otherwise it never rejects.
+   */
+  gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /** Resolves to `undefined` for paths that are not the gateway's. */
+  handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
+  /** Is the request or URL the gateway's? */
+  matches(request: Request | URL | string): boolean
+}
+
+/** The options of the handlers. */
+interface FetchHandlersOptions extends BodyOptions {
+  /** Does `app` serve this path? */
+  isOwnPath(path: string): boolean
+  /** The reply to any other path. */
+  elsewhere(exchange: Exchange): Reply
+  /** Awaited before a request begins, on platforms where it is faster to begin many requests together. */
+  begin: (() => Promise<void>) | undefined
+  /** Awaited before the end of a response after which the connection is closed. */
+  linger: (() => Promise<void>) | undefined
+  onError(error: unknown): void
+}
+
+interface BodyOptions {
+  /**
+   * Does the platform go on reading a request body that was cancelled, or not read, for as long as it arrives? Then the body of a refused
+   * request is held.
+   */
+  holdsRefused: boolean
+}
+
+/** Makes the Fetch handlers of `app`. */
+export function createFetchHandlers(
+  app: App,
+  { isOwnPath, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
+): FetchHandlers {
+  async function answer(
+    request: Request,
+    platform: readonly unknown[],
+    { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
+  ): Promise<Response | undefined> {
+    try {
+      const exchange = new FetchExchange(request, { context: platform.find(isContext), holdsRefused })
+      if (begin) await begin()
+      const reply = (await app(exchange)) ?? otherwise(exchange)
+      return reply && toResponse(reply, linger, caller)
+    } catch (error) {
+      return toResponse(managementErrorReply(error, onError)) // the path of the request is not known
+    }
+  }
+
+  return {
+    async gateway(given, ...platform) {
+      const request = toRequest(given, platform[0])
+      const caller = request === given ? undefined : request.signal // a client in this process, and no server
+      caller?.throwIfAborted()
+      const response = await answer(request, platform, { otherwise: elsewhere, caller })
+      if (caller?.aborted) {
+        await response?.body?.cancel().catch(() => {})
+        throw caller.reason
+      }
+      return response ?? new Response(null, { status: 404 })
+    },
+    handle: (request, ...platform) => answer(request, platform, { otherwise: () => undefined }),
+    matches(request) {
+      const url = typeof request === 'object' && 'url' in request ? request.url : request
+      return URL.canParse(url, BASE) && isOwnPath(new URL(url, BASE).pathname)
+    },
+  }
+}
+
+/** The base of URLs that are only a path. */
+const BASE = 'http://gateway'
+
+/** What a platform or a mount passes beside the request: the execution context of Workers, and facts about the runtime. */
+interface FetchContext {
+  waitUntil?(work: Promise<unknown>): void
+  upstream?: UpstreamFetch
+}
+
+/** Is this the execution context? Workers pass it as the third argument, other runtimes do not. */
+const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
+
+/** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
+const toRequest = (input: Request | URL | string, init: unknown): Request =>
+  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` checks `init`
+
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is then unknown. */
+class FetchExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  declare readonly waitUntil?: (work: Promise<unknown>) => void
+  declare readonly upstream?: UpstreamFetch
+  readonly #request: Request
+  readonly #href: string
+  readonly #holdsRefused: boolean
+
+  constructor(request: Request, { context, holdsRefused }: BodyOptions & { context: FetchContext | undefined }) {
+    const { href, pathname, search } = parseUrl(request)
+    this.method = request.method
+    this.path = pathname
+    this.query = search
+    this.#request = request
+    this.#href = href
+    this.#holdsRefused = holdsRefused
+    if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
+    if (context?.upstream) this.upstream = context.upstream
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void {
+    const { headers } = this.#request
+    for (const name of names) {
+      const value = headers.get(name)
+      if (value !== null) into[name] = value
+    }
+  }
+
+  body(maxBytes: number): Promise<Uint8Array> {
+    return readBody(this.#request, maxBytes, this.#holdsRefused)
+  }
+
+  onAbort(listener: () => void): () => void {
+    return onAbort(this.#request, listener)
+  }
+
+  get scheme(): string {
+    return this.#href.startsWith('https:') ? 'https' : 'http'
+  }
+
+  toRequest(): Request {
+    const { method, headers, signal } = this.#request
+    return new Request(this.#href, { method, headers, signal })
+  }
+}
+
+/**
+ * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is collected, Node's signal no longer reports
+ * that the client has disconnected.
+ */
+function onAbort(request: Request, listener: () => void): () => void {
+  if (request.signal.aborted) {
+    listener()
+    return () => {}
+  }
+  request.signal.addEventListener('abort', listener, { once: true })
+  return () => request.signal.removeEventListener('abort', listener) // the host's signal may outlive the request
+}
+
+/** The body of a Fetch request; see `Exchange.body`. */
+function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length')) > maxBytes) {
+    if (holdsRefused && !request.bodyUsed) request.body?.getReader()
+    return Promise.reject(tooLarge(maxBytes))
+  }
+  if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
+  const body = createFetchBody(request)
+  const broken = (cause: unknown) => notRead(request, cause)
+  if (request.signal.aborted) {
+    body.cancel(request.signal.reason)
+    return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
+  }
+  const whole = body.whole()
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // a whole read cannot be cancelled
+  return readUnlessClientLeaves(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(
+    broken,
+  )
+}
+
+/** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
+function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
+  const { scope, close } = scopeOfClient({ onAbort: (listener) => onAbort(request, listener) })
+  scope.add(() => body.cancel(request.signal.reason))
+  return scope.race(reading).finally(close)
+}
+
+function notRead({ signal }: Request, cause: unknown): never {
+  if (isGatewayError(cause)) throw cause
+  if (signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
+  throw gatewayError('INVALID_REQUEST', { message: 'The request body could not be read completely.', cause })
+}
+
+/** The body, whose `cancel` does nothing: on such platforms nothing more of it is read. */
+const held = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
+
+/**
+ * The error for a body that is too large. Where the platform obeys the header, the connection is closed after the response, since the rest of
+ * the body would follow.
+ */
+const tooLarge = (maxBytes: number) =>
+  gatewayError('PAYLOAD_TOO_LARGE', {
+    message: `The request body is larger than ${maxBytes} bytes.`,
+    headers: { connection: 'close' },
+  })
+
+const USED =
+  'The request body was read before it reached the gateway. Mount the gateway before any body parser, or pass it a clone made beforehand.'
+
+const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/** The URL of a request. Throws on a malformed `Host`: Deno puts a `Host` with a path into the URL unchanged, and Bun leaves the host out. */
+function parseUrl({ url, headers }: Request): URL {
+  const host = headers.get('host')
+  try {
+    if (host === null || HOST.test(host)) return new URL(url.startsWith('/') ? `http://localhost${url}` : url)
+  } catch {}
+  throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a valid host name.' })
+}
+
+/**
+ * A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. `caller`: the signal of a
+ * client in this process.
+ */
+function toResponse({ status, headers, body }: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
+  const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
+  const content = isHeldOpen ? followedBy(linger, body) : body
+  if (isByteStream(content)) return new Response(toReadableStream(content, caller), { status, headers })
+  return new Response((content ?? null) as BodyInit | null, { status, headers }) // the type excludes shared memory, which the bytes never are
+}
+
+/** A stream that sends the text at once, and ends when `linger` resolves. */
+function followedBy(linger: () => Promise<void>, text: string): ByteStream {
+  let isSent = false
+  return {
+    async next() {
+      if (isSent) {
+        await linger()
+        return undefined
+      }
+      isSent = true
+      return encodeUtf8(text)
+    },
+    cancel() {},
+  }
+}
+
+/** Pulls one chunk at a time: nothing is read ahead of the client. Fails with the reason of `caller` when it is aborted. */
+function toReadableStream(stream: ByteStream, caller: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      start(controller) {
+        caller?.addEventListener('abort', () => controller.error(caller.reason), { once: true })
+      },
+      async pull(controller) {
+        const chunk = await stream.next()
+        if (caller?.aborted) return // it has failed
+        if (chunk) controller.enqueue(chunk)
+        else controller.close()
+      },
+      cancel: (reason) => stream.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,72 @@
+import { gatewayError } from '../../errors.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { VERSION } from '../../lib/version.ts'
+import type { SettingsStore } from '../../records/stored-settings.ts'
+import type { Clock } from '../../types.ts'
+import { emptyReply, jsonReply } from './reply.ts'
+
+/** Responds to a request for `/health`. Never rejects. */
+export type HealthResponder = (exchange: Exchange) => Promise<Reply>
+
+/** What the check depends on. */
+interface HealthCheckDependencies {
+  settings: Pick<SettingsStore, 'reread'>
+  clock: Clock
+  isClosed(): boolean
+  onError(error: unknown): void
+}
+
+/** The storage is read at most once in this time, however many requests come: `/health` needs no credential. */
+const MAX_AGE_MS = 1_000
+
+/** A storage that takes longer counts as unreadable, so that the response comes before a load balancer stops waiting. */
+const READ_TIMEOUT_MS = 2_000
+
+/**
+ * Makes the handler of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider
+ * and carries no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
+ */
+export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): HealthResponder {
+  let last: { at: number; isReadable: Promise<boolean> } | undefined
+  let wasReadable = true
+
+  async function readStorage(): Promise<boolean> {
+    let failure: unknown = gatewayError('STORAGE_FAILED', {
+      message: `The storage did not respond within ${READ_TIMEOUT_MS} ms.`,
+    })
+    const reading = settings.reread().then(
+      () => {
+        failure = undefined
+      },
+      (error: unknown) => {
+        failure = error
+      },
+    )
+    await settlesWithin(reading, READ_TIMEOUT_MS, clock)
+    const isReadable = failure === undefined
+    if (wasReadable && !isReadable) onError(failure)
+    wasReadable = isReadable
+    return isReadable
+  }
+
+  function isReadable(): Promise<boolean> {
+    const now = clock.now()
+    if (!last || Math.abs(now - last.at) >= MAX_AGE_MS) last = { at: now, isReadable: readStorage() }
+    return last.isReadable
+  }
+
+  return async ({ method }) => {
+    if (method === 'OPTIONS') return emptyReply(204, ALLOW)
+    if (method !== 'GET' && method !== 'HEAD')
+      return jsonReply(405, { error: `${method} is not allowed here. Allowed: GET, HEAD.` }, ALLOW)
+    if (isClosed()) return answer('closing')
+    const status = (await isReadable()) ? 'ok' : 'store unreadable'
+    return answer(isClosed() ? 'closing' : status)
+  }
+}
+
+const ALLOW = { allow: 'GET, HEAD, OPTIONS' }
+
+const answer = (status: 'ok' | 'closing' | 'store unreadable') =>
+  jsonReply(status === 'ok' ? 200 : 503, { status, version: VERSION })

@@ -1,0 +1,92 @@
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import { ANONYMOUS, type Caller } from '../caller.ts'
+import type { Client } from '../request-client.ts'
+import type { RequestLog, ServedRoute } from '../request-log.ts'
+import { RouteRequest, type RouteRequestParts } from '../route-request.ts'
+import { type RequestStep, withSteps } from '../steps.ts'
+import { type Area, type AreaRequest, withoutBody } from './area.ts'
+import { withCost } from './cost-header.ts'
+import { withErrorMembers } from './error-members.ts'
+import { modelsErrorReply } from './error-reply.ts'
+import { withModelsFolder } from './model-routes.ts'
+import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
+
+/** What areas with client keys depend on. */
+export interface KeyAreaOptions {
+  /** Finds who a request runs as, and tells its client. Rejects with the error that the client gets. */
+  authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
+  /** Begins the log of a request to a route that is recorded; absent where another gateway keeps it. */
+  openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
+  /** Around each request to a route that is recorded, after its caller is known and before its body is read. */
+  aroundRequest?: readonly RequestStep[]
+  /** Called once the caller of any request is known, and before its route. A reply ends the request. */
+  afterCaller?(exchange: Exchange, caller: Caller): Promise<Reply | undefined>
+  /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
+  admit(): void
+  /** Called for each authorized request, after the settings have been read. Resumes the gateway's background work. Never rejects. */
+  resume?(exchange: Exchange): Promise<void>
+  onError(error: unknown): void
+}
+
+/** The header of the id that a request has in records. */
+const REQUEST_ID_HEADER = 'x-signalbox-request-id'
+
+/**
+ * Makes the function that serves the requests of areas with client keys. A request is authorized before its route is run, so that no path can be
+ * forgotten (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
+ * format.
+ */
+export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
+  const { authenticate, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
+  const router = createRouter(routes)
+  const passSteps = withSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
+    found.run({ exchange, caller, log }),
+  )
+
+  return async (request: AreaRequest): Promise<Reply> => {
+    const { exchange } = request
+    const path = withModelsFolder(request.path)
+    let log: RequestLog | undefined
+    let caller = ANONYMOUS
+    let route: Endpoint | ServedRoute | undefined
+    try {
+      const found = router.exact(exchange, path) ?? (await router.search(exchange, path))
+      route = found.served?.route
+      log = route && openLog?.(exchange, route)
+      admit()
+      if (exchange.method !== 'OPTIONS') {
+        caller = await authenticate(exchange, log?.client)
+        admit()
+        void resume?.(exchange)
+        const early = await afterCaller?.(exchange, caller)
+        if (early) return early
+      }
+      if (!log || !route) return withErrorMembers(await found.run({ exchange, caller, log }), route)
+      const reply = withCost(await passSteps(new RecordedRequest({ exchange, caller, log, route }, found)), log)
+      return withRequestId(withErrorMembers(log.reply(unlessHead(exchange, reply)), route), log)
+    } catch (error) {
+      log?.end(log.endOfError(error))
+      const reply = await modelsErrorReply(error, request, onError)
+      return withRequestId(withErrorMembers(reply, route), log)
+    }
+  }
+}
+
+/** A request on its way through the steps around it. */
+class RecordedRequest extends RouteRequest {
+  readonly found: FoundRoute
+
+  constructor(parts: RouteRequestParts, found: FoundRoute) {
+    super(parts)
+    this.found = found
+  }
+}
+
+/** The reply to a `HEAD` request has no body to wait for. */
+const unlessHead = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
+
+function withRequestId(reply: Reply, log: RequestLog | undefined): Reply {
+  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // the headers of a reply are its own
+  return reply
+}

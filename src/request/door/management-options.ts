@@ -1,0 +1,63 @@
+import { isObject } from '../../lib/json.ts'
+import { refuseUnknownOptions } from '../../lib/spelling.ts'
+
+/** Who may call `/api` over HTTP: exactly one of these. Without the option, no one may. */
+export type ManagementOptions =
+  /**
+   * Requests with this token, at least 32 characters, as `Authorization: Bearer`. A request with `readToken` may only read: `GET` only, without
+   * key values and stored records.
+   */
+  | { token: string; readToken?: string }
+  /**
+   * Requests for which the function returns exactly `true`. A string rejects the request with that reason; an error rejects it, too. The
+   * request has no body.
+   */
+  | { authorize(request: Request): boolean | string | Promise<boolean | string> }
+  /** All requests. Browsers must use localhost, an IP address, or one of `allowedHosts` as the host. */
+  | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
+
+/** The choices, for messages. */
+export const MODES = '{ token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }'
+
+const MIN_TOKEN_LENGTH = 32
+
+/** Throws a TypeError unless the options have exactly one of the ways, and a safe one. */
+export function checkManagement(options: ManagementOptions | undefined): void {
+  if (options === undefined) return
+  const isGiven = (mode: string) => isObject(options) && mode in options
+  if (['token', 'authorize', 'dangerouslyAllowUnauthenticated'].filter(isGiven).length !== 1)
+    throw new TypeError(`management must have exactly one of ${MODES}.`)
+  if ('authorize' in options) checkAuthorize(options)
+  else if ('token' in options) checkToken(options)
+  else checkOpen(options)
+}
+
+/** Other members of the object are not checked: a host may pass an object of its own. */
+function checkAuthorize({ authorize }: { authorize: unknown }): void {
+  if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
+}
+
+function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedHosts?: unknown }): void {
+  refuseUnknownOptions(options, ['dangerouslyAllowUnauthenticated', 'allowedHosts'], 'management.')
+  const { dangerouslyAllowUnauthenticated, allowedHosts = [] } = options
+  if (dangerouslyAllowUnauthenticated !== true)
+    throw new TypeError('management.dangerouslyAllowUnauthenticated must be true or omitted.')
+  const isList = Array.isArray(allowedHosts) && allowedHosts.every((item) => typeof item === 'string')
+  if (!isList) throw new TypeError('management.allowedHosts must be an array of host names.')
+}
+
+function checkToken(options: { token: unknown; readToken?: unknown }): void {
+  refuseUnknownOptions(options, ['token', 'readToken'], 'management.')
+  const { token, readToken } = options
+  checkSecret('token', token)
+  if (readToken === undefined) return
+  checkSecret('readToken', readToken)
+  if (readToken === token) throw new TypeError('management.readToken must differ from management.token.')
+}
+
+function checkSecret(name: string, token: unknown): void {
+  if (typeof token === 'string' && token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token)) return
+  throw new TypeError(
+    `management.${name} must be at least ${MIN_TOKEN_LENGTH} ASCII characters without whitespace, such as 32 random bytes in hex.`,
+  )
+}

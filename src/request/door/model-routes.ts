@@ -1,0 +1,66 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { endpoints } from '../../protocols/kinds/kinds.ts'
+import { ModelLog } from '../model-log.ts'
+import type { ServedRequest } from '../steps.ts'
+import type { HttpRoute } from './router.ts'
+
+/** Serves a request to a model endpoint. */
+type Serve = (request: ServedRequest) => Promise<Reply>
+
+const MODEL = '{model}'
+
+/** The endpoints for model requests as routes. */
+export function modelRoutes(serve: Serve): HttpRoute[] {
+  const named = endpoints.filter(({ path }) => path.includes(MODEL))
+  const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
+  const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
+  return [
+    ...plain.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
+    ...Array.from(folders, (folder) =>
+      createRoute(
+        `${folder}:id+`,
+        ({ id: call = '' }) => {
+          const endpoint = named.find(({ path }) => path.startsWith(folder) && call.endsWith(behindModel(path)))
+          return (
+            endpoint && { route: endpoint, pathModel: call.slice(0, call.length - behindModel(endpoint.path).length) }
+          )
+        },
+        serve,
+      ),
+    ),
+  ]
+}
+
+/** What stands behind the model's name in the path of an endpoint. */
+const behindModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
+
+const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({
+  method: 'POST',
+  path,
+  serves,
+  run({ exchange, params, served, caller, log }) {
+    if (served && log instanceof ModelLog)
+      return serve({ exchange, caller, log, route: log.route, pathModel: served.pathModel })
+    return Promise.reject(withoutEndpoint(path, params.id ?? ''))
+  },
+})
+
+function withoutEndpoint(path: string, call: string): GatewayError {
+  if (/:[A-Za-z]+$/.test(call))
+    return gatewayError('NOT_FOUND', { message: `POST ${path.replace(':id+', call)} does not exist here.` })
+  return gatewayError('METHOD_NOT_ALLOWED', {
+    message: 'POST is not allowed here. Allowed: GET, HEAD.',
+    headers: { allow: 'GET, HEAD' },
+  })
+}
+
+/**
+ * The path with `models/` before the model's name. Google's clients send it; those of the AI SDK leave it out when the name contains a
+ * slash, as in `tunedModels/…`.
+ */
+export const withModelsFolder = (path: string): string =>
+  path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path
+
+const BARE_NAME =
+  /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents))$/

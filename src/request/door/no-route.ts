@@ -1,0 +1,70 @@
+import { gatewayError } from '../../errors.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { aiSdkHint, pageHint } from './path-hints.ts'
+import type { HttpMethod } from './router.ts'
+
+/** What is served. */
+interface ServedPaths {
+  /** The methods of the requested path; `undefined` if no route has this path. */
+  methods: ReadonlySet<HttpMethod> | undefined
+  /** All paths without parameters. */
+  paths: Iterable<string>
+}
+
+/**
+ * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND`,
+ * `METHOD_NOT_ALLOWED` and `WEBSOCKETS_NOT_SERVED`.
+ */
+export function replyWithoutRoute(path: string, exchange: Exchange, { methods, paths }: ServedPaths): Reply {
+  const { method } = exchange
+  refuseWebSocket(path, exchange)
+  if (!methods) {
+    const hint = hintFor(path, paths)
+    throw gatewayError('NOT_FOUND', { message: `${method} ${path} does not exist here.${hint ? ` ${hint}` : ''}` })
+  }
+  const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
+  // Some clients probe an endpoint by HEAD before they send a POST.
+  if (PROBES.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
+  throw gatewayError('METHOD_NOT_ALLOWED', {
+    message: `${method} is not allowed here. Allowed: ${allow}.`,
+    headers: { allow },
+  })
+}
+
+/** Refuses a WebSocket where OpenAI serves one. Codex tries a WebSocket first, and changes to HTTP at once only after a 426. */
+function refuseWebSocket(path: string, exchange: Exchange) {
+  const advice = SOCKETS.get(path)
+  if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
+  throw gatewayError('WEBSOCKETS_NOT_SERVED', {
+    message: `WebSockets are not supported here. ${advice}`,
+    headers: { connection: 'upgrade', upgrade: 'HTTP/1.1' }, // RFC 9110, 15.5.22
+  })
+}
+
+const SOCKETS: ReadonlyMap<string, string> = new Map([
+  ['/v1/responses', 'Send the request over HTTP: POST /v1/responses.'],
+  ['/v1/realtime', 'Realtime sessions are not supported. Send requests over HTTP, such as POST /v1/responses.'],
+])
+
+const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
+
+/** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
+function hintFor(path: string, served: Iterable<string>): string | undefined {
+  const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
+  if (wanted === '/v1')
+    return 'This is the base URL for OpenAI clients, which append the rest. GET /v1/models lists the models.'
+  const [, doubled] = /^(\/v1(?:beta)?)\/v1(?:beta)?\//.exec(wanted) ?? []
+  if (doubled) return `Remove ${doubled} from this client's base URL.`
+  if (/\/images\/variations$/.test(wanted))
+    return 'OpenAI retired image variations. Send the image with a prompt to POST /v1/images/edits.'
+  const elsewhere = aiSdkHint(wanted) ?? pageHint(wanted)
+  if (elsewhere) return elsewhere
+  const paths = [...served]
+  const [meant] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(byLength)
+  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below a served one is not a misspelling of it
+  return didYouMean(meant ? [meant] : nearest(wanted, others, 1))
+}
+
+/** Sorts longer paths first. */
+const byLength = (one: string, other: string) => other.length - one.length

@@ -1,0 +1,33 @@
+import type { Area } from './area.ts'
+
+/** Names the base URL for a path of the AI SDK's gateway that lacks it, as a sentence; `undefined` for other paths. */
+export const aiSdkHint = (path: string, basePath = ''): string | undefined =>
+  AI_SDK_PATH.test(path)
+    ? `Set the base URL of the AI SDK to ${basePath}/v4/ai (AI SDK 6: ${basePath}/v3/ai).`
+    : undefined
+
+const AI_SDK_PATH = /\/(?:language|embedding|image|reranking|speech|transcription)-model\/?$/
+
+/** Says where the dashboard or the metrics are, for a path where people look for them; `undefined` for other paths. */
+export function pageHint(
+  path: string,
+  { basePath = '', areas }: { basePath?: string; areas?: readonly Area[] } = {},
+): string | undefined {
+  const name = /^(?:\/(?:v1|v1beta|api))?\/(dashboard|admin|ui|metrics)(?:\/|$)/.exec(path)?.[1]
+  if (name === undefined) return undefined
+  const area = areas?.find((one) => one.name === (name === 'metrics' ? 'metrics' : 'dashboard'))
+  const [what, at, how] = name === 'metrics' ? METRICS : DASHBOARD
+  if (area) return `${what} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
+  return areas ? how : `${what} at ${at} if enabled. ${how}`
+}
+
+const DASHBOARD = [
+  'The dashboard is',
+  '/admin/',
+  'To serve the dashboard, start signalbox with --dashboard or set the "dashboard" option of createGateway.',
+] as const
+const METRICS = [
+  'Metrics are',
+  '/metrics',
+  'To serve metrics, start signalbox with --metrics or pass prometheus() to createGateway in "observe".',
+] as const

@@ -1,0 +1,20 @@
+import type { Reply } from '../../lib/exchange.ts'
+
+/** The headers of a reply that is neither cached nor sniffed. */
+export const UNCACHED = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+/** A JSON reply, which is neither cached nor sniffed. */
+export function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...UNCACHED,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  }
+}
+
+/** A reply without a body. */
+export const emptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })

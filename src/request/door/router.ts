@@ -1,0 +1,131 @@
+import { type IRequest, Router } from 'itty-router'
+import { gatewayError } from '../../errors.ts'
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import type { Caller } from '../caller.ts'
+import type { RequestLog, ServedRoute } from '../request-log.ts'
+
+/** The methods that routes are served by; `HEAD` is answered as `GET` without its body, and where there is no `GET` as `OPTIONS`. */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+
+/** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
+export interface HttpRoute {
+  method: HttpMethod
+  path: string
+  /** What the route leads to, by the parameters of the path, if its requests are recorded. */
+  serves?(params: Params): ServedByRoute | undefined
+  run(request: RoutedRequest): Promise<Reply>
+}
+
+/** The parameters of a path, percent-decoded. */
+type Params = Readonly<Record<string, string>>
+
+/** An endpoint for model requests, with the model's name where the path has it, or another route whose requests are recorded. */
+export interface ServedByRoute {
+  route: Endpoint | ServedRoute
+  pathModel?: string
+}
+
+/** What a route gets. */
+export interface RoutedRequest {
+  exchange: Exchange
+  params: Params
+  served?: ServedByRoute | undefined
+  caller: Caller
+  /** Of a request that is recorded. */
+  log?: RequestLog | undefined
+}
+
+/** What answers a request to a path; nothing has been done yet, not even an error is made. */
+export interface FoundRoute {
+  served?: ServedByRoute | undefined
+  /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED` or `INVALID_REQUEST` where no route fits. */
+  run(request: Omit<RoutedRequest, 'params' | 'served'>): Promise<Reply>
+}
+
+/** A route table. The first route that fits wins; paths without parameters come before all others. */
+export interface HttpRouter {
+  /** The route of a path without parameters, if it has one. */
+  exact(exchange: Exchange, path: string): FoundRoute | undefined
+  /** The route of any path below the base path, by the patterns. */
+  search(exchange: Exchange, path: string): Promise<FoundRoute>
+}
+
+/** Makes the router of a route table. */
+export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
+  const exact = new Map<string, Map<string, FoundRoute>>()
+  for (const route of routes) {
+    const { method, path } = route
+    if (path.includes(':')) continue
+    exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, foundRoute(route, NO_PARAMS)))
+  }
+  let patterns: ReturnType<typeof createRouters> | undefined // compiled with the first path that is not found without them
+
+  return {
+    exact: (exchange, path) => exact.get(path)?.get(getMethod(exchange)),
+    async search(exchange, path) {
+      patterns ??= createRouters(routes)
+      const { router, allowed } = patterns
+      const method = getMethod(exchange)
+      const url = `http://gateway${path}`
+      const found: FoundRoute | undefined = await router.fetch({ method, url })
+      if (found) return found
+      const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
+      return {
+        async run() {
+          const { replyWithoutRoute } = await import('./no-route.ts')
+          return replyWithoutRoute(path, exchange, { methods, paths: exact.keys() })
+        },
+      }
+    },
+  }
+}
+
+const NO_PARAMS: Params = {}
+
+const getMethod = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
+
+function foundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
+  const served = serves?.(params)
+  return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
+}
+
+/** The routes by their patterns, and the methods that each pattern has. */
+function createRouters(routes: readonly HttpRoute[]) {
+  const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
+  const methodsByPath = new Map<string, Set<HttpMethod>>()
+  for (const route of routes) {
+    const { method, path } = route
+    router[lowerCase[method]](path, async ({ params }) => {
+      const decoded = decodedParams(params)
+      return decoded ? foundRoute(route, decoded) : BADLY_ENCODED
+    })
+    methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
+  }
+  const allowed = Router<IRequest, [], Set<HttpMethod>>()
+  for (const [path, methods] of methodsByPath) allowed.all(path, () => methods)
+  return { router, allowed }
+}
+
+const lowerCase = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+  OPTIONS: 'options',
+} as const
+
+function decodedParams(params: Record<string, string>): Params | undefined {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
+  } catch {
+    return undefined
+  }
+}
+
+const BADLY_ENCODED: FoundRoute = {
+  async run() {
+    throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
+  },
+}

@@ -1,0 +1,172 @@
+import { encodeUtf8 } from '../lib/bytes.ts'
+import { isByteStream, type Reply } from '../lib/exchange.ts'
+import { createFetchBody } from '../lib/fetch-call.ts'
+import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { type JsonObject, jsonText, parseJsonObject, scalarText } from '../lib/json.ts'
+import type { FormPart } from '../lib/multipart.ts'
+import { type BodyTime, timedBody } from '../lib/timed-body.ts'
+import type { ClientFormat, Kind } from '../types.ts'
+import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { RequestLog } from './request-log.ts'
+import { RouteRequest } from './route-request.ts'
+import type { CallChange, CallStep, ServedRequest } from './steps.ts'
+
+/** A model call, read and not yet sent, as the steps around it see it. */
+export class CallRequest extends RouteRequest {
+  readonly request: ModelRequest
+
+  constructor(served: ServedRequest, request: ModelRequest) {
+    super(served)
+    this.request = request
+  }
+
+  get model(): string {
+    return this.request.call.model
+  }
+
+  get format(): ClientFormat {
+    return this.request.call.endpoint.format
+  }
+
+  get kind(): Kind {
+    return this.request.call.endpoint.operation.kind
+  }
+
+  get stream(): boolean {
+    return this.request.call.stream
+  }
+
+  get body(): JsonObject {
+    return this.request.call.body
+  }
+}
+
+/**
+ * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a
+ * client couldn't send either.
+ */
+export function changeCall(request: ModelRequest, { model, body }: CallChange): ModelRequest {
+  const { call, table, unruled, settings } = request
+  const list = model === undefined ? request.list : undefined
+  const changed = body ? changeBody(call, body, model ?? call.model) : changeModel(call, model ?? call.model)
+  const context = unruled.underRules(unruled, settings, list ?? table.findRuledCombo(changed.model))
+  const { list: _, ...others } = request
+  return { ...others, ...(list && { list }), call: changed, context }
+}
+
+/** The call for another model; all other characters of its body stay. */
+function changeModel(call: ModelCall, model: string): ModelCall {
+  if (call.form) return { ...call, model }
+  const isBeside = call.modelSpans.length === 0
+  const parsed = parseModelCall(encodeUtf8(replaceModelName(model, call)), call.endpoint, isBeside ? { model } : {})
+  return { ...parsed, stream: call.stream }
+}
+
+function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall {
+  const { endpoint, stream, form } = call
+  const streamField = endpoint.streamBy?.member ?? 'stream'
+  const { [streamField]: _, ...others } = body
+  const sent = streamField in call.body ? { ...others, [streamField]: call.body[streamField] } : others
+  if (form) return { ...call, model, body: sent, text: JSON.stringify(sent), form: changeForm(form, call.body, sent) }
+  const isBeside = call.modelSpans.length === 0
+  const text = JSON.stringify(isBeside ? sent : { ...sent, model })
+  return { ...parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {}), stream }
+}
+
+/** The parts of a form whose fields have changed. Files, and fields of lists, stay. */
+function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
+  const kept = form.flatMap((part): FormPart[] => {
+    if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]
+    if (!Object.hasOwn(after, part.name)) return []
+    return [after[part.name] === before[part.name] ? part : { ...part, value: scalarText(after[part.name]) }]
+  })
+  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
+  return [...kept, ...added.map((name) => ({ name, value: scalarText(after[name]) }))]
+}
+
+/** Body limits for feature routes. */
+export interface FeatureRouteTerms {
+  maxBodyBytes: number
+  time: BodyTime
+}
+
+/** A request for a route of a feature. */
+export class FeatureRequest extends RouteRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly #terms: FeatureRouteTerms
+
+  constructor(
+    request: ConstructorParameters<typeof RouteRequest>[0],
+    params: Readonly<Record<string, string>>,
+    terms: FeatureRouteTerms,
+  ) {
+    super(request)
+    this.params = params
+    this.#terms = terms
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.exchange.query)
+  }
+
+  bytes(): Promise<Uint8Array> {
+    const { maxBodyBytes: maxBytes, time } = this.#terms
+    return timedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
+  }
+
+  async json(): Promise<JsonObject> {
+    requireJson(this.exchange)
+    requirePlainUtf8(this.exchange)
+    return parseJsonObject(jsonText(await this.bytes()))
+  }
+}
+
+interface WithinSteps {
+  served: ServedRequest
+  request: ModelRequest
+  answer(request: ModelRequest): Promise<Reply>
+}
+
+/** Answers a model request within the steps around its call, the first outermost. Rejects as soon as the client no longer waits. */
+export function answerWithin(steps: readonly CallStep[], { served, request, answer }: WithinSteps): Promise<Reply> {
+  async function answerFrom(index: number, present: ModelRequest): Promise<Reply> {
+    const step = steps[index]
+    if (!step) return answer(present)
+    return step(new CallRequest(served, present), (change) =>
+      answerFrom(index + 1, change ? changeCall(present, change) : present),
+    )
+  }
+
+  return takeReply(request.log, answerFrom(0, request))
+}
+
+/** What a step or a route replies. Rejects when the client no longer waits; a stream that comes later is cancelled. */
+export function takeReply(
+  { client: { scope } }: RequestLog,
+  work: Reply | Response | Promise<Reply | Response>,
+): Promise<Reply> {
+  const replying = Promise.resolve(work).then(toReply)
+  replying.then(
+    ({ body }) => {
+      if (scope.hasEnded && isByteStream(body)) body.cancel(scope.reason)
+    },
+    () => {}, // whoever awaits it gets the rejection
+  )
+  return scope.race(replying)
+}
+
+/** A reply of the gateway with headers of its own. The JSON of a Fetch response is read whole, anything else is streamed. */
+async function toReply(response: Reply | Response): Promise<Reply> {
+  if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
+  const { status, body } = response
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !OF_CONNECTION.has(name)))
+  if (!body) return { status, headers }
+  const isJson = headers['content-type']?.startsWith('application/json')
+  return { status, headers, body: isJson ? new Uint8Array(await response.arrayBuffer()) : createFetchBody(response) }
+}
+
+/** Headers that describe a body as it was sent, which `fetch` has decoded. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  ...['connection', 'content-encoding', 'content-length', 'keep-alive', 'transfer-encoding'],
+])

@@ -1,0 +1,54 @@
+import { isGatewayError, toGatewayError } from '../errors.ts'
+import type { ByteStream } from '../lib/exchange.ts'
+import type { RequestEnding, RequestLog } from './request-log.ts'
+
+/** A stream that a step made or changed. The request ends when the stream ends or fails, or when the client disconnects. */
+export class FollowedStream implements ByteStream {
+  readonly #stream: ByteStream
+  readonly #log: RequestLog
+  readonly #status: number
+  #isOver = false
+
+  constructor(stream: ByteStream, log: RequestLog, status: number) {
+    this.#stream = stream
+    this.#log = log
+    this.#status = status
+    log.client.scope.add((reason) => this.#stop(reason))
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      const chunk = await this.#log.client.scope.race(this.#stream.next())
+      if (chunk === undefined) this.#end(this.#log.endOfWhole(this.#status))
+      return chunk
+    } catch (thrown) {
+      if (!this.#isOver) this.#fail(thrown)
+      throw thrown
+    }
+  }
+
+  cancel(reason?: unknown): void {
+    this.#stream.cancel(reason)
+    this.#end({ status: 499, sentStatus: this.#status, end: 'aborted' })
+  }
+
+  #fail(thrown: unknown): void {
+    this.#stream.cancel(thrown)
+    if (!isGatewayError(thrown)) this.#log.reportError(thrown)
+    const { code, status, message } = toGatewayError(thrown)
+    this.#end({ status, sentStatus: this.#status, end: 'cut', error: code, reason: message })
+  }
+
+  #end(ending: RequestEnding): void {
+    this.#isOver = true
+    this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.cut ?? ending) : ending)
+  }
+
+  /** The client no longer waits, or the request is over. */
+  #stop(reason: unknown): void {
+    if (this.#isOver) return
+    if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) this.cancel(reason)
+    else if (reason !== undefined) this.#fail(reason)
+    else this.#stream.cancel()
+  }
+}

@@ -1,0 +1,199 @@
+import type { ErrorCode } from '../errors.ts'
+import { headerSafe } from '../lib/http-headers.ts'
+import type { CostSource } from '../pricing/cost.ts'
+import type { TokenUsage } from '../protocols/formats/format.ts'
+import { getTargetName } from '../protocols/providers/target.ts'
+import type { FailureClass } from './routing/failure-class.ts'
+import type { Route } from './routing/group.ts'
+import { formatVia } from './routing/group.ts'
+
+/** The record of one attempt, as passed to `onAttempt`. */
+export interface AttemptRecord {
+  provider: string
+  connectionId: string
+  model: string
+  /** Epoch ms. */
+  startedAt: number
+  /** Until the response arrived, the stream's first content arrived, or the attempt failed. */
+  durationMs: number
+  /**
+   * `answered`: succeeded; `cancelled`: the client disconnected; `outrun`: lost the hedging race; `refused`: rejected before the provider
+   * was called.
+   */
+  outcome: 'answered' | 'cancelled' | 'outrun' | 'refused' | FailureClass
+  /** The provider's HTTP status; 502 or 504 if there was none, 499 if the client disconnected or another attempt won the hedging race. */
+  status: number
+  /** For a failure: the provider's message without credentials, or a description. */
+  message?: string
+  /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
+  via?: string
+  /** Settled usage. Present in the request's record, not yet in `onAttempt`; absent if there is none. */
+  usage?: TokenUsage
+  /** Where `usage` and `costUsd` come from; present whenever `usage` is. */
+  costSource?: CostSource
+  /** Cost in USD; absent if any price involved is unknown. */
+  costUsd?: number
+}
+
+/** A target that wasn't called: it failed recently with the class in `skipped`, its connection is draining, or a rule rejected it. */
+export interface Skip {
+  provider: string
+  connectionId: string
+  model: string
+  skipped: FailureClass | 'draining' | 'refused'
+  via?: string
+}
+
+/** A combo entry that was excluded: the request doesn't match its `when`, or its name doesn't resolve. */
+export interface LeftOutEntry {
+  entry: string
+  /** The first part of its `when` that doesn't match, such as `when.tools`, or `unreachable`. */
+  skipped: string
+  via: string
+}
+
+/** One step of a request: an attempt, a skipped target, or an excluded entry. */
+export type StepRecord = AttemptRecord | Skip | LeftOutEntry
+
+/** Why no further target was tried although there was one. */
+export type Stop = 'max-attempts' | 'retry-budget'
+
+/**
+ * How a request ended. `complete`: with the full response; `cut`: the response broke off; `aborted`: the client disconnected; `failed`:
+ * with an error after providers were called; `refused`: rejected before any call.
+ */
+export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
+
+/** Who made the reply to a request. */
+export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
+
+/** The record of one request, as passed to `onRequest`. */
+export interface RequestRecord {
+  /** The same as in the response header `x-signalbox-request-id`. */
+  id: string
+  end: RequestEnd
+  /** The code of the gateway error that the client received; absent for responses and for provider errors. */
+  error?: ErrorCode
+  /** The id of the client's key, even if it is paused; absent if the request had none. */
+  keyId?: string
+  /** The id of the key's group, if any. */
+  groupId?: string
+  /** The model name from the request; absent if the request could not be read. */
+  model?: string
+  path: string
+  /** Epoch ms. */
+  startedAt: number
+  durationMs: number
+  /** The final HTTP status: of the response, or of the error that ended its stream; 499 if the client disconnected. */
+  status: number
+  /**
+   * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that broke off or that the client left.
+   */
+  sentStatus?: number
+  /** Who made the reply: for `cache` and `guard`, a step in front of the model call. */
+  servedBy: ServedBy
+  streamed: boolean
+  /** Attempts that had finished when the request ended, in the order they started. */
+  attempts: readonly AttemptRecord[]
+  /** Targets that weren't called and entries that were excluded, in order, each with the reason; absent if there are none. */
+  skipped?: ReadonlyArray<Skip | LeftOutEntry>
+  /** Usage of all attempts combined. */
+  usage?: TokenUsage
+  /** Where `usage` and `costUsd` come from: the least certain source among the attempts. Present whenever `usage` is. */
+  costSource?: CostSource
+  /** Cost of all attempts in USD; absent if the cost of any of them is unknown. */
+  costUsd?: number
+  /** Why no further target was tried although there was one. */
+  stopped?: Stop
+  /**
+   * What was dropped in translation, as listed in `x-signalbox-warning`; for a stream, including drops after its headers. Absent if nothing
+   * was.
+   */
+  warnings?: readonly string[]
+}
+
+/** The record of one attempt; `now` is when it ended. Times in epoch ms. */
+export function attemptRecord(
+  { target, via }: Route,
+  times: { startedAt: number; now: number },
+  result: Pick<AttemptRecord, 'outcome' | 'status' | 'message'>,
+): AttemptRecord {
+  const { provider, connection, model } = target
+  const { startedAt, now } = times
+  const { outcome, status, message } = result
+  const durationMs = now - startedAt
+  const record: AttemptRecord = { provider, connectionId: connection.id, model, startedAt, durationMs, outcome, status }
+  if (message !== undefined) record.message = message
+  if (via) record.via = formatVia(via)
+  return record
+}
+
+/** The record of a target that is passed over. */
+export function skipRecord({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): Skip {
+  return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
+}
+
+/** `x-signalbox-attempts` (`attemptsHeader`); no header without a step. */
+export function attemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
+  return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
+}
+
+/** The header that names the attempts (`attemptsHeader`). */
+export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
+
+/** The header that names the target that answered, as a request can name it again (`getCallableName`). */
+export const TARGET_HEADER = 'x-signalbox-target'
+
+/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
+export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
+  headerSafe(getTargetName(target))
+
+/** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
+const MAX_LIST = { attempts: 2_000, skips: 1_500 }
+
+/**
+ * The value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A
+ * skipped target is `<provider>/<model>=skipped:<failure class>`. An excluded combo entry is `<entry>=skipped:when.<condition>`, or
+ * `skipped:unreachable` if it doesn't resolve. `;via=<combo>:<strategy>` names the combos that led there, also for the following steps
+ * without one. `;connection=` has the start of the connection id if several share the name. Anything beyond 2 kB is counted at the end:
+ * `left-out=<number>`.
+ */
+export function attemptsHeader(steps: readonly StepRecord[]): string {
+  let list = ''
+  let via: string | undefined
+  let leftOut = 0
+  for (const step of steps) {
+    const shown = shownStep(step, steps, via)
+    if (list.length + shown.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
+    else {
+      list += list === '' ? shown : `, ${shown}`
+      via = step.via
+    }
+  }
+  return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
+}
+
+function shownStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
+  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
+  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
+  const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
+  return `${targetHeader(step)}=${result(step)}${connection}${via}`
+}
+
+function result(step: AttemptRecord | Skip): string {
+  if ('skipped' in step) return `skipped:${step.skipped}`
+  return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
+}
+
+/** Are there other connections among the steps with the same provider and model? */
+export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
+  steps.length > 1 && hasTwin(step, steps)
+
+const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
+  steps.some((one) => {
+    if ('entry' in one || one.connectionId === step.connectionId) return false
+    return one.model === step.model && one.provider === step.provider
+  })
+
+/** The beginning of the connection's id. */
+export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)

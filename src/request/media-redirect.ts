@@ -1,0 +1,80 @@
+import { isObject, type JsonObject, scalarText } from '../lib/json.ts'
+import type { RequestBound } from '../protocols/formats/format.ts'
+import { createEndpoint, type KindEndpoint } from '../protocols/kinds/endpoint.ts'
+import { imageEndpoints } from '../protocols/kinds/image/image-endpoints.ts'
+import { speechEndpoints } from '../protocols/kinds/speech/speech-endpoints.ts'
+import type { Kind } from '../types.ts'
+import { type ModelCall, wantsArray } from './codec/model-call.ts'
+import { getTargetKind } from './routing/model-kinds.ts'
+import type { RouteTable } from './routing/route-table.ts'
+
+/**
+ * The call of a Google client that requests images or speech at the endpoint for chat. It becomes a call of that other kind if the model is known to
+ * be of the kind that `responseModalities` names. Google's own models keep the endpoint for chat.
+ */
+export async function redirectMediaCall(call: ModelCall, query: string, table: RouteTable): Promise<ModelCall> {
+  const kind = findRequestedKind(call.body)
+  if (!kind || wantsArray({ call, exchange: { query } })) return call
+  const combo = table.findCombo(call.model)
+  const [target] = combo ? [] : (table.findTargets(call.model) ?? [])
+  const isOwn = target && (target.format === 'gemini' || /(?:^|\/)gemini-/.test(target.model))
+  const known = combo ? combo.kind : target && !isOwn ? await getTargetKind(target, table) : undefined
+  return known === kind ? { ...call, endpoint: createMediaEndpoint(kind, call) } : call
+}
+
+type MediaKind = keyof typeof MODALITIES
+
+/** The modality of each kind, by Google's word. */
+const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<Record<Kind, string>>
+
+/** The kind that the request asks for: images before speech; `undefined` for text. */
+function findRequestedKind(body: JsonObject): MediaKind | undefined {
+  const config = getGenerationConfig(body)
+  const asked = [config.responseModalities ?? config.response_modalities]
+    .flat()
+    .map((name) => scalarText(name).toUpperCase())
+  return asked.includes(MODALITIES.image) ? 'image' : asked.includes(MODALITIES.tts) ? 'tts' : undefined
+}
+
+function getGenerationConfig({
+  generationConfig,
+  generation_config: config = generationConfig,
+}: JsonObject): JsonObject {
+  return isObject(config) ? config : {}
+}
+
+/** An endpoint for models of this kind, at the path that the client has called. */
+function createMediaEndpoint(kind: MediaKind, { endpoint, stream }: ModelCall): KindEndpoint {
+  const [own] = kind === 'image' ? imageEndpoints : speechEndpoints
+  if (!own) throw new TypeError(`There is no endpoint for ${kind}.`)
+  return createEndpoint({
+    ...own,
+    path: endpoint.path,
+    format: endpoint.format,
+    client: stream ? 'gemini-stream' : 'gemini',
+    streams: endpoint.streams,
+    bound: kind === 'image' ? imageBound : speechBound,
+  })
+}
+
+const countImages = (body: JsonObject): number => {
+  const config = getGenerationConfig(body)
+  return Math.min(10, Math.max(1, Math.ceil(Number(scalarText(config.candidateCount ?? config.candidate_count))) || 1))
+}
+
+/** The most tokens of an image: at most four megapixels, or sixteen where `imageSize` is `4K`. */
+const imageBound: RequestBound = {
+  isEither: true,
+  answers: countImages,
+  inputTokens: (_, estimate) => estimate(),
+  outputTokens: (body) => (/4k/i.test(JSON.stringify(getGenerationConfig(body))) ? 128_000 : 34_000),
+  units: (body) => ({ image: countImages(body) }),
+}
+
+/** All characters of the body may be spoken, and make up to five tokens each. */
+const speechBound: RequestBound = {
+  isEither: true,
+  inputTokens: (_, estimate) => estimate(),
+  outputTokens: (body) => 5 * JSON.stringify(body).length,
+  units: (body) => ({ character: JSON.stringify(body).length }),
+}

@@ -1,0 +1,218 @@
+import { redactOwnKeys } from '../errors.ts'
+import type { ByteStream, Exchange } from '../lib/exchange.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { addSpendings, type Spending } from '../pricing/cost.ts'
+import { getEndUser } from '../protocols/formats/end-user.ts'
+import type { Endpoint } from '../protocols/formats/format.ts'
+import type { Catalog } from '../types.ts'
+import { AttemptLog, type BegunCodec } from './attempt-log.ts'
+import type { StreamEnd } from './codec/relay.ts'
+import {
+  type AttemptRecord,
+  type LeftOutEntry,
+  type RequestRecord,
+  type Skip,
+  type StepRecord,
+  type Stop,
+  skipRecord,
+} from './hook-records.ts'
+import type { Target } from './outcome.ts'
+import { type LogContext, type RequestEnding, RequestLog } from './request-log.ts'
+import type { Route, RouteTarget } from './routing/group.ts'
+import { isKnownName, isKnownTarget } from './routing/known-models.ts'
+import type { RouteTable } from './routing/route-table.ts'
+import type { TargetStats } from './routing/target-stats.ts'
+
+/** What the log of a model request depends on. */
+export interface ModelLogContext extends LogContext {
+  catalog: Catalog
+  targetStats: TargetStats
+  onError(error: unknown): void
+}
+
+/** The attempt in flight. */
+interface AttemptInFlight extends BegunCodec {
+  route: Route
+}
+
+/** The answer that the client gets. */
+interface GivenAnswer {
+  target: RouteTarget
+  /** What was dropped in translation; for a stream, up to now. */
+  warnings(): readonly string[]
+}
+
+/**
+ * The log of one request to a model: its attempts and their outcomes. The health of targets, their statistics, and the headers about attempts
+ * get their data from here.
+ */
+export class ModelLog extends RequestLog {
+  /** The attempt in flight; the latest, where a combo hedges. */
+  inFlight: AttemptInFlight | undefined = undefined
+  declare readonly route: Endpoint
+  readonly context: ModelLogContext
+  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome
+  readonly #attempts: AttemptLog[] = []
+  readonly #begun: AttemptLog[] = []
+  #table: RouteTable | undefined = undefined
+  #model: string | undefined = undefined
+  #user: string | undefined = undefined
+  #isStream = false
+  #stop: Stop | undefined = undefined
+  #answer: GivenAnswer | undefined = undefined
+
+  constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
+    super(exchange, endpoint, context)
+    this.context = context
+  }
+
+  override get model(): string | undefined {
+    return this.#model
+  }
+
+  override get user(): string | undefined {
+    return this.#user
+  }
+
+  override get streamed(): boolean {
+    return this.#isStream
+  }
+
+  override get steps(): readonly StepRecord[] {
+    return this.#steps.filter((step) => step !== undefined)
+  }
+
+  override get attempts(): readonly AttemptLog[] {
+    return this.#begun
+  }
+
+  override get target(): RouteTarget | undefined {
+    return this.#answer?.target
+  }
+
+  override get warnings(): readonly string[] {
+    return (this.#answer?.warnings() ?? []).map(redactOwnKeys)
+  }
+
+  /** Includes attempts that brought no answer. */
+  override get spending(): Spending | undefined {
+    return this.#attempts.reduce<Spending | undefined>((sum, one) => addSpendings(sum, one.spending), undefined)
+  }
+
+  /** Is the requested model a combo, an alias, or a model that the gateway knows? */
+  get isKnownModel(): boolean {
+    return this.#table !== undefined && isKnownName(this.#model ?? '', this.#table)
+  }
+
+  isKnownTarget(target: RouteTarget): boolean {
+    return this.#table !== undefined && isKnownTarget(target, this.#table)
+  }
+
+  /** The request has been read. Its body is not kept: it may be large, and would live as long as the stream. */
+  read({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
+    const user = getEndUser(this.route.format, body)
+    this.#model = redactOwnKeys(model)
+    this.#user = user && redactOwnKeys(user)
+    this.#isStream = stream
+  }
+
+  /** The models and names that the gateway knows are at hand. */
+  routed(table: RouteTable): void {
+    this.#table = table
+    this.events.emit('read', this)
+  }
+
+  /** A target has been chosen for the next attempt. */
+  attempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
+    const attempt = new AttemptLog(target, { log: this, isHedge })
+    this.#attempts.push(attempt)
+    return attempt
+  }
+
+  /** The provider of an attempt is about to be called. Returns the number of the attempt, from 1 on. */
+  attemptBegins(attempt: AttemptLog, { isPassThrough, warnings }: BegunCodec): void {
+    const { route } = attempt
+    const isHeldBack = route.on?.includes('schema') // so the client needs keep-alives
+    this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
+    attempt.number = this.#begun.push(attempt)
+    attempt.place = this.#steps.push(undefined) - 1
+    this.events.emit('attempting', attempt, this)
+  }
+
+  /** An attempt has its outcome; for a stream, its first content. */
+  attemptResponds(attempt: AttemptLog, record: AttemptRecord): void {
+    this.#steps[attempt.place] = record
+    this.events.emit('responded', attempt, this)
+  }
+
+  /** An attempt is over. `record`: absent if it had no outcome. */
+  attemptSettles(attempt: AttemptLog, record: AttemptRecord | undefined): void {
+    if (attempt.number === 0) return // its provider was not called
+    if (record) this.#steps[attempt.place] = record
+    this.events.emit('settled', attempt, this)
+  }
+
+  /** A target is skipped because of an earlier failure of that class, because a step refuses it, or because its connection is draining. */
+  skipped(route: Route, why: Skip['skipped']): void {
+    this.#skip(skipRecord(route, why))
+  }
+
+  /** An entry of a combo is excluded, by the part of its condition that doesn't hold, such as `when.tools`. */
+  leftOut(entry: string, skipped: string, via: string): void {
+    this.#skip({ entry, skipped, via })
+  }
+
+  #skip(step: Skip | LeftOutEntry): void {
+    this.#steps.push(step)
+    this.events.emit('skipped', step, this)
+  }
+
+  /** No other target is tried, though there is one. */
+  stopped(why: Stop): void {
+    this.#stop = why
+  }
+
+  /** The client gets the answer of a target. */
+  answerGiven(answer: GivenAnswer): void {
+    this.inFlight = undefined
+    this.#answer = answer
+  }
+
+  /** The stream of the answer is over, and all that was spent for it is known. `status`: that of its reply. */
+  streamEnded(
+    stream: ByteStream,
+    { error, gatewayError, isCancelled }: Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>,
+    status: number,
+  ): void {
+    const end = isCancelled ? 'aborted' : error ? 'cut' : 'complete'
+    const why = end === 'cut' && gatewayError && { error: gatewayError.code, reason: gatewayError.message }
+    const ending = isCancelled ? 499 : (error?.status ?? status)
+    this.reportEnd(stream, { status: ending, end, ...(ending !== status && { sentStatus: status }), ...why })
+  }
+
+  protected override release(): void {
+    for (const attempt of this.#attempts) attempt.release()
+  }
+
+  protected override makeRecord(ending: RequestEnding & { durationMs: number }): RequestRecord {
+    const record = super.makeRecord(ending)
+    const attempts: AttemptRecord[] = []
+    const skipped: Array<Skip | LeftOutEntry> = []
+    for (const step of this.#steps) {
+      if (!step) continue
+      if ('outcome' in step) attempts.push(step)
+      else skipped.push(step)
+    }
+    record.attempts = attempts
+    if (this.#model !== undefined) record.model = this.#model
+    if (skipped.length > 0) record.skipped = skipped
+    if (this.#stop) record.stopped = this.#stop
+    const { warnings, spending } = this
+    if (warnings.length > 0) record.warnings = warnings
+    if (!spending) return record
+    record.usage = spending.usage
+    record.costSource = spending.costSource
+    if (spending.costUsd !== undefined) record.costUsd = spending.costUsd
+    return record
+  }
+}

@@ -1,0 +1,21 @@
+import type { StoredSettings } from '../records/stored-settings.ts'
+import type { CodecRequest } from './codec/codec.ts'
+import type { PipelineContext } from './context.ts'
+import type { ModelLog } from './model-log.ts'
+import type { Client } from './request-client.ts'
+import type { Group } from './routing/group.ts'
+import type { RouteTable } from './routing/route-table.ts'
+
+/** One model request that has been read. */
+export interface ModelRequest extends CodecRequest {
+  /** Under the rules for its model name. */
+  readonly context: PipelineContext
+  /** The context without these rules, and the settings that some of them come from. */
+  readonly unruled: PipelineContext
+  readonly settings: StoredSettings
+  readonly table: RouteTable
+  /** The models that it brings itself, in place of what its model name leads to. */
+  readonly list?: Group
+  readonly log: ModelLog
+  readonly client: Client
+}

@@ -1,0 +1,16 @@
+import type { Store } from '../records/store.ts'
+import type { Catalog } from '../types.ts'
+import { createRouteTable, type RouteTable } from './routing/route-table.ts'
+
+/** The route table of one connection alone, which is used also while it is paused or draining. Rejects with `STORAGE_FAILED`. */
+export async function tableOfConnection(
+  id: string,
+  { store, catalog, basePath }: { store: Store; catalog: Catalog; basePath: string },
+): Promise<RouteTable> {
+  const [all, customModels] = await Promise.all([store.connections.all(), store.customModels.all()])
+  const connections = all.filter((one) => one.id === id).map((one) => ({ ...one, isActive: true, draining: false }))
+  return createRouteTable(
+    { connections, customModels, combos: [], aliases: [], providers: [] },
+    { catalog, basePath, customModels: async () => customModels },
+  )
+}

@@ -1,0 +1,159 @@
+import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
+import { createExpiringMap } from '../lib/maps.ts'
+import { once } from '../lib/promises.ts'
+import { createItemMemory } from '../protocols/formats/canonical/item-memory.ts'
+import type { Endpoint } from '../protocols/formats/format.ts'
+import type { Operation } from '../protocols/formats/model-operations.ts'
+import type { Store } from '../records/store.ts'
+import { createCredentialCache } from '../records/store.ts'
+import type { Clock, Storage } from '../types.ts'
+import { createRules } from './choose/context-rules.ts'
+import type { GroupRouting } from './choose/group-routing.ts'
+import type { EndpointMemory } from './codec/codec.ts'
+import { createKnownKeys } from './codec/secrets.ts'
+import type { PipelineContext, PipelineLimits } from './context.ts'
+import { LateEstimates } from './late-estimates.ts'
+import { ModelLog } from './model-log.ts'
+import type { RequestEvents } from './request-events.ts'
+import { RequestLog, type ServedRoute } from './request-log.ts'
+import type { Question } from './route-explanation.ts'
+import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
+import type { Explanation } from './routing/explanation.ts'
+import type { RouteTarget } from './routing/group.ts'
+import type { GroupChooser } from './routing/group-chooser.ts'
+import type { RouteTable } from './routing/route-table.ts'
+import { createModelRouter } from './routing/route-table.ts'
+import { createHealth, type Health } from './routing/target-health.ts'
+import { createTargetStats } from './routing/target-stats.ts'
+import { run } from './run.ts'
+import type { ServedRequest } from './steps.ts'
+
+/** Answers model requests, and holds the state that they share. */
+export interface Pipeline {
+  /** Begins the log of a request to a route, which ends with the request. */
+  openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
+  /** Runs one request. Rejects with what the client is to read as an error. */
+  serve(request: ServedRequest): Promise<Reply>
+  /** Explains how a request would be routed. */
+  explain(question: Question): Promise<Explanation>
+  choosing(): Promise<GroupChooser>
+  /** The current route table. Rejects with `STORAGE_FAILED`. */
+  routes(): Promise<RouteTable>
+  health: Health
+  /** Call it when no request is under way any more. */
+  close(): Promise<void>
+}
+
+/** The settings of the pipeline, and what it shares with the rest of the gateway. */
+export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
+  store: Store
+  /** Where the instances share the state of groups; `undefined`: this one keeps its own in memory. */
+  sharedIn: Storage | undefined
+  /** The request's way to upstreams; without a request, that of those which bring none. */
+  upstream(exchange?: Exchange): UpstreamFetch
+  /** The path that the gateway is mounted below. */
+  basePath: string
+  /** Those of the limits that the host has set. */
+  ownLimits: Partial<PipelineLimits>
+  events: RequestEvents
+}
+
+type Shared =
+  | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'aroundCall' | 'aroundAttempt' | 'ownTerms')
+
+/** Makes the pipeline. What only some requests need is loaded with the first of them. */
+export function createPipeline(dependencies: PipelineDependencies): Pipeline {
+  const { store, sharedIn: sharedStorage, upstream, basePath, ownLimits, events, ...shared } = dependencies
+  const { clock, random, catalog, onError } = shared
+  const targetStats = createTargetStats()
+  const health = createHealth({ clock, random })
+  const getApiKey = createCredentialCache(store)
+
+  let loadedChoosing: GroupRouting | undefined
+  const choosing = once(async () => {
+    const { createGroupRouting } = await import('./choose/group-routing.ts')
+    loadedChoosing = createGroupRouting({ sharedStorage, targetStats, random, clock, onError })
+    return loadedChoosing
+  })
+  const clouds = once(async () => (await import('./upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
+  const translation = once(async () => (await import('./codec/translating-codec.ts')).createTranslation(clock))
+  const usageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
+
+  let context: PipelineContext = {
+    ...shared,
+    fetch: upstream(),
+    routes: createModelRouter({ store, catalog, basePath }),
+    settings: store.settings.read,
+    underRules: createRules(health),
+    getApiKey,
+    knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
+    cloudCall: async (ask, target) => (await clouds())(ask, target),
+    retryBudget: createRetryBudget(clock),
+    hedgeBudget: createHedgeBudget(),
+    choosing,
+    translation,
+    usageRequests,
+    estimates: new LateEstimates(),
+    health,
+    targetStats,
+    missingEndpoints: createEndpointMemory(clock),
+    items: createItemMemory(),
+  }
+
+  /**
+   * The context with the request's way to upstreams and the limits of its operation; made anew only when the way changes, which it hardly ever
+   * does, or where the operation has limits of its own.
+   */
+  function contextFor({ exchange, route }: ServedRequest): PipelineContext {
+    const { connectionId } = exchange.actsAs ?? {}
+    const fetch = upstream(exchange)
+    if (context.fetch !== fetch) context = { ...context, fetch }
+    const { limits } = route.operation
+    const own = limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
+    return connectionId === undefined ? own : { ...own, routes: () => routesTo(connectionId) }
+  }
+
+  async function routesTo(connectionId: string): Promise<RouteTable> {
+    const { tableOfConnection } = await import('./one-connection.ts')
+    return tableOfConnection(connectionId, { store, catalog, basePath })
+  }
+
+  const { inFlight } = shared
+  const logContext = { clock, catalog, targetStats, inFlight, events, onError }
+
+  return {
+    openLog(exchange, route) {
+      const log = isEndpoint(route)
+        ? new ModelLog(exchange, route, logContext)
+        : new RequestLog(exchange, route, logContext)
+      events.emit('arrived', exchange, log)
+      return log
+    },
+    serve: (request) => run(request, contextFor(request)),
+    async explain(question) {
+      const { explain } = await import('./route-explanation.ts')
+      return explain(question, context)
+    },
+    choosing,
+    routes: context.routes,
+    health,
+    close: async () => loadedChoosing?.close(),
+  }
+}
+
+const MISSING_KNOWN_MS = 60 * 60 * 1_000
+const MAX_MISSING = 1_000
+
+/** Does the route lead to a model? */
+const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstreamPath' in route
+
+/** Remembers in memory which targets have no endpoint for an operation. */
+function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
+  const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, max: MAX_MISSING })
+  const getMemoryKey = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`
+  return {
+    isMissing: (target, operation) => missing.get(getMemoryKey(target, operation)) === true,
+    noteMissing: (target, operation) => missing.set(getMemoryKey(target, operation), true),
+  }
+}

@@ -1,0 +1,133 @@
+import { containsOwnKey, gatewayError, isGatewayError } from '../errors.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { isObject } from '../lib/json.ts'
+import { once, settledValue } from '../lib/promises.ts'
+import { timedBody } from '../lib/timed-body.ts'
+import type { Endpoint } from '../protocols/formats/format.ts'
+import { getFormat } from '../protocols/formats/formats.ts'
+import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
+import type { OwnTermsSource, PipelineContext } from './context.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { ServedRequest } from './steps.ts'
+
+/** Reads a model request, and finds the rules for its model. Rejects with what the client is to read as an error. */
+export async function readRequest(served: ServedRequest, context: PipelineContext): Promise<ModelRequest> {
+  const { exchange, route: endpoint, caller, log, pathModel } = served
+  const { client } = log
+  client.checkTimeout()
+  checkMediaType(exchange, endpoint)
+  const { bodyLimit = 'maxBodyBytes' } = endpoint
+  const isForm = endpoint.reads === 'form' && isMultipart(exchange.header('content-type'))
+  const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
+  const most = context.limits[bodyLimit]
+  const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
+  const tooLarge = (headers: Readonly<Record<string, string>> = {}) =>
+    gatewayError('PAYLOAD_TOO_LARGE', {
+      message: `${sizeInBase64 ? "The request's files are" : 'The request body is'} larger than ${most} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
+      headers,
+    })
+  let bytes: Uint8Array
+  try {
+    bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope })
+  } catch (thrown) {
+    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
+    throw tooLarge(thrown.headers)
+  }
+  const beside = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
+  const read =
+    endpoint.reads === 'json'
+      ? parseModelCall(bytes, endpoint, beside)
+      : await readers[endpoint.reads](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
+  const files = read.form?.filter((part) => 'bytes' in part)
+  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw tooLarge() // base64 is padded
+  log.read(read)
+  context.retryBudget.earn()
+  context.hedgeBudget.earn()
+  const reading = context.routes()
+  const table = settledValue(reading) ?? (await client.scope.race(reading))
+  const readingSettings = context.settings()
+  const settings = settledValue(readingSettings) ?? (await client.scope.race(readingSettings))
+  log.routed(table)
+  const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
+  const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
+  const format = getFormat(endpoint.format)
+  const source = { call, exchange, context, table, settings, log }
+  const own = bringsTerms(source) ? await client.scope.race(context.ownTerms(source)) : undefined
+  if (own?.timeout) client.endAfter(own.timeout.ms, own.timeout.name)
+  const list = own?.list
+  for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
+    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // no provider is to read it
+  return {
+    exchange: own?.exchange ?? exchange,
+    call,
+    format,
+    context: context.underRules(context, settings, list ?? table.findRuledCombo(call.model)),
+    unruled: context,
+    settings,
+    table,
+    ...(list && { list }),
+    log,
+    client,
+    scope: client.scope,
+    owner: caller.owner,
+    ...(format.describesAttempts && { describe: (await loadAnswerFacts()).describeAnswers(log, table) }),
+  }
+}
+
+/** Does a request bring terms of its own: models in a header, or in the AI SDK's protocol options for the gateway? */
+export const bringsTerms = ({
+  call: { endpoint, body },
+  exchange,
+}: Pick<OwnTermsSource, 'call' | 'exchange'>): boolean =>
+  exchange.header('x-signalbox-models') !== undefined ||
+  (endpoint.format === 'ai-sdk' && isObject(body.providerOptions) && 'signalbox' in body.providerOptions)
+
+const KEY_AS_MODEL =
+  'The model name contains an API key of this gateway. Send the key as "Authorization: Bearer <key>", and set "model" to a name from GET /v1/models.'
+
+/** What Google's clients ask for images and speech by. */
+const MEDIA = /"response_?modalities"/i
+const loadMedia = once(() => import('./media-redirect.ts'))
+
+/** In bytes: the most that a body has beside files in base64. */
+const BESIDE_FILES = 1024 * 1024
+
+/** How bodies that are not JSON are read, by the word of their endpoints. Each throws `INVALID_REQUEST` on a body that it cannot read. */
+const readers: Readonly<
+  Record<
+    Exclude<Endpoint['reads'], 'json'>,
+    (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>
+  >
+> = {
+  form: async (bytes, endpoint, { beside: { model: pathModel }, contentType }) =>
+    (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
+  sound: async (bytes, endpoint, { beside }) => (await loadForms()).parseAudioCall(bytes, endpoint, beside),
+}
+
+/** Few requests are forms. */
+const loadForms = once(() => import('./codec/form-call.ts'))
+
+interface BodySource {
+  beside: RouteFields
+  contentType: string | undefined
+}
+
+/** Few formats say how their answers came about. */
+const loadAnswerFacts = once(() => import('./answer-facts.ts'))
+
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
+ * not JSON: a page of another site could send it without a preflight (a "simple request"). A form may come with a credential in a header, as
+ * that needs a preflight, too.
+ */
+function checkMediaType(exchange: Exchange, { reads }: Endpoint): void {
+  requirePlainUtf8(exchange)
+  if (exchange.header('origin') === undefined) return
+  const hasCredential = CREDENTIALS.some((name) => exchange.header(name) !== undefined)
+  if (reads === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
+  requireJson(exchange)
+}
+
+/** Headers that a page cannot set without a preflight. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']

@@ -1,0 +1,35 @@
+import { countStreamTokens } from '../../pricing/content-tokens.ts'
+import type { RelayedStream } from '../codec/relay.ts'
+import type { OutputAllowance } from '../steps.ts'
+
+/**
+ * The stream, which asks before it goes on with more output than it is allowed. `names`: the members of its events that hold what the model
+ * says. Where it may not go on it ends with an error event, unless the provider has sent all of it already.
+ */
+export function withinAllowance(
+  stream: RelayedStream,
+  { tokens, extend }: OutputAllowance,
+  names: readonly string[],
+): RelayedStream {
+  let allowed = tokens
+  let said = 0
+  let isRefused = false
+  return {
+    async next() {
+      const piece = await stream.next()
+      if (!piece || isRefused) return piece
+      said += countStreamTokens(piece, names)
+      if (said <= allowed) return piece
+      try {
+        allowed = await extend(said)
+        return piece
+      } catch (thrown) {
+        isRefused = true
+        stream.fail(thrown)
+        return (await stream.next()) ?? piece
+      }
+    },
+    fail: (error) => stream.fail(error),
+    cancel: (reason) => stream.cancel(reason),
+  }
+}

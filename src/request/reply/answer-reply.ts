@@ -1,0 +1,102 @@
+import { isGatewayError } from '../../errors.ts'
+import type { Reply, UpstreamResponse } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
+import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { createWarningHeader } from '../codec/losses.ts'
+import type { StreamedResponse } from '../codec/response.ts'
+import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../codec/secrets.ts'
+import { STREAM_HEADERS } from '../codec/stream-headers.ts'
+import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../hook-records.ts'
+import type { ModelRequest } from '../model-request.ts'
+import type { Answered } from '../outcome.ts'
+import { getCallableName } from '../routing/route-table.ts'
+import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
+import type { withinAllowance } from './allowance.ts'
+
+/** The reply of an answer. Headers that quote a credential are left out. */
+export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
+  const { response, bytes, codec, route, secrets, log: attempt } = answered
+  const { log, client, call, format } = request
+  const { target } = route
+  const { isPassThrough } = codec
+  const { knownKeys } = request.context
+  const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await keyFinderFor(response.head, knownKeys))
+  const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
+  const warnings = codec.warnings()
+  const usual = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
+  const mediaType = codec.replyType?.(response) ?? usual
+  const headers: Record<string, string> = isPassThrough
+    ? createReplyHeaders(response.head, mediaType, isQuote)
+    : { 'content-type': toContentType(mediaType) }
+  const requestId = isPassThrough
+    ? pickRequestId(headers, format.requestIdHeader)
+    : findRequestId(response.head, format.requestIdHeader)
+  if (requestId !== undefined && !isQuote(requestId)) headers[format.requestIdHeader] = requestId
+  headers[TARGET_HEADER] = targetHeader({ provider: getCallableName(target, request.table), model: target.model })
+  if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsHeader(log.steps)
+  if (warnings.length > 0) Object.assign(headers, createWarningHeader(warnings))
+  const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
+  client.stopTimeout()
+  log.answerGiven({ target, warnings: codec.warnings })
+  if (response.kind === 'stream') {
+    const within = answered.allowance && (await loadAllowance()).withinAllowance
+    const estimates = await request.context.estimates.load()
+    return streamReply(answered, request, { status, headers, response, within, estimates })
+  }
+  attempt.answerEnded()
+  return { status, headers, body: bytes ?? response.bytes }
+}
+
+/** Statuses of answers without a body. */
+const WITHOUT_BODY = new Set([204, 205])
+
+/** What finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
+async function keyFinderFor(head: UpstreamResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
+  for (const [, value] of head.headers())
+    if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
+  return findsNone
+}
+
+const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
+const findsNone: QuotedKeyFinder = () => false
+
+interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
+  response: StreamedResponse
+  within: typeof withinAllowance | undefined
+  estimates: typeof import('../../pricing/estimates.ts')
+}
+
+/** Few requests have limits. */
+const loadAllowance = once(() => import('./allowance.ts'))
+
+/** The reply of an answer that is streamed. */
+function streamReply(
+  { codec, route, secrets, allowance, log: attempt }: Answered,
+  { log, client, context, call, format }: ModelRequest,
+  { status, headers, response, within, estimates }: StreamedReply,
+): Reply {
+  let isOver = false // what `onEnd` refers to lives as long as the stream: not the codec, which holds the body of the request
+  const relayed = codec.relay(response.body, response.start, {
+    secrets,
+    knownKeys: context.knownKeys.list,
+    maxStreamBytes: context.limits.maxStreamBytes,
+    estimates,
+    header: (name) => response.head.header(name),
+    onEnd(end) {
+      isOver = true
+      attempt.streamEnded(end)
+      log.streamEnded(body, end, status)
+    },
+  })
+  attempt.called(estimates.createInputEstimate(call, route.target))
+  const said = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
+  const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
+  log.expectReport(body)
+  client.scope.add((reason) => {
+    if (isOver) return
+    // A client that has left reads no error, nor does one whose request a step has ended with another reply.
+    if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
+    else body.fail(reason)
+  })
+  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time
+}

@@ -1,0 +1,106 @@
+import { gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { settlesWithin } from '../../lib/deadline.ts'
+import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
+import { headerSafe } from '../../lib/http-headers.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import { newId } from '../../lib/new-id.ts'
+import type { ErrorFacts } from '../../protocols/formats/format.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import { createWarningHeader } from '../codec/losses.ts'
+import { wantsArray } from '../codec/model-call.ts'
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../codec/stream-headers.ts'
+import { ATTEMPTS_HEADER, attemptHeaders } from '../hook-records.ts'
+import type { ModelRequest } from '../model-request.ts'
+import { toContentType } from '../upstream/upstream-headers.ts'
+
+/**
+ * The reply of a stream that begins before there is an answer. A failure after that is an error event. As it is not known yet whose answer it
+ * will be, its headers name the attempts before, the target that is being tried, and what is lost for that one.
+ */
+export function earlyReply(
+  answering: Promise<Reply>,
+  request: ModelRequest,
+  { route, warnings }: NonNullable<ModelRequest['log']['inFlight']>,
+): Reply {
+  const { format, call, client, context, log } = request
+  const isArray = wantsArray(request)
+  const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
+  const before = attemptHeaders(log.steps)[ATTEMPTS_HEADER]
+  const pending = `pending=${headerSafe(getTargetName(route.target))}`
+  const followed = answering.then((reply) => {
+    if (!isByteStream(reply.body)) {
+      log.reportEnd(body, log.endOfWhole(reply.status))
+      return reply
+    }
+    const rest = log.follow(reply.body, reply.status)
+    log.continueWith(body, rest)
+    return { ...reply, body: rest }
+  })
+  followed.catch((thrown) => log.reportEnd(body, log.endOfError(thrown))) // at once, even while nothing is read
+  let isBegun = false
+  let answer: ByteStream | undefined
+
+  function errorEvent(facts: ErrorFacts): ByteStream {
+    if (isArray) return once(JSON.stringify([format.errors.body(facts)]))
+    const now = Math.floor(context.clock.now() / 1_000)
+    return once(format.errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
+  }
+
+  /** Opens the answer; a failure is a reply with an error body, or is thrown. */
+  async function open(): Promise<ByteStream> {
+    try {
+      const { status, body = '' } = await followed
+      if (isByteStream(body)) return body
+      if (status === 200) return once(body)
+      const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(
+        parseBody(body),
+      )
+      return errorEvent({ status, code, message })
+    } catch (thrown) {
+      if (!isGatewayError(thrown)) context.onError(thrown)
+      return errorEvent(toGatewayError(thrown))
+    }
+  }
+
+  const body: ByteStream = {
+    async next() {
+      const isSilent = !answer && (!isBegun || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+      isBegun = true
+      if (isSilent) return sign
+      answer ??= await open()
+      return answer.next()
+    },
+    cancel(reason) {
+      if (answer) answer.cancel(reason)
+      else client.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+    },
+  }
+  log.expectReport(body)
+  return {
+    status: 200,
+    headers: {
+      'content-type': toContentType(isArray ? 'application/json' : 'text/event-stream'),
+      ...STREAM_HEADERS,
+      [ATTEMPTS_HEADER]: before ? `${before}, ${pending}` : pending,
+      ...createWarningHeader(warnings()),
+    },
+    body,
+  }
+}
+
+const parseBody = (body: string | Uint8Array) => tryParseJson(typeof body === 'string' ? body : decodeUtf8Lenient(body))
+
+function once(body: string | Uint8Array): ByteStream {
+  let bytes: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
+  return {
+    async next() {
+      const chunk = bytes
+      bytes = undefined
+      return chunk
+    },
+    cancel() {
+      bytes = undefined
+    },
+  }
+}

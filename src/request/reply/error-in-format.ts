@@ -1,0 +1,53 @@
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import type { UpstreamResponse } from '../../lib/exchange.ts'
+import { isObject, tryParseShallow } from '../../lib/json.ts'
+import { findHiddenReason, getErrorObject } from '../../protocols/formats/errors/read-error.ts'
+import type { Format } from '../../protocols/formats/format.ts'
+import type { Failure } from '../codec/call-failure.ts'
+
+/** Who reads an error, and what it adds to a provider's. */
+interface ErrorContext {
+  /** The client's. */
+  format: Format
+  /** Epoch ms. */
+  now: number
+  /** The gateway's own words, which follow the provider's message; may be empty. */
+  remark: string
+}
+
+/**
+ * The provider's error body, put into the client's format unless its clients can read it as it is, and the status, which bodies of Google repeat as a
+ * number.
+ */
+export async function errorInFormat(
+  { body = new Uint8Array(0), status }: Failure,
+  head: UpstreamResponse,
+  { format, now, remark }: ErrorContext,
+): Promise<{ status: number; body: Uint8Array }> {
+  const text = decodeUtf8Lenient(body)
+  const json = tryParseShallow(text)
+  const given = getErrorObject(Array.isArray(json) ? json[0] : json)
+  const isTold = given === undefined || !findHiddenReason(given, format.errors.saysOverflow)
+  if (format.errors.isReadable(json) && isTold)
+    return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(withRemark(json, remark))) }
+  const translator = await format.loadTranslator()
+  const isKnown = format.errors.read(json).message !== undefined
+  const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
+  const written = translator.writeError({ ...error, message: joined(error.message, remark) })
+  const code = getErrorObject(written.body)?.code
+  return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(written.body)) }
+}
+
+function withRemark(body: unknown, remark: string): unknown {
+  if (Array.isArray(body)) return [withRemark(body[0], remark), ...body.slice(1)]
+  const error = getErrorObject(body)
+  if (!error || !isObject(body)) return body
+  return { ...body, error: { ...error, message: joined(String(error.message), remark) } }
+}
+
+/** A message, followed by a remark if there is one. */
+export const joined = (message: string, remark: string): string =>
+  remark === '' ? message : `${sentence(message)} ${remark}`.trimStart()
+
+/** A message with a full stop, so that others can follow. */
+export const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`)

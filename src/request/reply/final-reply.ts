@@ -1,0 +1,145 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import type { Endpoint, Format } from '../../protocols/formats/format.ts'
+import { getTargetName } from '../../protocols/providers/target.ts'
+import type { Failure } from '../codec/call-failure.ts'
+import {
+  ATTEMPTS_HEADER,
+  type AttemptRecord,
+  attemptHeaders,
+  isOneOfMany,
+  type StepRecord,
+  type Stop,
+  shortId,
+  TARGET_HEADER,
+  targetHeader,
+} from '../hook-records.ts'
+import type { Failed } from '../outcome.ts'
+import { type FailureClass, failureRules } from '../routing/failure-class.ts'
+import type { Route } from '../routing/group.ts'
+import { describeOtherKind, getTargetKind } from '../routing/model-kinds.ts'
+import { getCallableName, type RouteTable } from '../routing/route-table.ts'
+import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
+import { errorInFormat, joined, sentence } from './error-in-format.ts'
+
+/** The course of a request that no target has answered. */
+export interface Course {
+  failed: readonly Failed[]
+  steps: readonly StepRecord[]
+  stop: Stop | undefined
+  /** After how long another request may help, where it may. */
+  retryWaitMs: number | undefined
+  /** Where model names lead. */
+  table: RouteTable
+  endpoint: Endpoint
+  /** The client's. */
+  format: Format
+  /** Epoch ms. */
+  now: number
+}
+
+/**
+ * The reply when all attempts have failed. After a single attempt, or when the client is at fault, it is the provider's own error, put into
+ * the client's format if it is in another. Otherwise, and when the provider sent no error body, rejects with an error that reports each
+ * attempt. A prompt that was too long keeps its words, by which clients know to shorten it, and the other failures follow them.
+ */
+export async function finalReply(course: Course): Promise<Reply> {
+  const { failed, format, now, table } = course
+  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
+  const headers = createHeaders(course, decisive)
+  const remark = [describeCourse(course, decisive), await describeKind(course, decisive)].filter(Boolean).join(' ')
+  if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(course, { decisive, headers, remark })
+  const { failure, head, route } = decisive
+  const own = failure.headers ?? createReplyHeaders(head, 'application/json')
+  if (!isOfClient(failure)) for (const name of WAITS) delete own[name]
+  const { status, body } = await errorInFormat(failure, head, { format, now, remark })
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...own,
+      [TARGET_HEADER]: targetHeader({ provider: getCallableName(route.target, table), model: route.target.model }),
+      ...headers,
+      ...NO_RETRY,
+    },
+    body,
+  }
+}
+
+/** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
+export function withAttempts(error: GatewayError, steps: readonly StepRecord[], isOutOfTime: boolean): GatewayError {
+  const { code, status, data, cause } = error
+  const message = isOutOfTime ? [error.message, ...listMessages(steps)].join(' ') : error.message
+  return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
+}
+
+/** Can only the client fix it? */
+const isOfClient = (failure: Failure) => failureRules[failure.class].fault === 'client'
+
+/** Makes SDKs not retry: the gateway has done so where it helps. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+/** Headers of the provider that the gateway's own replace. */
+const WAITS = ['retry-after', 'retry-after-ms']
+
+/** The gateway's own: the attempts, when to ask again, and the provider's id of the request if one failure decides. */
+function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: Failed | undefined) {
+  const headers = attemptHeaders(steps)
+  if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
+  if (retryWaitMs !== undefined) headers['retry-after'] = String(toWholeSeconds(retryWaitMs))
+  const requestId = decisive?.head && findRequestId(decisive.head, format.requestIdHeader)
+  return requestId === undefined ? headers : { ...headers, [format.requestIdHeader]: requestId }
+}
+
+/** Whole seconds, from one to a minute. */
+const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
+
+/** What the gateway adds to an error: how others failed for whom the prompt was not too long, and why it made no more attempts. */
+function describeCourse({ failed, steps, stop }: Course, decisive: Failed | undefined): string {
+  const isOverflow = decisive?.failure.class === 'context-overflow'
+  const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
+  const others = isMixed ? ['All other targets failed.', ...listMessages(steps, decisive.route)] : []
+  return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
+}
+
+/** What is said of the kind of a model that is not that of the endpoint, where the provider may have refused it for that. */
+async function describeKind({ failed, table, endpoint }: Course, decisive: Failed | undefined): Promise<string> {
+  const about = decisive ?? failed[0]
+  if (!about || !OF_MODEL.has(about.failure.class)) return ''
+  const { target } = about.route
+  return describeOtherKind(getTargetName(target), await getTargetKind(target, table), endpoint)
+}
+
+const OF_MODEL: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])
+
+const STOPS: Record<Stop, string> = {
+  'max-attempts': 'No other target was tried because the request had no attempts left (limits.maxAttempts).',
+  'retry-budget': "No further attempt was made because the gateway's retry budget is used up.",
+}
+
+function createExhaustedError(
+  { failed, steps }: Course,
+  { decisive, headers, remark }: { decisive: Failed | undefined; headers: Record<string, string>; remark: string },
+): GatewayError {
+  const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
+  const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
+  const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
+  const [first, ...rest] = failures.map(({ status }) => status)
+  const status = first !== undefined && rest.every((one) => one === first) ? first : 502
+  const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
+  return gatewayError(code, { status, message: joined(decisive?.failure.message ?? all, remark), headers })
+}
+
+/** The message of each attempt, but of those at the target of `except`. */
+const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
+  steps.flatMap((step) => {
+    if (!('outcome' in step) || (except && usesTarget(step, except))) return []
+    const { provider, model, outcome } = step
+    const message = outcome === 'cancelled' ? 'No response yet.' : step.message?.slice(0, 300)
+    if (message === undefined) return []
+    const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
+    return [`${provider}/${model}${connection}: ${sentence(message)}`]
+  })
+
+const usesTarget = ({ connectionId, model }: AttemptRecord, { target }: Route) =>
+  connectionId === target.connection.id && model === target.model

@@ -1,0 +1,77 @@
+import type { Exchange } from '../lib/exchange.ts'
+import { type Background, isThenable } from '../lib/promises.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { LeftOutEntry, Skip } from './hook-records.ts'
+import type { RequestLog } from './request-log.ts'
+
+/**
+ * Follows requests as they run. Usage records, hooks, observers, and the live feed are listeners. If a listener throws or
+ * rejects, its error is reported and doesn't affect the request.
+ */
+export interface RequestListener {
+  /** A request has arrived on a route, and its body hasn't been read. */
+  arrived?(exchange: Exchange, request: RequestLog): unknown
+  /** The body of a model request has been read. */
+  read?(request: RequestLog): unknown
+  /** A provider is about to be called. */
+  attempting?(attempt: AttemptLog, request: RequestLog): unknown
+  /** An attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
+  responded?(attempt: AttemptLog, request: RequestLog): unknown
+  /** A target or an entry of a combo is skipped. */
+  skipped?(skip: Skip | LeftOutEntry, request: RequestLog): unknown
+  /** An attempt is over, and its usage is known: after the last byte of its response, or after its failure. */
+  settled?(attempt: AttemptLog, request: RequestLog): unknown
+  /** A request is over: after its last byte, or after its error. */
+  ended?(request: RequestLog): unknown
+}
+
+/** The events of all requests, in the order in which they happen. */
+export class RequestEvents {
+  readonly #background: Background
+  readonly reportError: (error: unknown) => void
+  readonly #byEvent: Record<keyof RequestListener, RequestListener[]> = {
+    arrived: [],
+    read: [],
+    attempting: [],
+    responded: [],
+    skipped: [],
+    settled: [],
+    ended: [],
+  }
+
+  /** `background` waits for the promises that listeners return. */
+  constructor({ background, onError }: { background: Background; onError(error: unknown): void }) {
+    this.#background = background
+    this.reportError = onError
+  }
+
+  /** Adds a listener, and returns the function that removes it. */
+  add(listener: RequestListener): () => void {
+    const lists = Object.entries(this.#byEvent).filter(([event]) => typeof Reflect.get(listener, event) === 'function')
+    for (const [, list] of lists) list.push(listener)
+    return () => {
+      for (const [, list] of lists) if (list.includes(listener)) list.splice(list.indexOf(listener), 1)
+    }
+  }
+
+  /** Reports an event of a request, which is the last argument. */
+  emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
+    for (const listener of this.#byEvent[event])
+      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list has those with this event
+  }
+
+  /** Calls a listener of a request. What it throws or rejects with is reported. */
+  call(listener: () => unknown, request: RequestLog): void {
+    try {
+      const result = listener()
+      if (isThenable(result)) this.wait(Promise.resolve(result), request)
+    } catch (error) {
+      this.reportError(error)
+    }
+  }
+
+  /** Waits for work of a request that outlives its response. */
+  wait(work: Promise<unknown>, { waitUntil }: RequestLog): void {
+    this.#background.run(work, waitUntil)
+  }
+}

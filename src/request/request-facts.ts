@@ -1,0 +1,93 @@
+import { isObject, type JsonObject } from '../lib/json.ts'
+import type { ModelCall } from './codec/model-call.ts'
+import type { RequestFacts } from './routing/routing-facts.ts'
+
+/** Headers by which clients name their session; the first one that is present counts. */
+const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
+
+/** The facts that combos choose by, of a request in any client format. */
+export function readFacts(
+  { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
+  { owner, header }: Pick<RequestFacts, 'owner' | 'header'>,
+): RequestFacts {
+  let session: string | undefined
+  let images: boolean | undefined
+  return {
+    model,
+    stream,
+    bytes,
+    header,
+    owner,
+    tools: () => isFilled(body.tools) || isFilled(body.functions),
+    images() {
+      images ??= getMessages(body).some((message) => holdsImage(message, MAX_DEPTH))
+      return images
+    },
+    metadata: () => (isObject(body.metadata) ? body.metadata : {}),
+    session() {
+      session ??= findSession(body, header)
+      return session
+    },
+  }
+}
+
+/** Gemini takes one object for a list of one. */
+const isFilled = (value: unknown) =>
+  Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
+
+/** The conversation, whatever the format calls it. */
+function getMessages(body: JsonObject): readonly unknown[] {
+  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last is the AI SDK's
+  return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
+}
+
+/** Deep enough for a part of a tool result in a message. */
+const MAX_DEPTH = 8
+
+const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last is AI SDK 6's
+
+function holdsImage(value: unknown, depth: number): boolean {
+  if (depth === 0) return false
+  if (Array.isArray(value)) return value.some((one) => holdsImage(one, depth - 1))
+  if (!isObject(value)) return false
+  const { type, mimeType, mime_type, mediaType } = value
+  if (IMAGE_TYPES.has(type) || [mimeType, mime_type, mediaType].some(isImageType)) return true
+  return Object.values(value).some((one) => typeof one === 'object' && holdsImage(one, depth - 1))
+}
+
+const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
+
+/**
+ * The session or user id that the client sends, otherwise the beginning of the conversation: providers cache the beginnings of prompts, so
+ * the next request of a conversation is cheaper at the same target.
+ */
+function findSession(body: JsonObject, header: RequestFacts['header']): string {
+  const metadata = isObject(body.metadata) ? body.metadata : {}
+  const { prompt_cache_key, user, safety_identifier } = body // the last is what OpenAI has in place of `user` now
+  const named = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
+  return (
+    named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ??
+    getConversationStart(body)
+  )
+}
+
+function getConversationStart(body: JsonObject): string {
+  const messages = getMessages(body)
+  const firstUser = messages.findIndex((message) => !isObject(message) || (message.role ?? 'user') === 'user')
+  const first = messages.slice(0, firstUser < 0 ? 1 : firstUser + 1)
+  const system = body.system ?? body.instructions ?? body.systemInstruction
+  return first.length === 0 && system === undefined
+    ? ''
+    : JSON.stringify([system, first], shortenText).replace(BILLING, '')
+}
+
+/** What Claude Code says of itself before its instructions; it differs in each request. */
+const BILLING = /x-anthropic-billing-header:[^"\\]*/
+
+/** A long text is shortened to its length and its two ends; conversations that differ in between may share a target. */
+const shortenText = (_: string, value: unknown) =>
+  typeof value === 'string' && value.length > 2 * MAX_END
+    ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]
+    : value
+
+const MAX_END = 500

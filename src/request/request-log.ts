@@ -1,0 +1,287 @@
+import { type ErrorCode, redactOwnKeys, toGatewayError } from '../errors.ts'
+import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
+import { createRequestId } from '../lib/request-id.ts'
+import type { Spending } from '../pricing/cost.ts'
+import type { ClientKey } from '../records/key-lookup.ts'
+import type { ClientFormat, Clock, Kind } from '../types.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { Caller } from './caller.ts'
+import { FollowedStream } from './followed-stream.ts'
+import type { RequestEnd, RequestRecord, ServedBy, StepRecord } from './hook-records.ts'
+import { Client } from './request-client.ts'
+import type { RequestEvents } from './request-events.ts'
+import type { RouteTarget } from './routing/group.ts'
+import type { AttemptStep, CallStep, NameRule, TargetRule } from './steps.ts'
+
+/** A route, as records and observers name it. */
+export interface ServedRoute {
+  /** Below the base path, with `{model}` in place of a model name: `/v1/chat/completions`. */
+  readonly path: string
+  /** The format of its errors. */
+  readonly format: ClientFormat
+  /** `kind` is absent for a route that calls no model. */
+  readonly operation: { readonly name: string; readonly kind?: Kind }
+  /** How a request limits its output; absent where no output can be limited. */
+  readonly outputLimit?: object | undefined
+}
+
+/** What a log depends on. */
+export interface LogContext {
+  clock: Clock
+  inFlight: InFlight
+  events: RequestEvents
+}
+
+/** How a request ended; `reason`: the message of its error. */
+export interface RequestEnding {
+  status: number
+  /** The status that was sent, if the stream ended with another one. */
+  sentStatus?: number
+  end: RequestEnd
+  error?: ErrorCode
+  reason?: string
+}
+
+/**
+ * The log of one request to an authenticated route, from its arrival to its last byte: its client, the rules and steps that features add to it,
+ * and how it ended. `ModelLog` adds what is known of a request to a model.
+ */
+export class RequestLog {
+  /** A UUID; ids are in the order in which requests came. */
+  readonly id: string
+  readonly client: Client
+  readonly route: ServedRoute
+  readonly method: string
+  readonly path: string
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** Keeps the platform running for work that outlives the response. */
+  readonly waitUntil: Exchange['waitUntil']
+  /** Steps around this request's model call only, before the gateway's own; a step around the request adds them. */
+  readonly aroundCall: CallStep[] = []
+  /** Steps around this request's attempts only, inside the gateway's own; a step around the request or the call adds them. */
+  readonly aroundAttempt: AttemptStep[] = []
+  /** Which targets the request may use: those that every rule allows. */
+  readonly targetRules: TargetRule[] = []
+  /** Which names a list of models in the request may have: those that every rule allows. */
+  readonly nameRules: NameRule[] = []
+  protected readonly events: RequestEvents
+  readonly #clock: Clock
+  readonly #onEnd: Array<(record: RequestRecord) => void> = []
+  readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd`
+  #servedBy: ServedBy | undefined = undefined
+  #replying: ByteStream | undefined = undefined // what the client gets
+  readonly #reports = new Map<ByteStream, RequestEnding>()
+  readonly #continued = new Map<ByteStream, ByteStream>()
+  #isOver = false
+  #ending: (RequestEnding & { durationMs: number }) | undefined = undefined
+  #record: RequestRecord | undefined = undefined
+
+  constructor(exchange: Exchange, route: ServedRoute, { clock, inFlight, events }: LogContext) {
+    this.client = new Client(exchange, this, { clock, inFlight })
+    this.events = events
+    this.#clock = clock
+    this.route = route
+    this.startedAt = clock.now()
+    this.id = createRequestId(this.startedAt, crypto.randomUUID())
+    this.method = exchange.method
+    this.path = redactOwnKeys(exchange.path)
+    this.waitUntil = exchange.waitUntil
+  }
+
+  /** Who the request runs as, once it is known. */
+  get caller(): Caller {
+    return this.client.caller
+  }
+
+  /** The client's key, once it is known, a paused one too. */
+  get key(): ClientKey | undefined {
+    return this.client.caller.key
+  }
+
+  /** The requested model; `undefined` if the request couldn't be read, or calls no model. */
+  get model(): string | undefined {
+    return undefined
+  }
+
+  /** The end user that the client named. */
+  get user(): string | undefined {
+    return undefined
+  }
+
+  get streamed(): boolean {
+    return false
+  }
+
+  /** Attempts that have an outcome, skipped targets, and excluded entries, in the order in which the request came to them. */
+  get steps(): readonly StepRecord[] {
+    return []
+  }
+
+  /** The attempts that have begun. */
+  get attempts(): readonly AttemptLog[] {
+    return []
+  }
+
+  /** The target whose response the client gets. */
+  get target(): RouteTarget | undefined {
+    return undefined
+  }
+
+  /** What was dropped in translation, up to now. */
+  get warnings(): readonly string[] {
+    return []
+  }
+
+  /** Usage and cost of all attempts, up to now. */
+  get spending(): Spending | undefined {
+    return undefined
+  }
+
+  /** Who made the reply. A step that answers sets it. */
+  get servedBy(): ServedBy {
+    return this.#servedBy ?? (this.attempts.length > 0 ? 'provider' : 'gateway')
+  }
+
+  set servedBy(by: ServedBy) {
+    this.#servedBy = by
+  }
+
+  /** How the request ended; `undefined` while it runs. */
+  get ending(): (RequestEnding & { durationMs: number }) | undefined {
+    return this.#ending
+  }
+
+  /** The record of the request, once it has ended. */
+  get record(): RequestRecord {
+    if (!this.#ending) throw new TypeError('The record is available only after the request has ended.')
+    this.#record ??= this.makeRecord(this.#ending)
+    return this.#record
+  }
+
+  /** Calls `listener` with the record when the request is over, before the listeners of events. */
+  onEnd(listener: (record: RequestRecord) => void): void {
+    this.#onEnd.push(listener)
+  }
+
+  /** The client gets this reply. The request ends with its last byte. Returns the reply with a body that reports its end. */
+  reply(reply: Reply): Reply {
+    const { body, status } = reply
+    if (!isByteStream(body)) {
+      this.end(this.endOfWhole(status))
+      return reply
+    }
+    const followed = this.follow(body, status)
+    if (followed !== body) this.client.stopTimeout()
+    this.#replying = followed
+    this.#endIfReported()
+    return followed === body ? reply : { ...reply, body: followed }
+  }
+
+  /** A provider's stream, or one that begins before there is an answer: it calls `reportEnd` when it ends. */
+  expectReport(stream: ByteStream): void {
+    this.#reporting.push(stream)
+  }
+
+  isReporting(stream: ByteStream): boolean {
+    return this.#reporting.includes(stream)
+  }
+
+  /** The same stream, which reports its end. */
+  follow(stream: ByteStream, status: number): ByteStream {
+    return this.isReporting(stream) ? stream : new FollowedStream(stream, this, status)
+  }
+
+  /** The rest of a stream that began before there was an answer is this one: the end of it counts. */
+  continueWith(early: ByteStream, rest: ByteStream): void {
+    this.#continued.set(early, rest)
+    this.#endIfReported()
+  }
+
+  /** A stream has ended. If it is what the client gets, the request ends, too. */
+  reportEnd(stream: ByteStream, ending: RequestEnding): void {
+    if (!this.#reports.has(stream)) this.#reports.set(stream, ending)
+    this.#endIfReported()
+  }
+
+  /** How a provider's stream broke off, if one did: a step that passes it on may not have noticed. */
+  get cut(): RequestEnding | undefined {
+    const last = [...this.#reports.values()].at(-1)
+    return last?.end === 'cut' ? last : undefined
+  }
+
+  #endIfReported(): void {
+    const stream = this.#replying && (this.#continued.get(this.#replying) ?? this.#replying)
+    const ending = stream && this.#reports.get(stream)
+    if (ending) this.end(ending)
+  }
+
+  /** The end of a reply that isn't a stream. */
+  endOfWhole(status: number): RequestEnding {
+    return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
+  }
+
+  /** The end of a request whose client gets an error of the gateway. */
+  endOfError(thrown: unknown): RequestEnding {
+    const { code, status, message } = toGatewayError(thrown)
+    const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : this.attempts.length === 0 ? 'refused' : 'failed'
+    return { status, end, error: code, reason: message }
+  }
+
+  /**
+   * Ends the request: releases its client and any targets that it still holds, and reports the outcome. Every request ends here. Only the first
+   * call counts.
+   */
+  end(ending: RequestEnding): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.client.release()
+    this.release()
+    this.#ending = Object.assign(ending, { durationMs: this.#clock.now() - this.startedAt })
+    for (const listener of this.#onEnd) this.events.call(() => listener(this.record), this)
+    this.events.emit('ended', this)
+  }
+
+  /** Calls a listener, whose error is reported. */
+  call(listener: () => unknown): void {
+    this.events.call(listener, this)
+  }
+
+  /** Waits for work that outlives the response; its error is reported. */
+  wait(work: Promise<unknown>): void {
+    this.events.wait(work, this)
+  }
+
+  reportError(error: unknown): void {
+    this.events.reportError(error)
+  }
+
+  /** Frees what is held for the request. */
+  protected release(): void {}
+
+  protected makeRecord({
+    status,
+    sentStatus,
+    end,
+    error,
+    durationMs,
+  }: RequestEnding & { durationMs: number }): RequestRecord {
+    const record: RequestRecord = {
+      id: this.id,
+      path: this.path,
+      startedAt: this.startedAt,
+      durationMs,
+      status,
+      end,
+      servedBy: this.servedBy,
+      streamed: this.streamed,
+      attempts: [],
+    }
+    if (sentStatus !== undefined) record.sentStatus = sentStatus
+    if (error) record.error = error
+    if (this.key) record.keyId = this.key.id
+    if (this.key?.group) record.groupId = this.key.group.id
+    return record
+  }
+}

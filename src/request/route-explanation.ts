@@ -1,0 +1,290 @@
+import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { getFormat } from '../protocols/formats/formats.ts'
+import { endpoints } from '../protocols/kinds/kinds.ts'
+import type { ClientKey } from '../records/key-lookup.ts'
+import type { Kind } from '../types.ts'
+import { ANONYMOUS, getKeyCaller } from './caller.ts'
+import { routesOfGroup } from './choose/group-routing.ts'
+import { resolveForEndpoint } from './choose/resolution.ts'
+import { unknownModel } from './choose/unknown-model.ts'
+import { createDrainingError } from './codec/call-failure.ts'
+import type { CodecRequest } from './codec/codec.ts'
+import { encode } from './codec/encode.ts'
+import { parseModelCall } from './codec/model-call.ts'
+import type { PipelineContext } from './context.ts'
+import { redirectMediaCall } from './media-redirect.ts'
+import { bringsTerms } from './read-request.ts'
+import { readFacts } from './request-facts.ts'
+import type { ExplainedTarget, Explanation, LeftOut } from './routing/explanation.ts'
+import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from './routing/group.ts'
+import { formatVia, getRequestedName, serializeParams } from './routing/group.ts'
+import type { RouteTable } from './routing/route-table.ts'
+import { findUnmetCondition } from './routing/routing-facts.ts'
+import { explainChoice } from './routing/strategies.ts'
+import type { CooldownState } from './routing/target-health.ts'
+import type { NameRule, RefusalPreview } from './steps.ts'
+
+/** A request to explain, which is not made. */
+export interface Question {
+  model: string
+  body: JsonObject
+  /** By name in lower case. */
+  headers: ReadonlyMap<string, string>
+  path: string
+  /** The client's key, if it has one. */
+  key?: ClientKey | undefined
+  /** What the client's key may use; absent: everything. */
+  access?: KeyAccess | undefined
+  /** Tells why the limits of the key would refuse the request. */
+  refusalOf?: RefusalPreview | undefined
+}
+
+/** The models and kinds that a key may use. */
+interface KeyAccess {
+  allowsKind(kind: Kind): boolean
+  allowsModel(model: string, table: RouteTable): boolean
+  allowsTarget(model: string, target: RouteTarget): boolean
+}
+
+const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
+
+/** A combo may lead to very many targets. */
+const MAX_TARGETS = 1_000
+
+/**
+ * Explains what would become of a request, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that is no
+ * model endpoint.
+ */
+export async function explain(question: Question, gateway: PipelineContext): Promise<Explanation> {
+  const { model, body, headers, path, key, access, refusalOf } = question
+  const { owner } = key ? getKeyCaller(key) : ANONYMOUS
+  const endpoint = endpoints.find((one) => one.path === path)
+  if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
+  const format = getFormat(endpoint.format)
+  const header = (name: string) => headers.get(name.toLowerCase())
+  const isBeside = endpoint.headers !== undefined || path.includes('{model}')
+  const text = JSON.stringify(isBeside ? body : { ...body, model })
+  const read = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
+  const leftOut: LeftOut[] = []
+  const routes: Route[] = []
+  try {
+    const table = await gateway.routes()
+    const call = endpoint.format === 'gemini' ? await redirectMediaCall(read, '?alt=sse', table) : read
+    for (const { operation } of [endpoint, call.endpoint])
+      if (access?.allowsKind(operation.kind) === false)
+        throw gatewayError('MODEL_NOT_ALLOWED', {
+          message: `The API key is not allowed to use models of kind "${operation.kind}".`,
+        })
+    const settings = await gateway.settings()
+    const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
+    const log = { nameRules: listNameRules(access) }
+    const source = { call, exchange: unsent, context: gateway, table, settings, log }
+    const own = bringsTerms(source) ? await gateway.ownTerms(source) : undefined
+    const { exchange = unsent, list } = own ?? {}
+    const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
+    const context = gateway.underRules(gateway, settings, list ?? table.findRuledCombo(model))
+    const resolver = {
+      table,
+      select: (await context.choosing()).previewSelection(facts, context.health),
+      onLeftOut: ({ name, when }: GroupEntry, { group }: Pick<GroupChoice, 'group'>) => {
+        const condition = when && findUnmetCondition(facts, when)
+        if (condition !== undefined) leftOut.push({ combo: group.name, model: name, unmet: condition })
+      },
+      onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
+        leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
+    }
+    const resolution = list ?? resolveForEndpoint(call.endpoint, model, table)
+    if (!resolution) throw await unknownModel(model, table, endpoint)
+    const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
+    for await (const route of found) {
+      routes.push(route)
+      if (routes.length === MAX_TARGETS) break
+    }
+    const asked: UnsentRequest = {
+      call,
+      format,
+      context,
+      table,
+      exchange,
+      owner,
+      refusalOf,
+      ...(list && { list }),
+    }
+    return { model, ...(await explainTargets(routes, asked, access)), leftOut }
+  } catch (thrown) {
+    const { status, code, message } = toGatewayError(thrown)
+    if (status >= 500) throw thrown
+    return { model, targets: [], leftOut, error: { status, code, message } }
+  }
+}
+
+/** A request that is not made. */
+type UnsentRequest = CodecRequest & Pick<Question, 'refusalOf'> & { context: PipelineContext; list?: Group }
+
+const listNameRules = (access: KeyAccess | undefined): NameRule[] =>
+  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : notAllowed(name))] : []
+
+const notAllowed = (name: string) =>
+  gatewayError('MODEL_NOT_ALLOWED', { message: `The API key is not allowed to use the model "${name}".` })
+
+/** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
+async function explainTargets(
+  routes: readonly Route[],
+  request: UnsentRequest,
+  access: KeyAccess | undefined,
+): Promise<Pick<Explanation, 'targets' | 'error'>> {
+  const { context, call } = request
+  const { health, limits } = context
+  const cooldowns = routes.map(({ target }) => health.getCooldown(target))
+  const refusals = new Map<Route, RouteRefusal | undefined>()
+  const targets: ExplainedTarget[] = []
+  let used = 0
+  let only: string | undefined // the model of all that are used so far
+  const seen = new Set<string>()
+  const cooling: CoolingRoute[] = []
+  let refusal: RouteRefusal | undefined
+  let isDraining = false
+  let isBarred = false
+
+  async function refused(route: Route): Promise<RouteRefusal | undefined> {
+    if (refusal?.isOfRequest) return refusal
+    if (!refusals.has(route)) refusals.set(route, await findRejection(request, route))
+    return refusals.get(route)
+  }
+
+  const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
+
+  /** Does another model follow it, for which the last attempt is kept? */
+  async function isBeforeAnother(at: number): Promise<boolean> {
+    for (const [later, route] of routes.entries())
+      if (
+        later > at &&
+        isAllowed(route) &&
+        isFree(route, cooldowns[later]) &&
+        formatModel(route) !== only &&
+        !(await refused(route))
+      )
+        return true
+    return false
+  }
+
+  for (const [at, route] of routes.entries()) {
+    const cooldown = cooldowns[at]
+    const { connection, model } = route.target
+    const place = JSON.stringify([connection.id, model, serializeParams(route.target)])
+    if (seen.has(place)) {
+      targets.push(explained(route, 'skipped', 'already in this list'))
+      continue
+    }
+    seen.add(place)
+    if (!isAllowed(route)) {
+      isBarred = true
+      targets.push(explained(route, 'skipped', 'the API key is not allowed to use it'))
+      continue
+    }
+    if (connection.draining) {
+      isDraining = true
+      targets.push(
+        explained(route, 'skipped', 'its connection is draining and only accepts requests from its existing sessions'),
+      )
+      continue
+    }
+    if (cooldown) {
+      cooling.push({ at, route, cooldown })
+      targets.push(explained(route, 'skipped', isCooling(cooldown)))
+      continue
+    }
+    if (used > 0 && used === limits.maxAttempts - 1 && formatModel(route) === only && (await isBeforeAnother(at))) {
+      targets.push(explained(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`))
+      continue
+    }
+    const reason = used < limits.maxAttempts ? await refused(route) : undefined
+    if (!refusal || reason?.isOfRequest) refusal = reason
+    const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
+    targets.push(reason ? explained(route, 'skipped', reason.why) : explained(route, usable, explainRoute(route)))
+    if (!reason) only = used++ === 0 || only === formatModel(route) ? formatModel(route) : undefined
+  }
+  for (const { at, route, cooldown } of cooling.sort(byRecovery)) {
+    if (used > 0 && (cooldown.isMandatory || used >= limits.maxAttempts)) continue
+    const reason = await refused(route)
+    if (!refusal || reason?.isOfRequest) refusal = reason
+    targets[at] = reason
+      ? explained(route, 'skipped', reason.why)
+      : explained(route, 'last-resort', isCooling(cooldown))
+    if (!reason) used++
+  }
+  const { missing } = call.endpoint.operation
+  const hasOwnAnswer = missing?.ownAnswer !== undefined && refusal?.error.data.param !== 'model'
+  if (used > 0 || (hasOwnAnswer && !refusal?.isOfRequest)) return { targets }
+  const error =
+    refusal?.error ?? (isDraining ? createDrainingError(call.model) : isBarred ? notAllowed(call.model) : undefined)
+  if (!error) return { targets }
+  const { status, code, message } = error
+  return { targets, error: { status, code, message } }
+}
+
+interface CoolingRoute {
+  at: number
+  route: Route
+  cooldown: CooldownState
+}
+
+const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
+
+/** Those whose cooldown is mandatory come after all others. */
+const byRecovery = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
+  Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
+
+const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
+
+/** Why a target is not called. */
+interface RouteRefusal {
+  error: GatewayError
+  /** In the words of the explanation. */
+  why: string
+  /** Is the whole request refused, at any target? */
+  isOfRequest: boolean
+}
+
+async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRefusal | undefined> {
+  const error = await refusalOfFormat(request, route)
+  if (error) return { error, why: `its format does not support the request: ${error.message}`, isOfRequest: false }
+  const byLimits = await request.refusalOf?.(request, route.target)
+  return byLimits && { ...byLimits, why: byLimits.error.message }
+}
+
+/** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
+async function refusalOfFormat(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
+  if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
+  try {
+    await encode(request, target)
+    return undefined
+  } catch (thrown) {
+    if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown
+    throw thrown
+  }
+}
+
+/** The fields for the contents of a request in each format. */
+const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
+
+function isCooling({ level, class: failure, retryAt }: CooldownState): string {
+  const until = Number.isFinite(retryAt)
+    ? `until ${new Date(retryAt).toISOString()}`
+    : 'and is being probed by another request'
+  return `${level} is in cooldown after "${failure}" ${until}`
+}
+
+const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered by connection priority')
+
+/** The reasons of the groups, outermost first. */
+const explainChoices = (choice: GroupChoice): string =>
+  `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
+
+function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+  const { provider, model, connection, params } = target
+  const where = { provider, model, connectionId: connection.id, connection: connection.name }
+  return { ...where, use, why, ...(params && { params }), ...(via && { via: formatVia(via) }) }
+}

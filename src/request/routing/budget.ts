@@ -1,0 +1,81 @@
+import type { Clock } from '../../types.ts'
+
+/** A budget for calls beyond the first of each request. */
+export interface Budget {
+  /** Adds the share of one request. */
+  earn(): void
+  /** Takes one call from the budget; `false` if it is used up. */
+  spend(): boolean
+}
+
+/** The budget for retries. A retry at a cooling target, which is less likely to succeed, leaves a tenth of the budget to other retries. */
+export interface RetryBudget extends Budget {
+  spend(call?: { isCooling: boolean }): boolean
+  /** Returns an unused call to the budget. */
+  giveBack(): void
+}
+
+const SECOND = 1_000
+
+/**
+ * The budget for retries, so that they don't multiply an outage: ten per second, plus 20% of the requests in that second. Unused retries aren't
+ * carried over, since an outage after a quiet time would then cause more of them. A second begins when the previous one ends, or with the first
+ * request after a pause.
+ */
+export function createRetryBudget(clock: Clock): RetryBudget {
+  let beganAt = Number.NEGATIVE_INFINITY
+  let requests = 0
+  let retries = 0
+
+  function startSecond() {
+    const now = clock.now()
+    const passed = now - beganAt
+    if (passed >= 0 && passed < SECOND) return
+    beganAt = passed >= 0 && passed < 2 * SECOND ? beganAt + SECOND : now
+    requests = retries = 0
+  }
+
+  return {
+    earn() {
+      startSecond()
+      requests++
+    },
+    spend({ isCooling } = { isCooling: false }) {
+      startSecond()
+      if (retries + 1 > (10 + requests / 5) * (isCooling ? 0.9 : 1)) return false
+      retries++
+      return true
+    },
+    giveBack() {
+      startSecond()
+      retries = Math.max(0, retries - 1)
+    },
+  }
+}
+
+/** A budget for calls that may be abandoned before they are made. */
+export interface HedgeBudget extends Budget {
+  /** Returns one call to the budget that was taken from it but not made. */
+  giveBack(): void
+}
+
+const HEDGES_SAVED = 10
+
+/** The budget for hedges: 5% of the requests. At most ten are saved up. */
+export function createHedgeBudget(): HedgeBudget {
+  let left = 0 // in twentieths of a call, so that nothing is rounded
+
+  function add(twentieths: number) {
+    left = Math.min(HEDGES_SAVED * 20, left + twentieths)
+  }
+
+  return {
+    earn: () => add(1),
+    spend() {
+      if (left < 20) return false
+      left -= 20
+      return true
+    },
+    giveBack: () => add(20),
+  }
+}

@@ -1,0 +1,138 @@
+import { evictOldest, rememberByObject } from '../../lib/maps.ts'
+import type { HealthTerms } from '../../types.ts'
+import { getSubject, getSubjectKey, type HealthRecord, type HealthTarget } from './health-records.ts'
+
+/** The latest calls of a model, a connection or a provider. */
+export interface CallCounts {
+  calls: number
+  failures: number
+  /** Failures since the last successful call. */
+  inARow: number
+}
+
+/** A target at one level; `combo`: the combo that judges the target by its own requests alone. */
+export interface CallSubject {
+  target: HealthTarget
+  level: HealthRecord['level']
+  combo: string | undefined
+}
+
+/** The outcome of a call. `isRecount`: the call was already counted as a success when its stream began. */
+export interface CallOutcome {
+  failed: boolean
+  isRecount: boolean
+  windowMs: number
+}
+
+/** Counts calls and their failures within a sliding window. Keeps at most 5,000 subjects; the oldest are dropped first. */
+export interface CallWindows {
+  /** Counts one call; `windowMs` is the length of the window for this subject. */
+  note(subject: CallSubject, call: CallOutcome): void
+  getCounts(subject: CallSubject): CallCounts
+  forget(subject: CallSubject): void
+  /** The subjects whose calls are counted. */
+  list(): CallSubject[]
+  /** Forgets the calls of one connection, or all. */
+  reset(connectionId?: string): void
+}
+
+/** Clients choose model names, so the number is limited. */
+const MAX_WINDOWS = 5_000
+
+const NO_CALLS: CallCounts = { calls: 0, failures: 0, inARow: 0 }
+
+/** The keys of a target's levels, for calls without a combo: building and hashing them takes 2 µs per request. */
+const getKeys = rememberByObject(
+  (target: HealthTarget): Record<HealthRecord['level'], string> => ({
+    provider: getSubjectKey(getSubject(target, 'provider')),
+    connection: getSubjectKey(getSubject(target, 'connection')),
+    model: getSubjectKey(getSubject(target, 'model')),
+  }),
+)
+
+const getKey = ({ target, level, combo }: CallSubject): string =>
+  combo === undefined ? getKeys(target)[level] : getSubjectKey(getSubject(target, level, combo))
+
+/** Makes empty windows. `now`: epoch ms. */
+export function createCallWindows(now: () => number): CallWindows {
+  const windows = new Map<string, CallWindow>()
+
+  return {
+    note(subject, call) {
+      const { windowMs } = call
+      const key = getKey(subject)
+      let window = windows.get(key)
+      if (!window || window.windowMs !== windowMs) {
+        if (!window) evictOldest(windows, MAX_WINDOWS)
+        window = new CallWindow(subject, windowMs)
+        windows.set(key, window)
+      }
+      window.note(now(), call)
+    },
+    getCounts: (subject) => windows.get(getKey(subject))?.getCounts(now()) ?? NO_CALLS,
+    forget: (subject) => void windows.delete(getKey(subject)),
+    list: () => [...windows.values()].map(({ subject }) => subject),
+    reset(connectionId) {
+      if (connectionId === undefined) return windows.clear()
+      for (const [key, { subject }] of windows)
+        if (subject.level !== 'provider' && subject.target.connection.id === connectionId) windows.delete(key)
+    },
+  }
+}
+
+/** The number of steps in which a window slides. */
+const STEPS = 10
+
+/** A ring of counts, one for each step of the window. */
+class CallWindow {
+  readonly subject: CallSubject
+  readonly windowMs: number
+  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step its calls, then its failures
+  #step = 0
+  #inARow = 0
+
+  constructor(subject: CallSubject, windowMs: number) {
+    this.subject = subject
+    this.windowMs = windowMs
+  }
+
+  note(now: number, { failed, isRecount }: CallOutcome): void {
+    this.#slideTo(now)
+    const at = 2 * (this.#step % STEPS)
+    if (!isRecount) this.#counts[at] = Number(this.#counts[at]) + 1
+    if (failed) this.#counts[at + 1] = Number(this.#counts[at + 1]) + 1
+    this.#inARow = failed ? this.#inARow + 1 : 0
+  }
+
+  getCounts(now: number): CallCounts {
+    this.#slideTo(now)
+    let calls = 0
+    let failures = 0
+    for (const [at, count] of this.#counts.entries()) {
+      if (at % 2 === 0) calls += count
+      else failures += count
+    }
+    return { calls, failures, inARow: Math.min(this.#inARow, failures) }
+  }
+
+  /** Clears the steps that have begun since the last call. A clock that is set back changes nothing. */
+  #slideTo(now: number): void {
+    const step = Math.floor((now * STEPS) / this.windowMs)
+    for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
+      const at = 2 * (next % STEPS)
+      this.#counts[at] = this.#counts[at + 1] = 0
+    }
+    this.#step = Math.max(this.#step, step)
+  }
+}
+
+/** This many failures in a row start a cooldown, even after successes earlier in the window. */
+const RUN = 10
+
+/** Whether the failure rate starts a cooldown. */
+export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
+  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isOut(counts, { minCalls }))
+
+/** Whether so many calls in a row have failed that the subject does not work at all. */
+export const isOut = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
+  inARow >= Math.max(RUN, minCalls)

@@ -1,0 +1,220 @@
+import type {
+  Group,
+  GroupChoice,
+  GroupEntry,
+  GroupOrder,
+  GroupTurn,
+  Route,
+  RouteTarget,
+  StrategyInputs,
+} from './group.ts'
+import type { RoundRobin } from './round-robin.ts'
+import type { RequestFacts } from './routing-facts.ts'
+import { findUnmetCondition } from './routing-facts.ts'
+import type { GroupReach, Select } from './select.ts'
+import type { AnsweredSessions, SessionAffinity } from './session-affinity.ts'
+import { getStrategy } from './strategies.ts'
+import type { TargetHealth } from './target-health.ts'
+import type { Measures, RunningCall } from './target-stats.ts'
+
+/** Applies the strategies of groups, with the state that they need. */
+export interface Chooser {
+  /** Starts the selection for one request. It takes turns and counts as load. */
+  startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection
+  /** Returns the same order without changing state, to explain a request. */
+  previewSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): Select
+}
+
+/** The selection for one request. A round-robin group takes its turn when the request reaches it. */
+export interface GroupSelection {
+  select: Select
+  /** Releases the load reserved by the choice: from now on, the request itself counts as load of its target. Must always be called. */
+  releaseLoad(): void
+  /**
+   * Ends the selection. If a route answered, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
+   * routes in `failed`. Groups that were tried in vain get their turns back.
+   */
+  settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
+  /** Whether the request's session was moved to this route, or answered by its connection on this instance, within the last hour. */
+  isPinned(route: Route): boolean
+}
+
+/** The state that the strategies use. */
+export interface ChooserDependencies {
+  roundRobin: RoundRobin
+  affinity: SessionAffinity
+  answeredSessions: AnsweredSessions
+  measures: Measures
+  /** A random number in [0, 1). */
+  random: () => number
+}
+
+export function createChooser({
+  roundRobin,
+  affinity,
+  answeredSessions,
+  measures,
+  random,
+}: ChooserDependencies): Chooser {
+  function findLikelyTarget(
+    entry: GroupEntry,
+    { getRepresentative, listTargets }: GroupReach,
+    isHealthy: IsHealthy,
+  ): RouteTarget | undefined {
+    const first = getRepresentative(entry)
+    return first && isHealthy(first) ? first : (find(listTargets(entry), isHealthy) ?? first)
+  }
+
+  /** Sums the in-flight requests to all targets of an entry. */
+  function getEntryLoad(entry: GroupEntry, { listTargets }: GroupReach): number {
+    let load = 0
+    for (const target of new Set(listTargets(entry))) load += measures.getLoad(target)
+    return load
+  }
+
+  /** Creates the function that orders a group's entries. `onChosen` is called with each choice, before another request chooses. */
+  function createSelect(
+    { facts, isHealthy }: SelectionRequest,
+    takeTurn: RoundRobin['take'],
+    onChosen?: OnChosen,
+  ): Select {
+    return async (group, groupReach) => {
+      const { label } = group
+      const { order, needs } = getStrategy(group.strategy)
+      const meetsCondition = ({ when }: GroupEntry) =>
+        when === undefined || findUnmetCondition(facts, when) === undefined
+      const isUsable = (entry: GroupEntry) =>
+        meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
+      const session = getSession(group, facts)
+
+      function orderFor(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
+        const inputs: StrategyInputs = {
+          random,
+          turn: turn?.index ?? 0,
+          label,
+          session,
+          pin,
+          getCost: groupReach.getCost,
+          getLatency: (entry) =>
+            mapDefined(findLikelyTarget(entry, groupReach, isHealthy), (target) =>
+              measures.getAverage(target, facts.stream),
+            ),
+          getLoad: (entry) => getEntryLoad(entry, groupReach),
+        }
+        const entries = order(group.entries.filter(meetsCondition), inputs)
+        const groupOrder: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
+        onChosen?.(group, groupOrder, groupReach)
+        return groupOrder
+      }
+
+      const turn = needs === 'turn' ? await takeTurn(group, isUsable) : undefined
+      const pin = session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
+      if (needs === 'measures') await measures.refresh()
+      return orderFor(turn, pin)
+    }
+  }
+
+  function startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection {
+    const isHealthy = createHealthCheck(health)
+    let reservedCalls: RunningCall[] = []
+    const turns = new Map<string, { group: Group; turn: GroupTurn }>()
+
+    /** Counts the choice as load immediately. Otherwise all requests of a burst would find the same target idle. */
+    function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
+      if (turn) {
+        const { label } = group
+        turns.set(label, { group, turn: roundRobin.join(turns.get(label)?.turn, turn) })
+      }
+      if (!getStrategy(group.strategy).reservesLoad) return
+      for (const entry of entries) {
+        const target = findLikelyTarget(entry, groupReach, isHealthy)
+        if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.stream))
+      }
+    }
+
+    const choose = createSelect({ facts, isHealthy }, roundRobin.take, reserve)
+
+    function releaseLoad() {
+      for (const call of reservedCalls) call.end()
+      reservedCalls = []
+    }
+
+    return {
+      select(group, groupReach) {
+        if (getStrategy(group.strategy).reservesLoad) releaseLoad() // the request must not count as load in its own choice
+        return choose(group, groupReach)
+      },
+      releaseLoad,
+      async settle(route, failed) {
+        for (let choice = route?.via; choice; choice = choice.before) {
+          const { group, order, entry } = choice
+          if (order.turn) await roundRobin.settle(group, entry, order.turn)
+          turns.delete(group.label)
+          const [home] = order.entries
+          const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, order, home))
+          const session = getSession(group, facts)
+          if (session === '') continue
+          const owned = { owner: facts.owner, session }
+          if (route) answeredSessions.note(group, owned, route.target.connection.id)
+          if (isMoved) await affinity.moveSession(group, owned, entry)
+        }
+        for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
+      },
+      isPinned({ target, via }) {
+        for (let choice = via; choice; choice = choice.before) {
+          const { group, order, entry } = choice
+          const session = getSession(group, facts)
+          if (session === '') continue
+          const owned = { owner: facts.owner, session }
+          if (order.inputs.pin === entry.name || answeredSessions.isAnsweredBy(group, owned, target.connection.id))
+            return true
+        }
+        return false
+      },
+    }
+  }
+
+  function previewSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): Select {
+    const turns = new Map<string, GroupTurn>() // a request that reaches the connections of a provider twice takes two turns
+    return createSelect({ facts, isHealthy: createHealthCheck(health) }, async (group, isUsable) => {
+      const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
+      turns.set(group.label, turn)
+      return turn
+    })
+  }
+
+  return { startSelection: startSelection, previewSelection: previewSelection }
+}
+
+/** The request's session if the group chooses by it, otherwise an empty string. */
+const getSession = ({ strategy }: Group, facts: RequestFacts) =>
+  getStrategy(strategy).needs === 'session' ? facts.session() : ''
+
+/** A request, and the check whether a target is usable for it. */
+interface SelectionRequest {
+  facts: RequestFacts
+  isHealthy: IsHealthy
+}
+
+type IsHealthy = (target: RouteTarget) => boolean
+
+const createHealthCheck =
+  (health: Pick<TargetHealth, 'getCooldown'>): IsHealthy =>
+  (target) =>
+    !target.connection.draining && !health.getCooldown(target)
+
+type OnChosen = (group: Group, order: GroupOrder, groupReach: GroupReach) => void
+
+function leadsThrough(way: GroupChoice | undefined, order: GroupOrder, entry: GroupEntry | undefined): boolean {
+  for (let choice = way; choice; choice = choice.before)
+    if (choice.order === order && choice.entry === entry) return true
+  return false
+}
+
+const mapDefined = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : question(value)
+
+function find<T>(values: Iterable<T>, is: (value: T) => unknown): T | undefined {
+  for (const value of values) if (is(value)) return value
+  return undefined
+}

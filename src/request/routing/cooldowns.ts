@@ -1,0 +1,233 @@
+import type { Clock } from '../../types.ts'
+import { type CallWindows, isFailing, isOut } from './call-windows.ts'
+import {
+  type CooldownRule,
+  type FailureClass,
+  failureRules,
+  type HealthLevel,
+  refusedKeyCooldown,
+  type ScopedTerms,
+} from './failure-class.ts'
+import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+
+/** The parts of a failure that health uses. */
+export interface HealthFailure {
+  class: FailureClass
+  /** The level that it counts against; default: that of its class. */
+  level?: HealthLevel
+  /** Whether every other call would fail as well, so that the cooldown starts immediately. */
+  isCertain?: boolean
+  message: string
+  /** The id of the client's key; empty or absent if it has none. */
+  owner?: string
+  /** The wait that the provider requested. */
+  retryAfterMs?: number | undefined
+}
+
+/** A failed call. */
+interface FailedCall extends HealthFailure {
+  /** Its number in the order of all calls and cooldowns. */
+  began: number
+  /** Whether the call was counted as a success when its stream began. */
+  isCounted?: boolean
+}
+
+/** Counts calls and failures, and sets the cooldowns of the records of health. */
+export interface Cooldowns {
+  /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
+  fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
+  /** Counts a stream that broke off after it had begun. */
+  breakOff(target: HealthTarget, failure: FailedCall): void
+  /** Counts a successful call; a stream may count as one when it begins. */
+  succeed(target: HealthTarget): void
+  /** Forgets the failures of a record, and the calls that led to its cooldown. */
+  forget(record: HealthRecord, target: HealthTarget): void
+}
+
+/** How long a record is out of use after one kind of failure. */
+interface BackOff {
+  baseMs: number
+  maxMs: number
+}
+
+/** The longest cooldown of a provider. */
+const PROVIDER_MAX_MS = 60_000
+const PROVIDER_CONNECTIONS = 2
+const REFUSED_CLIENTS = 3
+const ANY_MODEL = ''
+/** The longest wait that a provider may request. */
+const MAX_ASKED_MS = 60 * 60 * 1_000
+/** The longest message that is kept, in characters. */
+const MAX_MESSAGE = 300
+/**
+ * Back-offs are extended by a random fraction of up to this much, so that instances do not probe at the same time. Waits requested by a provider are
+ * used exactly.
+ */
+const JITTER = 0.1
+
+/** Whether the cooldown began after the call, so that the outcome of the call says nothing about it. */
+export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
+  retryAt !== undefined && cooledIn > began
+
+/**
+ * Whether the next call would certainly fail in the same way: the key or the connection was rejected, or the wait that the provider requested is not
+ * over.
+ */
+export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
+  isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
+
+/**
+ * Whether to use the wait that the provider requested. A wait shorter than the first back-off is used only once, since a target that repeats it must
+ * still get longer cooldowns.
+ */
+const isWaitUsed = (asked: number | undefined, { baseMs }: BackOff, { times }: HealthRecord): asked is number =>
+  asked !== undefined && (asked >= baseMs || times === 1)
+
+const getBackOffMs = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
+  Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
+
+/** The state that cooldowns change. `nextOrder`: the next number in the order of all calls and cooldowns. */
+export interface CooldownDependencies {
+  clock: Clock
+  random: () => number
+  records: HealthRecords
+  windows: CallWindows
+  nextOrder: () => number
+}
+
+/** Creates the cooldowns for requests under the given terms. */
+export function createCooldowns(
+  { combo, ...terms }: ScopedTerms,
+  { clock, random, records, windows, nextOrder }: CooldownDependencies,
+): Cooldowns {
+  const { windowMs } = terms
+  const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
+  const backOffOfProviders: BackOff = { ...backOffOfTerms, maxMs: Math.min(backOffOfTerms.maxMs, PROVIDER_MAX_MS) }
+
+  /** Counts a call at all levels; `failedAt`: the levels at which it counts as a failure. */
+  function note(
+    target: HealthTarget,
+    failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>,
+    isRecount = false,
+  ) {
+    for (const level of levels)
+      windows.note({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
+  }
+
+  const getCounts = (target: HealthTarget, level: HealthRecord['level']) => windows.getCounts({ target, level, combo })
+
+  /** `isEnough`: whether the failure starts a cooldown if none is active. */
+  function count(record: HealthRecord, failure: FailedCall, { backOff: times, isEnough }: CountOptions) {
+    const now = clock.now()
+    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
+    if (record.failures === 0) record.since = now
+    record.failures += 1
+    const { retryAt } = record
+    const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
+    if (isUnderWay) {
+      if (asked !== undefined) extendCooldown(record, asked, failure)
+      return
+    }
+    record.reason = failure.class
+    record.message = failure.message.slice(0, MAX_MESSAGE)
+    if (retryAt === undefined && !isEnough && !asked) return
+    record.times += 1
+    const ms = isWaitUsed(asked, times, record)
+      ? asked
+      : Math.ceil(getBackOffMs(times, record) * (1 + JITTER * random()))
+    extendCooldown(record, ms, failure)
+  }
+
+  /** Starts or extends a cooldown, but never shortens one. */
+  function extendCooldown(record: HealthRecord, ms: number, failure: HealthFailure) {
+    const now = clock.now()
+    const until = now + Math.ceil(ms)
+    if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
+    record.retryAt = until
+    record.isAsked = failure.retryAfterMs !== undefined
+    record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
+    record.cooledIn = nextOrder()
+    record.reason = failure.class
+    record.message = failure.message.slice(0, MAX_MESSAGE)
+  }
+
+  /**
+   * Counts a 403 without a reason, which may concern the key or one client's prompt. It counts against the key if several clients get it, each with
+   * its own request, and no call succeeds in between.
+   */
+  function countForKey(target: HealthTarget, failure: FailedCall) {
+    if (!failure.owner) return
+    const record = records.getRecord(target, 'connection')
+    record.refusedTo.add(failure.owner)
+    const isEnough = record.refusedTo.size >= REFUSED_CLIENTS
+    count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: refusedKeyCooldown, isEnough })
+  }
+
+  /**
+   * Counts a network failure against the connection as well: one failing model does not affect the whole connection, but network failures of two
+   * models do.
+   */
+  function countForConnection(target: HealthTarget, failure: FailedCall) {
+    const record = records.getRecord(target, 'connection', combo)
+    record.models.add(target.model)
+    const isEnough = record.models.size > 1 && isOut(getCounts(target, 'connection'), terms)
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfTerms, isEnough })
+  }
+
+  function countForProvider(target: HealthTarget, failure: FailedCall) {
+    const record = records.getRecord(target, 'provider', combo)
+    record.connections.set(target.connection.id, target.connection.updatedAt)
+    record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
+    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
+    const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
+    const isEnough = isWide && isOut(getCounts(target, 'provider'), terms)
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfProviders, isEnough })
+  }
+
+  return {
+    fail(target, failure, rule) {
+      const level = failure.level ?? rule.level
+      const isNetwork = failure.class === 'network'
+      const isWide = failureRules[failure.class].isOfProvider === true
+      // Clients may send any name: models that do not exist must not replace the counts of others.
+      if (failure.class !== 'model-not-found')
+        note(
+          target,
+          { model: true, connection: isNetwork || level === 'connection', provider: isWide },
+          failure.isCounted,
+        )
+      const isAtOnce = isConclusive(failure) || rule.starts === 'at-once'
+      const { baseMs, maxMs } = rule
+      count(records.getRecord(target, level, isAtOnce ? undefined : combo), failure, {
+        backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : backOffOfTerms,
+        isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
+      })
+      if (isNetwork && level === 'model') countForConnection(target, failure)
+      if (isWide) countForProvider(target, failure)
+      if (failure.class === 'forbidden') countForKey(target, failure)
+    },
+    breakOff(target, failure) {
+      const { isCounted: isRecount = false } = failure
+      windows.note({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
+      const record = records.getRecord(target, 'model', combo)
+      record.isCut = true
+      count(record, failure, { backOff: backOffOfTerms, isEnough: isFailing(getCounts(target, 'model'), terms) })
+    },
+    succeed: (target) => note(target, NONE),
+    forget(record, target) {
+      records.forget(record)
+      if (record.retryAt === undefined) return
+      for (const level of levels.slice(levels.indexOf(record.level))) windows.forget({ target, level, combo })
+    },
+  }
+}
+
+interface CountOptions {
+  backOff: BackOff
+  isEnough: boolean
+}
+
+/** The levels, broadest first. */
+const levels = ['provider', 'connection', 'model'] as const
+
+const NONE = {}

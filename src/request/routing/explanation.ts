@@ -1,0 +1,44 @@
+import type { EntryParams } from '../../types.ts'
+
+/** How a request would be routed right now (`POST /api/explain`). */
+export interface Explanation {
+  /** The model name of the request. */
+  model: string
+  /** All targets that the name resolves to; those that would be called come first, in order. */
+  targets: ExplainedTarget[]
+  /** Combo entries that are excluded for this request. */
+  leftOut: LeftOut[]
+  /** The error that the client would get if no target can be called. */
+  error?: { status: number; code: string; message: string }
+}
+
+/** A target that a name resolves to, and how it would be used. */
+export interface ExplainedTarget {
+  provider: string
+  model: string
+  connectionId: string
+  /** The connection's name. */
+  connection: string
+  /**
+   * `first`: called first; `next`: called in this order if the ones before it fail; `beyond`: not called because the attempts run out
+   * first; `last-resort`: called despite its cooldown because no other target is left; `skipped`: not called.
+   */
+  use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
+  /** The reason for its position, or for skipping it. */
+  why: string
+  /** Parameters that combo entries set in requests to this target. */
+  params?: EntryParams
+  /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
+  via?: string
+}
+
+/** A combo entry that is excluded. */
+export interface LeftOut {
+  combo: string
+  model: string
+  /**
+   * The first part of its `when` that the request doesn't match; `unreachable` if its name doesn't resolve to an active connection, alias,
+   * or combo.
+   */
+  unmet: string
+}

@@ -1,0 +1,86 @@
+import type { FailureClass } from '../../protocols/formats/errors/error-kinds.ts'
+import type { HealthTerms } from '../../types.ts'
+
+export type { FailureClass }
+
+/** The level that a failure counts against: the connection, or one model on it. A failing model does not take its connection out of use. */
+export type HealthLevel = 'connection' | 'model'
+
+/** The cooldown that failures of one class cause. */
+export interface CooldownRule {
+  level: HealthLevel
+  /** `at-once`: the first failure starts the cooldown; `by-share`: the share of failures among the latest calls does (`HealthTerms`). */
+  starts: 'at-once' | 'by-share'
+  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: that of the `HealthTerms`. */
+  baseMs?: number
+  maxMs?: number
+}
+
+/** Health terms, and the combo whose requests they apply to; without a combo, they apply to all other requests. */
+export interface ScopedTerms extends HealthTerms {
+  combo?: string | undefined
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+
+/** The terms if neither the settings nor the request's combo set others. */
+export const defaultHealthTerms: HealthTerms = {
+  failureShare: 0.5,
+  windowMs: MINUTE,
+  minCalls: 5,
+  cooldownMs: 5 * SECOND,
+  maxCooldownMs: 5 * MINUTE,
+}
+
+/** The cooldown for occasional failures: a single one is not evidence. */
+export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
+
+/** The cooldown for a rejected key. */
+export const refusedKeyCooldown = {
+  level: 'connection',
+  starts: 'at-once',
+  baseMs: MINUTE,
+  maxMs: 30 * MINUTE,
+} as const
+
+/** The handling of failures of one class. */
+interface FailureRule {
+  /** The cause of the failure. */
+  fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
+  /** Absent: such failures do not affect health. */
+  cooldown?: CooldownRule
+  /** Whether such failures count against the whole provider if several of its connections have them. */
+  isOfProvider?: true
+  /** Whether no other call to the target will succeed before its cooldown is over. */
+  isLasting?: true
+  /** Whether the target may succeed once its cooldown is over, so that clients are told to retry then. */
+  isOverInTime?: true
+}
+
+export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
+  client: { fault: 'client' },
+  'context-overflow': { fault: 'client' },
+  format: { fault: 'gateway' },
+  'over-budget': { fault: 'account' },
+  credentials: { fault: 'account', cooldown: refusedKeyCooldown, isLasting: true },
+  forbidden: { fault: 'account', cooldown: sporadicCooldown }, // counts against the key as well when several clients in a row get it
+  'rate-limit': {
+    fault: 'account',
+    cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
+    isOverInTime: true,
+  },
+  server: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
+  // An address that cannot be reached is reported with `isCertain`, and as a failure of the connection.
+  network: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
+  timeout: { fault: 'provider', cooldown: sporadicCooldown, isOfProvider: true, isOverInTime: true },
+  content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },
+  filtered: { fault: 'model' },
+  schema: { fault: 'model' },
+  'model-not-found': {
+    fault: 'model',
+    cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },
+    isLasting: true,
+  },
+  internal: { fault: 'gateway' },
+}

@@ -1,0 +1,158 @@
+import type { ResponseCondition } from '../../types.ts'
+import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route, RouteTarget } from './group.ts'
+import type { GroupReach, Select } from './select.ts'
+
+/** The maximum number of combos to follow for one request, since they can be nested. */
+const MAX_COMBOS = 1_000
+
+interface EnteredGroup {
+  group: Group
+  order: GroupOrder
+  before: GroupChoice | undefined
+  /** The number of entries that have been followed. */
+  followed: number
+}
+
+/** The selection within groups, and the resolution of their entries. */
+export interface FollowDependencies {
+  select: Select
+  groupReach: GroupReach
+  resolveEntry(entry: GroupEntry, within: Group): Resolution
+  /** Called with each entry that the selection skips. */
+  onLeftOut?: OnEntry | undefined
+  /** Called when an entry's turn comes, but its name has no target. */
+  onDeadEnd?: OnEntry | undefined
+  /** Called at the end if there were no routes. If it rejects, so does the walk. */
+  onEmpty?: (() => Promise<void>) | undefined
+}
+
+/** Called with an entry, its group, and the path to the group. */
+export type OnEntry = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
+
+/**
+ * Returns the routes of a group, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
+ * request, so that a cycle ends. This is a class, not an async generator, because V8 never optimizes those, and every request to a combo runs it.
+ */
+export function walkRoutes(
+  outermost: Group,
+  dependencies: FollowDependencies,
+): AsyncIterableIterator<Route, undefined> {
+  return new RouteWalk(outermost, dependencies)
+}
+
+class RouteWalk implements AsyncIterableIterator<Route, undefined> {
+  readonly #dependencies: FollowDependencies
+  readonly #seen = new Set<Group>()
+  readonly #stages: EnteredGroup[] = []
+  /** The group to enter next, and how it was reached. */
+  #group: Group | undefined
+  #before: GroupChoice | undefined = undefined
+  /** The routes of the latest entry, and how many of them have been pulled. */
+  #routes: readonly Route[] = []
+  #pulled = 0
+  #via: GroupChoice | undefined = undefined
+  #isEmpty = true
+  /** The choice that a call to `next` is waiting for. */
+  #selecting: Promise<GroupOrder> | undefined = undefined
+
+  constructor(outermost: Group, dependencies: FollowDependencies) {
+    this.#group = outermost
+    this.#dependencies = dependencies
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Route, undefined>> {
+    const { select, groupReach, resolveEntry, onDeadEnd, onEmpty } = this.#dependencies
+    while (this.#selecting) await this.#selecting.catch(() => {}) // a hedge may still be choosing its target
+    for (;;) {
+      const route = this.#routes[this.#pulled++]
+      if (route && this.#via) {
+        this.#isEmpty = false
+        return { value: createRoute(route, this.#via), done: false }
+      }
+      if (this.#group) {
+        const group = this.#group
+        this.#group = undefined
+        if (!this.#seen.has(group) && this.#seen.size < MAX_COMBOS) {
+          this.#seen.add(group)
+          this.#selecting = select(group, groupReach, this.#before)
+          try {
+            this.#enter(group, await this.#selecting)
+          } finally {
+            this.#selecting = undefined
+          }
+        }
+      }
+      const stage = this.#stages.at(-1)
+      if (!stage) {
+        if (this.#isEmpty) await onEmpty?.()
+        return { value: undefined, done: true }
+      }
+      const entry = stage.order.entries[stage.followed++]
+      if (!entry) {
+        this.#stages.pop()
+        continue
+      }
+      const { group, order, before } = stage
+      const via: GroupChoice = { group, order, entry, before }
+      const resolution = resolveEntry(entry, findDecidingGroup(group, before))
+      if (!resolution) onDeadEnd?.(entry, via)
+      else if ('strategy' in resolution) {
+        this.#group = resolution
+        this.#before = via
+      } else {
+        this.#routes = resolution
+        this.#pulled = 0
+        this.#via = via
+      }
+    }
+  }
+
+  #enter(group: Group, order: GroupOrder): void {
+    const { onLeftOut } = this.#dependencies
+    const before = this.#before
+    if (onLeftOut && order.entries.length < group.entries.length)
+      for (const entry of group.entries) if (!order.entries.includes(entry)) onLeftOut(entry, { group, before })
+    this.#stages.push({ group, order, before, followed: 0 })
+  }
+}
+
+function createRoute({ target }: Route, via: GroupChoice): Route {
+  const on = collectConditions(via)
+  const route: Route = { target: applyEntries(target, via), via }
+  if (on) route.on = on
+  return route
+}
+
+/** Collects the conditions (`on`) of all groups on the path; `undefined` if none has any. */
+function collectConditions(via: GroupChoice): Route['on'] {
+  let found: Set<ResponseCondition> | undefined
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
+    for (const condition of choice.group.on ?? []) found = (found ?? new Set()).add(condition)
+  return found && [...found]
+}
+
+/**
+ * Applies the voices and parameters of the entries on the path: the voices of the innermost entry that has some, and for each parameter the innermost
+ * value.
+ */
+function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
+  let voices: GroupEntry['voices']
+  let params: GroupEntry['params']
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before) {
+    voices ??= choice.entry.voices
+    const outer = choice.entry.params
+    params = outer && params ? { ...outer, ...params } : (params ?? outer)
+  }
+  return voices || params ? { ...target, ...(voices && { voices }), ...(params && { params }) } : target
+}
+
+/** Finds the group that decides how connections are chosen: the innermost with a strategy for them. */
+function findDecidingGroup(group: Group, before: GroupChoice | undefined): Group {
+  if (group.connectionStrategy) return group
+  for (let outer = before; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
+  return group
+}

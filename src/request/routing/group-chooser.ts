@@ -1,0 +1,47 @@
+import type { Clock, Storage } from '../../types.ts'
+import { type Chooser, type ChooserDependencies, createChooser } from './chooser.ts'
+import { createRoundRobin, type RoundRobin } from './round-robin.ts'
+import { createAnsweredSessions, createSessionAffinity } from './session-affinity.ts'
+import { createSharedMeasures } from './shared-measures.ts'
+import { createLocalState, createStoredState } from './shared-state.ts'
+import type { TargetStats } from './target-stats.ts'
+import { createOwnMeasures } from './target-stats.ts'
+
+/** Chooses within groups and keeps their state. Loaded with the first request for a group. */
+export interface GroupChooser extends Chooser {
+  roundRobin: RoundRobin
+  /** Stops background work. */
+  close(): Promise<void>
+}
+
+/** The dependencies of a `GroupChooser`. */
+export interface GroupChooserDependencies extends Pick<ChooserDependencies, 'random'> {
+  /** The storage that shares the state among instances; `undefined`: each instance keeps its own in memory. */
+  sharedStorage: Storage | undefined
+  /** The measurements of this instance. */
+  targetStats: TargetStats
+  clock: Clock
+  onError(error: unknown): void
+}
+
+/** Creates the chooser with the state of groups: turns and moved sessions. */
+export function createGroupChooser({
+  sharedStorage,
+  targetStats,
+  random,
+  clock,
+  onError,
+}: GroupChooserDependencies): GroupChooser {
+  const state = sharedStorage ? createStoredState(sharedStorage, { clock, onError }) : createLocalState(clock)
+  const roundRobin = createRoundRobin(state, clock)
+  const measures = sharedStorage ? createSharedMeasures(targetStats, { state, clock }) : createOwnMeasures(targetStats)
+  const affinity = createSessionAffinity(state)
+  const chooser = createChooser({
+    roundRobin,
+    affinity,
+    answeredSessions: createAnsweredSessions(clock),
+    measures,
+    random,
+  })
+  return { ...chooser, roundRobin, close: measures.close }
+}

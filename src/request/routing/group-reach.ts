@@ -1,0 +1,90 @@
+import { getPrice as pricesOf } from '../../protocols/providers/catalog-model.ts'
+import type { Catalog } from '../../types.ts'
+import type { Group, GroupEntry, Resolution, RouteTarget, StrategyInputs } from './group.ts'
+import type { RouteTable } from './route-table.ts'
+import type { GroupReach, Representatives } from './select.ts'
+import { getStrategy } from './strategies.ts'
+
+/** Combos that are nested deeper than this have no known price. */
+const MAX_DEPTH = 100
+
+/** Creates the look-up. It caches, and must not outlive the routes that it is made for. */
+export function createRepresentatives(catalog: Catalog, resolveModel: (model: string) => Resolution): Representatives {
+  const representatives = new Map<string, RouteTarget | undefined>()
+  const costs = new Map<RouteTarget, number | undefined>()
+
+  function findRepresentative({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
+    if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
+    representatives.set(name, undefined) // read if a cycle of combos leads back here
+    const resolution = resolveModel(name)
+    const first =
+      resolution && 'strategy' in resolution ? findFirstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
+    representatives.set(name, first)
+    return first
+  }
+
+  function findFirstOfGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
+    const getCost = (entry: GroupEntry) => getPrice(findRepresentative(entry, depth))
+    for (const entry of getStrategy(strategy).order(entries, { ...NEUTRAL_INPUTS, label, getCost })) {
+      const first = findRepresentative(entry, depth)
+      if (first) return first
+    }
+    return undefined
+  }
+
+  function getPrice(target: RouteTarget | undefined): number | undefined {
+    if (!target) return undefined
+    if (!costs.has(target)) costs.set(target, sumPrice(catalog, target))
+    return costs.get(target)
+  }
+
+  return {
+    getRepresentative: (entry) => findRepresentative(entry),
+    getCost: (entry) => getPrice(findRepresentative(entry)),
+  }
+}
+
+/** Inputs without measurements, and with a random number that leaves the first entry first. */
+const NEUTRAL_INPUTS: Omit<StrategyInputs, 'label' | 'getCost'> = {
+  random: () => 0,
+  turn: 0,
+  session: '',
+  pin: undefined,
+  getLatency: () => 0,
+  getLoad: () => 0,
+}
+
+function sumPrice(catalog: Catalog, target: RouteTarget): number | undefined {
+  const { input, output, search, page } = pricesOf(catalog, target) ?? {}
+  if (input === undefined && output === undefined) return search ?? page // for models that aren't charged by tokens
+  return input === undefined || output === undefined ? undefined : input + output
+}
+
+/** The maximum number of steps of `listTargets`. */
+const MAX_REACH = 100
+
+const reaches = new WeakMap<RouteTable, GroupReach>()
+
+/** Returns the look-ups for the entries of a table's groups. They cache, so each table has its own. */
+export function getGroupReach(table: RouteTable): GroupReach {
+  const known = reaches.get(table)
+  if (known) return known
+  const made = createGroupReach(table)
+  reaches.set(table, made)
+  return made
+}
+
+/** Resolves an entry of a group; `within`: the group that decides how connections are chosen. */
+export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, within?: Group): Resolution =>
+  target ? [{ target }] : table.resolveModel(name, within)
+
+function createGroupReach(table: RouteTable): GroupReach {
+  function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
+    if (look.left-- <= 0) return // also ends a cycle
+    const resolution = resolveEntry(table, entry)
+    if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* reach(inner, look)
+    else for (const { target } of resolution ?? []) yield target
+  }
+
+  return { ...createRepresentatives(table.catalog, table.resolveModel), listTargets: (entry) => reach(entry) }
+}

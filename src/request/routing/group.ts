@@ -1,0 +1,132 @@
+import type { ProviderTarget } from '../../protocols/providers/target.ts'
+import type { ConnectionRecord } from '../../records/store.ts'
+import type { Condition, EntryParams, Kind, RequestRules, ResponseCondition, Strategy } from '../../types.ts'
+
+/** A target with the connection as it is stored. */
+export type RouteTarget = ProviderTarget<ConnectionRecord>
+
+/** Serializes parameters, so that equal ones have equal texts in any order. None and an empty set are equal. */
+export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string =>
+  params ? JSON.stringify(Object.entries(params).sort()) : '[]'
+
+/** The default strategy: in the listed order. */
+export const DEFAULT_STRATEGY: Strategy = 'fallback'
+
+/** The entries that a strategy chooses from: the models of a combo, or the connections of a provider. */
+export interface Group {
+  /** The name of the combo or the provider, for people. */
+  name: string
+  /** The key of its state, unique among groups. */
+  label: string
+  /** Changes with each change of the group, which ends moved sessions. */
+  edition?: string | undefined
+  strategy: Strategy
+  /** Under `round-robin`: how many requests in a row each entry gets. */
+  stickyLimit: number
+  hedge: boolean
+  /** The kind of a combo's models. */
+  kind?: Kind | undefined
+  /** Whether the different models of an embedding combo produce the same vectors. */
+  sameVectors?: boolean | undefined
+  /** Whether to try another target after a failure that may be charged, because the target may have done the work. */
+  retryAmbiguous?: boolean | undefined
+  /** The response conditions that make the gateway try the next target. */
+  on?: readonly ResponseCondition[] | undefined
+  /** The strategy for the connections of the combo's providers; `undefined`: the provider's own. */
+  connectionStrategy?: Strategy | undefined
+  entries: readonly GroupEntry[]
+  /** The combo's own rules for requests to it. */
+  rules?: RequestRules | undefined
+}
+
+/** One entry of a group. */
+export interface GroupEntry {
+  /** Its index in the group. */
+  index: number
+  /** A model name, or a connection's id. */
+  name: string
+  /** Default 1. */
+  weight: number
+  when?: Condition | undefined
+  /** The voices of its targets, by the names that clients use. */
+  voices?: Readonly<Record<string, string>> | undefined
+  /** The parameters that are set in requests to its targets. */
+  params?: Readonly<EntryParams> | undefined
+  /** The target, if the entry is a connection. */
+  target?: RouteTarget
+}
+
+/** The inputs of strategies. */
+export interface StrategyInputs {
+  /** A random number in [0, 1). */
+  random(): number
+  /** The index of the entry that has the turn. */
+  turn: number
+  /** The group's label, so that a session has another home in each group. */
+  label: string
+  /** The request's session; may be empty. */
+  session: string
+  /** The name of the entry that the session was moved to. */
+  pin: string | undefined
+  /** Input plus output price in US dollars per million tokens; `undefined` if one is unknown. */
+  getCost(entry: GroupEntry): number | undefined
+  /** The recent average in ms; `undefined` before the first response. */
+  getLatency(entry: GroupEntry): number | undefined
+  /** The number of in-flight requests. */
+  getLoad(entry: GroupEntry): number
+}
+
+/** The turn of an entry; `times`: how many times in a row it has had the turn. */
+export interface GroupTurn {
+  index: number
+  times: number
+  /** The version of the state after this turn, if it was the last one taken; `before`: the state before it. */
+  version?: string
+  before?: string
+}
+
+/** The entries of a group, in the order in which one request tries them. */
+export interface GroupOrder {
+  entries: readonly GroupEntry[]
+  /** The inputs of the choice. */
+  inputs: StrategyInputs
+  /** The turn taken under `round-robin`. */
+  turn?: GroupTurn
+}
+
+/** An entry on the way to a target. */
+export interface GroupChoice {
+  group: Group
+  order: GroupOrder
+  entry: GroupEntry
+  before: GroupChoice | undefined
+}
+
+/** A target, and the entries that led to it. */
+export interface Route {
+  target: RouteTarget
+  via?: GroupChoice
+  /** The response conditions of all groups on the path that make the gateway try the next target; absent: none. */
+  on?: readonly ResponseCondition[]
+}
+
+/** The result of resolving a model name through its aliases: a group, or its routes in order; `undefined` if it is unknown. */
+export type Resolution = Group | readonly Route[] | undefined
+
+/** Formats the groups on the path to a target, outermost first: `pool:round-robin>inner:weighted`. */
+export function formatVia(choice: Pick<GroupChoice, 'group' | 'before'> | undefined): string {
+  if (!choice) return ''
+  const { before, group } = choice
+  return `${before ? `${formatVia(before)}>` : ''}${group.name}:${group.strategy}`
+}
+
+/** Returns the name that led a request to a route: the request's model name, or the name of the outermost entry in its list. */
+export function getRequestedName(
+  { via }: Route,
+  request: { call: { model: string }; list?: Group | undefined },
+): string {
+  if (!request.list) return request.call.model
+  let outermost = via
+  while (outermost?.before) outermost = outermost.before
+  return outermost?.entry.name ?? ''
+}

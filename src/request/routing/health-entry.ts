@@ -1,0 +1,155 @@
+import type { ConnectionRecord } from '../../records/store.ts'
+import type { CallSubject, CallWindows } from './call-windows.ts'
+import type { FailureClass } from './failure-class.ts'
+import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+
+/** The health of a provider, a connection, or a model on a connection that failed recently (`GET /api/health`). */
+export interface HealthEntry {
+  level: 'provider' | 'connection' | 'model'
+  provider: string
+  connectionId?: string
+  model?: string
+  /** The combo whose own health rules apply; absent for all other requests. */
+  combo?: string
+  /**
+   * `counting`: failed, but still in use; `cooling`: in cooldown until `retryAt`; `half-open`: the next request is a probe; `probing`: a
+   * probe is in flight.
+   */
+  state: 'counting' | 'cooling' | 'half-open' | 'probing'
+  /** The class of the last failure. */
+  reason: FailureClass
+  /** The provider's message for the last failure, or a description. */
+  message: string
+  /** Consecutive failures. */
+  failures: number
+  /** Time of the first failure, in ISO 8601. */
+  since: string
+  /** End of the cooldown, in ISO 8601. Absent while `counting`. */
+  retryAt?: string
+}
+
+/** The health data that entries are built from. */
+export interface HealthFacts {
+  windows: CallWindows
+  records: HealthRecords
+  /** Epoch ms. */
+  now(): number
+}
+
+/** Lists the health entries of these connections. */
+export function listHealthEntries(
+  connections: readonly HealthTarget['connection'][],
+  facts: HealthFacts,
+): HealthEntry[] {
+  const now = facts.now()
+  return facts.records.currentRecords(connections).map((record) => healthEntry(record, now))
+}
+
+function healthEntry(record: HealthRecord, now: number): HealthEntry {
+  const { level, provider, connectionId, model, combo, reason, message, failures, since, retryAt } = record
+  return {
+    level,
+    provider,
+    ...(connectionId !== undefined && { connectionId }),
+    ...(model !== undefined && { model }),
+    ...(combo !== undefined && { combo }),
+    state: getState(record, now),
+    reason,
+    message,
+    failures,
+    since: new Date(since).toISOString(),
+    ...(retryAt !== undefined && { retryAt: new Date(retryAt).toISOString() }),
+  }
+}
+
+/** The health of a target: a model on an active connection, or a connection none of whose models has been called (`GET /api/health`). */
+export interface TargetState {
+  provider: string
+  connectionId: string
+  model?: string
+  /** The combo whose own health rules apply; absent for all other requests. */
+  combo?: string
+  /**
+   * `draining`: takes no new requests; `cooling`: tried after all others until `until`; `probing`: the cooldown is over and one request
+   * checks whether it has recovered; `ok`: none of these.
+   */
+  state: 'ok' | 'cooling' | 'probing' | 'draining'
+  /** Recent calls that count, and the share of them that failed; the share is absent if there are none. */
+  calls: number
+  failureShare?: number
+  /** Only during a cooldown or probe: the affected level, the reason, and the end of the cooldown in ISO 8601. */
+  level?: HealthRecord['level']
+  reason?: FailureClass
+  message?: string
+  until?: string
+}
+
+/** Lists the health of the targets of active connections. */
+export function listTargetStates(
+  connections: readonly ConnectionRecord[],
+  { windows, records, now: clock }: HealthFacts,
+): TargetState[] {
+  const now = clock()
+  const called = windows.list()
+  return connections
+    .filter(({ isActive }) => isActive !== false)
+    .flatMap((connection) => {
+      const { id, provider, updatedAt } = connection
+      const isCurrent = ({ level, target }: CallSubject) =>
+        level === 'model' && target.connection.id === id && target.connection.updatedAt === updatedAt
+      const models = [
+        ...called.filter(isCurrent),
+        ...listUncountedModels(records.currentRecords([connection]), { called, connection }),
+      ]
+      const all = models.length > 0 ? models : [{ target: { provider, model: '', connection }, combo: undefined }]
+      return all.map(({ target, combo }) => targetState({ target, level: 'model', combo }, connection))
+    })
+
+  function targetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
+    const { target, combo } = subject
+    const { calls, failures } = windows.getCounts(subject)
+    const held = records.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
+    const worst = held.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
+    const state = worst && (getState(worst, now) === 'cooling' ? 'cooling' : 'probing')
+    return {
+      provider: target.provider,
+      connectionId: target.connection.id,
+      ...(target.model !== '' && { model: target.model }),
+      ...(combo !== undefined && { combo }),
+      state: draining ? 'draining' : (state ?? 'ok'),
+      calls,
+      ...(calls > 0 && { failureShare: Math.min(1, failures / calls) }),
+      ...(worst?.retryAt !== undefined && {
+        level: worst.level,
+        reason: worst.reason,
+        message: worst.message,
+        until: new Date(worst.retryAt).toISOString(),
+      }),
+    }
+  }
+}
+
+/** Models without counted calls whose failures are still recorded. */
+const listUncountedModels = (
+  records: readonly HealthRecord[],
+  { called, connection }: { called: readonly CallSubject[]; connection: ConnectionRecord },
+) =>
+  records.flatMap(({ level, provider, model, combo }) => {
+    const isCalled = called.some(
+      (one) =>
+        one.level === 'model' &&
+        one.target.model === model &&
+        one.target.connection.id === connection.id &&
+        one.target.connection.updatedAt === connection.updatedAt &&
+        one.combo === combo,
+    )
+    return level !== 'model' || model === undefined || isCalled
+      ? []
+      : [{ target: { provider, model, connection }, combo }]
+  })
+
+function getState({ retryAt, probing }: HealthRecord, now: number): HealthEntry['state'] {
+  if (retryAt === undefined) return 'counting'
+  if (probing) return 'probing'
+  return retryAt <= now ? 'half-open' : 'cooling'
+}

@@ -1,0 +1,227 @@
+import type { ConnectionRecord } from '../../records/store.ts'
+import type { FailureClass } from './failure-class.ts'
+
+/** A call to an unhealthy target, whose outcome other requests wait for. */
+export interface Probe {
+  /** Epoch ms. */
+  since: number
+  ended: Promise<ProbeEnding>
+}
+
+/** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may have been chance. */
+export type ProbeEnding = 'answered' | 'failed' | 'dropped'
+
+interface ProbedTarget {
+  /** The records of cooldowns that apply to the target. */
+  unhealthy: readonly HealthRecord[]
+  /** The records among them that the call probes. */
+  probed: readonly HealthRecord[]
+  now: number
+}
+
+/** Stores an in-flight call in the records of its target. Returns the function that ends the probe, so that others can probe. */
+export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
+  let settle: (ending: ProbeEnding) => void = () => {}
+  const ended = new Promise<ProbeEnding>((resolve) => {
+    settle = resolve
+  })
+  const probeCall: Probe = { since: now, ended }
+  for (const record of unhealthy) record.probeCall ??= probeCall
+  for (const record of probed) {
+    record.probing = true
+    record.probeCall = probeCall
+  }
+  return (ending) => {
+    for (const record of unhealthy) {
+      if (record.probeCall !== probeCall) continue // another call has replaced it
+      record.probing = false
+      delete record.probeCall
+    }
+    settle(ending)
+  }
+}
+
+/** The parts of a target that health uses. */
+export interface HealthTarget {
+  provider: string
+  model: string
+  connection: Pick<ConnectionRecord, 'id' | 'provider' | 'updatedAt'>
+}
+
+/** The recent failures of a provider, a connection, or a model on a connection. */
+export interface HealthRecord {
+  level: 'provider' | 'connection' | 'model'
+  provider: string
+  connectionId?: string
+  model?: string
+  /** The combo with its own health terms whose requests have failed; absent if the failures count for all requests. */
+  combo?: string
+  /** The connection's `updatedAt` at the time of the failure. */
+  updatedAt?: string
+  /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
+  connections: Map<string, string>
+  /** The models of those failures, without failures of whole connections. */
+  models: Set<string>
+  /** The client keys whose requests got a 403 without a reason. */
+  refusedTo: Set<string>
+  reason: FailureClass
+  message: string
+  /** Consecutive failures. */
+  failures: number
+  /** Consecutive cooldowns. */
+  times: number
+  /** Epoch ms. */
+  since: number
+  /** Absent while failures are only counted. */
+  retryAt?: number
+  /** Whether the provider requested to wait until `retryAt`. */
+  isAsked?: boolean
+  /** Whether every other call would certainly fail as well. `false` or absent: the failures of several requests have added up. */
+  isCertain?: boolean
+  /** The time at which the cooldown began or was extended, as a number in the order of all calls and cooldowns. */
+  cooledIn: number
+  /** Whether streams have broken off. Then the beginning of another stream is not a sign of recovery. */
+  isCut?: boolean
+  /** Whether a probe is in flight. */
+  probing: boolean
+  /** A call in flight although the target is unhealthy: a probe, or a last resort. */
+  probeCall?: Probe
+}
+
+/** The health records, in memory; at most 1,000. */
+export interface HealthRecords {
+  isEmpty(): boolean
+  /**
+   * Finds the records that apply to a target: at most one per level among those for all requests, and among those of `combo`. A combo with its own
+   * terms ignores records for all requests that aren't certain.
+   */
+  findRecords(target: HealthTarget, combo?: string): HealthRecord[]
+  /** Returns the record of one level; creates it if there is none. */
+  getRecord(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
+  forget(record: HealthRecord): void
+  /** Ends the probe of a target, at every level. */
+  release(target: HealthTarget, combo?: string): void
+  /** Returns the records of connections that have not changed since. */
+  currentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
+  reset(connectionId?: string): void
+}
+
+/** Clients choose model names, so the number is limited; the least useful record is dropped first. */
+const MAX_RECORDS = 1_000
+
+export function createHealthRecords(): HealthRecords {
+  const records = new Map<string, HealthRecord>()
+
+  /** Returns the record, unless its connection was changed since, perhaps by another instance. */
+  function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
+    const key = getSubjectKey(getSubject(target, level, combo))
+    const record = records.get(key)
+    if (!record || !isMended(record, target.connection)) return record
+    records.delete(key)
+    return undefined
+  }
+
+  function make(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord {
+    const subject = getSubject(target, level, combo)
+    const record: HealthRecord = {
+      ...subject,
+      connections: new Map(),
+      models: new Set(),
+      refusedTo: new Set(),
+      reason: 'server',
+      message: '',
+      failures: 0,
+      times: 0,
+      since: 0,
+      cooledIn: 0,
+      probing: false,
+    }
+    if (records.size >= MAX_RECORDS) forgetOne()
+    records.set(getSubjectKey(subject), record)
+    return record
+  }
+
+  /** Drops one record: the oldest of a model that may not exist or isn't in cooldown, else the oldest of a model, else the oldest. */
+  function forgetOne() {
+    const kept = [...records]
+    const [key] = kept.find(isExpendable) ?? kept.find(isModelRecord) ?? kept[0] ?? []
+    if (key !== undefined) records.delete(key)
+  }
+
+  const findRecords = (target: HealthTarget, combo?: string) => {
+    const forAll = levels.flatMap((level) => read(target, level) ?? [])
+    if (combo === undefined) return forAll
+    const certain = forAll.filter(({ isCertain, refusedTo }) => isCertain || refusedTo.size > 0)
+    return [...certain, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
+  }
+
+  return {
+    isEmpty: () => records.size === 0,
+    findRecords: findRecords,
+    getRecord: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
+    forget(record) {
+      const key = getSubjectKey(record)
+      if (records.get(key) === record) records.delete(key)
+    },
+    release(target, combo) {
+      for (const record of findRecords(target, combo)) {
+        record.probing = false
+        delete record.probeCall
+      }
+    },
+    currentRecords(connections) {
+      const updates = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
+      const providers = new Set(connections.map(({ provider }) => provider))
+      return [...records.values()].filter((record) => {
+        const { level, provider, connectionId = '', updatedAt } = record
+        return level === 'provider'
+          ? providers.has(provider) && !connections.some((connection) => isMended(record, connection))
+          : updates.get(connectionId) === updatedAt
+      })
+    },
+    reset(connectionId) {
+      if (connectionId === undefined) return records.clear()
+      for (const [key, record] of records) {
+        if (record.connectionId === connectionId || record.connections.has(connectionId)) records.delete(key)
+      }
+    },
+  }
+}
+
+/** Whether the connection has changed since its failure counted against the provider. */
+const isMended = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
+  (connections.get(id) ?? updatedAt) < updatedAt
+
+type KeptRecord = [key: string, record: HealthRecord]
+
+const isModelRecord = ([, { level }]: KeptRecord) => level === 'model'
+
+const isExpendable = ([, { level, reason, retryAt }]: KeptRecord) =>
+  level === 'model' && (reason === 'model-not-found' || retryAt === undefined)
+
+const levels = ['provider', 'connection', 'model'] as const
+
+/** The subject of a record, or of a window of calls. */
+export type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model' | 'combo'>
+
+/** Returns the subject of a target at one level; `combo`: the combo with its own health terms. */
+export function getSubject(
+  { provider, model, connection }: HealthTarget,
+  level: HealthRecord['level'],
+  combo?: string,
+): Subject {
+  const { id: connectionId, updatedAt } = connection
+  const of = combo === undefined ? undefined : { combo }
+  if (level === 'provider') return { level, provider, ...of }
+  if (level === 'connection') return { level, provider, connectionId, updatedAt, ...of }
+  return { level, provider, connectionId, updatedAt, model, ...of }
+}
+
+/** Returns the key of a subject. A changed connection counts as another one, since earlier calls say nothing about it. */
+export function getSubjectKey({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
+  const scope = combo === undefined ? '' : `${combo}:` // ids and times contain no colon before their first space
+  if (level === 'provider') return `${scope}provider ${provider}`
+  return level === 'connection'
+    ? `${scope}${connectionId} ${updatedAt}`
+    : `${scope}${connectionId} ${updatedAt} ${model}`
+}

@@ -1,0 +1,31 @@
+import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
+import type { RouteTarget } from './group.ts'
+import type { RouteTable } from './route-table.ts'
+
+/**
+ * The models that the gateway knows by name. Clients may request any other name, which is passed on, so counters per name must ignore unknown ones.
+ */
+
+/** Whether the model is in the catalog, or enabled on the connection. */
+export const isKnownTarget = (
+  { provider, model, connection }: Pick<RouteTarget, 'provider' | 'model' | 'connection'>,
+  { catalog }: Pick<RouteTable, 'catalog'>,
+): boolean =>
+  getCatalogModel(catalog, { provider, model }) !== undefined ||
+  (connection.providerSpecificData?.enabledModels?.includes(model) ?? false)
+
+/** Whether the name is a combo, an alias, or a known model. */
+export function isKnownName(name: string, table: RouteTable): boolean {
+  const known = knownNamesByTable.get(table) ?? new Set<string>()
+  if (known.has(name)) return true
+  const isKnown =
+    table.combos.has(name) ||
+    table.aliases.has(name) ||
+    (table.findTargets(name) ?? []).some((target) => isKnownTarget(target, table))
+  if (isKnown && known.size < MAX_NAMES) knownNamesByTable.set(table, known.add(name))
+  return isKnown
+}
+
+/** Caches the known names that were requested: finding the targets of a name takes longer than the rest of the measuring. */
+const knownNamesByTable = new WeakMap<RouteTable, Set<string>>()
+const MAX_NAMES = 2_000

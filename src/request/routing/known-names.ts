@@ -1,0 +1,82 @@
+import { getCatalogAlias, getDefinition, getProviderNames, stripName } from '../../protocols/providers/names.ts'
+import type { ConnectionRecord } from '../../records/store.ts'
+import type { Catalog, CustomModel } from '../../types.ts'
+import type { RouteTable } from './route-table.ts'
+
+/**
+ * Finds the providers that a model name resolves to, through aliases and combos, and that have no active connection: each once, in the order in which
+ * they are named, at most `max`.
+ */
+export function findMissingProviders(model: string, table: RouteTable, max = 3): string[] {
+  const missing = new Set<string>()
+  const seen = new Set<string>()
+  const rest = [model] // a stack: the next name is the last
+  for (let name = rest.pop(); name !== undefined && missing.size < max; name = rest.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    const combo = table.combos.get(name)
+    const meant = table.aliases.get(name)
+    if (combo) rest.push(...combo.entries.map((entry) => entry.name).reverse())
+    else if (meant !== undefined) rest.push(meant)
+    else {
+      const provider = findMissingProvider(name, table)
+      if (provider !== undefined) missing.add(provider)
+    }
+  }
+  return [...missing]
+}
+
+/** Finds the provider in a name `<provider>/<model>` if it is known but has no active connection. */
+function findMissingProvider(model: string, { catalog, connections, byName }: RouteTable) {
+  const name = model.slice(0, Math.max(0, model.indexOf('/')))
+  if (name === '' || byName.has(name)) return undefined
+  const known = [...Object.keys(catalog).map((provider) => ({ provider })), ...connections]
+  return known.find((one) => {
+    const { output, catalog: filed, id } = getProviderNames(catalog, one)
+    return name === id || name === output || name === filed
+  })?.provider
+}
+
+/**
+ * Lists all names that resolve to a target, without querying providers. Without any connection, lists the names that would resolve with one, as the
+ * model list does. A name may occur several times.
+ */
+export async function listKnownNames(table: RouteTable): Promise<string[]> {
+  return [...walkNames(table, await table.customModels())]
+}
+
+function* walkNames(
+  { catalog, byName, combos, aliases, resolveModel }: RouteTable,
+  customModels: readonly CustomModel[],
+) {
+  yield* combos.keys()
+  yield* aliases.keys()
+  if (byName.size === 0) yield* walkCatalogNames(catalog)
+  for (const [name, [first]] of byName) {
+    if (first && getProviderNames(catalog, first).output === name) yield* walkModelNames(first, catalog)
+  }
+  for (const { providerAlias, id, type = 'llm' } of customModels) {
+    const [first] = byName.get(providerAlias) ?? []
+    if (first && type === 'llm' && id.trim() !== '') yield `${getProviderNames(catalog, first).output}/${id.trim()}`
+  }
+  // A model in an alias or a combo is known to the operator; for a compatible provider there may be no other source.
+  const named = [...aliases.values(), ...[...combos.values()].flatMap(({ entries }) => entries.map(({ name }) => name))]
+  for (const model of named) if (resolveModel(model)) yield model
+}
+
+function* walkCatalogNames(catalog: Catalog) {
+  for (const [provider, definition] of Object.entries(catalog)) {
+    for (const { id, type = 'llm' } of definition.models ?? []) {
+      if (type === 'llm') yield `${getCatalogAlias(provider, definition)}/${id}`
+    }
+  }
+}
+
+function* walkModelNames(connection: ConnectionRecord, catalog: Catalog) {
+  const names = getProviderNames(catalog, connection)
+  const enabled = connection.providerSpecificData?.enabledModels
+  const ids = enabled?.length
+    ? enabled.map((id) => stripName(id, names))
+    : (getDefinition(catalog, connection.provider)?.models ?? []).map((model) => model.id)
+  for (const id of ids) if (id.trim() !== '') yield `${names.output}/${id}`
+}

@@ -1,0 +1,128 @@
+import { gatewayError } from '../../errors.ts'
+import type { Endpoint } from '../../protocols/formats/format.ts'
+import { findEndpoint } from '../../protocols/kinds/kinds.ts'
+import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
+import { getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
+import { getTargetName, type ProviderTarget } from '../../protocols/providers/target.ts'
+import type { Catalog, CustomModel, Kind } from '../../types.ts'
+import type { Group, RouteTarget } from './group.ts'
+import { describeMixedVectors, findTwoModels } from './one-model.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** The purpose of each kind of model. */
+const PURPOSES: Readonly<Record<Kind, string>> = {
+  llm: 'chat',
+  image: 'images',
+  tts: 'speech',
+  stt: 'transcription',
+  embedding: 'embeddings',
+  imageToText: 'reading images',
+  webSearch: 'web search',
+  webFetch: 'fetching pages',
+  rerank: 'reranking',
+  moderation: 'moderation',
+}
+
+/** Returns a sentence for a model that was requested at an endpoint of another kind; empty for a language model, and if it is the right endpoint. */
+export const describeOtherKind = (name: string, kind: Kind | undefined, endpoint: RequestedEndpoint): string =>
+  kind === undefined || kind === 'llm' || servesKind(endpoint, kind)
+    ? ''
+    : `"${name}" is a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`
+
+/** Returns the end of a sentence about a model: the endpoint that serves its kind. */
+function suggestEndpoint(kind: Kind): string {
+  const endpoint = findEndpoint(kind)
+  return endpoint ? `. Use POST ${endpoint.path}.` : ", which this gateway doesn't support yet."
+}
+
+type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
+type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
+
+/** Returns the kind of a target's model, from the catalog or a custom model; `undefined` if it is unknown. */
+export const getTargetKind = async (target: Model, table: KnownModels): Promise<Kind | undefined> =>
+  findKind(target, table.catalog, await table.customModels().catch(() => [])) // an unknown kind is no reason to fail
+
+function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
+  const known = findKindInCatalog(target, catalog)
+  if (known || custom.length === 0) return known
+  const names: string[] = Object.values(getProviderNames(catalog, target.connection))
+  return custom.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
+}
+
+function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind | undefined {
+  const known = getCatalogModel(catalog, target)
+  if (known) return known.type ?? 'llm'
+  const { searchConfig, fetchConfig } = getDefinition(catalog, target.provider) ?? {}
+  if (searchConfig && target.model === 'search') return 'webSearch'
+  return fetchConfig && target.model === 'fetch' ? 'webFetch' : undefined
+}
+
+type RequestedEndpoint = Pick<Endpoint, 'operation' | 'path'>
+
+const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolean =>
+  operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
+
+/**
+ * Whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, since some of them respond
+ * with images and speech there; the others reject it.
+ */
+const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
+  !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
+
+/**
+ * Throws an `INVALID_REQUEST` that names the right endpoint if the target's model is known to be of a kind that the endpoint doesn't serve. Some
+ * vendors serve models of several kinds at their chat endpoint, too.
+ */
+export function requireKind(
+  { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: KnownModels },
+  target: RouteTarget,
+  custom: readonly CustomModel[],
+): void {
+  const kind = findKind(target, table.catalog, custom)
+  if (kind === undefined || !needsOtherEndpoint(endpoint, kind) || isServedAsChat(endpoint, kind, target)) return
+  if (kind === 'llm' && endpoint.operation.isServedBy?.(target)) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `POST ${endpoint.path} does not serve "${getTargetName(target)}", a model for ${PURPOSES[kind]}${suggestEndpoint(kind)}`,
+    data: { param: 'model' },
+  })
+}
+
+/** Whether the target serves the kind at its chat endpoint: Google does so for images and audio, and so do resellers of its models. */
+const isServedAsChat = (
+  { operation }: RequestedEndpoint,
+  kind: Kind,
+  { format, model }: Pick<ProviderTarget, 'format' | 'model'>,
+): boolean => operation.kind === 'llm' && CHAT_KINDS.has(kind) && (format === 'gemini' || /(?:^|\/)gemini-/.test(model))
+
+const CHAT_KINDS: ReadonlySet<Kind> = new Set(['image', 'tts', 'stt'])
+
+/** Throws an `INVALID_REQUEST` that names the right endpoint if a combo is of a kind that the endpoint doesn't serve. */
+export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, endpoint: RequestedEndpoint): void {
+  if (kind === undefined || !needsOtherEndpoint(endpoint, kind)) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `POST ${endpoint.path} does not serve the combo "${name}" of kind "${kind}"${suggestEndpoint(kind)}`,
+    data: { param: 'model' },
+  })
+}
+
+/** Throws `INVALID_REQUEST` for an embedding combo with different models. */
+export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTable, 'combos' | 'aliases'>): void {
+  if (combo.sameVectors) return
+  if (!problems.has(combo)) {
+    const two = findTwoModels(getEntryNames(combo), {
+      findCombo(name) {
+        const inner = combos.get(name)
+        return inner && { models: getEntryNames(inner), sameVectors: inner.sameVectors }
+      },
+      findAliasTarget: (name) => aliases.get(name),
+    })
+    problems.set(combo, two && `The combo "${combo.name}" mixes embedding models: ${describeMixedVectors(two)}.`)
+  }
+  const message = problems.get(combo)
+  if (message !== undefined) throw gatewayError('INVALID_REQUEST', { message, data: { param: 'model' } })
+}
+
+const getEntryNames = ({ entries }: Group) => entries.map(({ name }) => name)
+
+/** Caches the problems of combos by group. A change of a combo or an alias creates new groups. */
+const problems = new WeakMap<Group, string | undefined>()

@@ -1,0 +1,67 @@
+/** Looks up combos and aliases by name. */
+export interface NamedModels {
+  /** Returns the entries of a combo. `sameVectors`: whether its author has declared that all its models produce the same vectors. */
+  findCombo(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
+  /** Returns the model name that an alias points to. */
+  findAliasTarget(name: string): string | undefined
+}
+
+/**
+ * Finds two different models in a combo, also through aliases and combos; `undefined` if all names are of one model. A model has the same id
+ * everywhere, after the names of providers and vendors. `models`: the entries of the combo.
+ */
+export function findTwoModels(models: readonly string[], names: NamedModels): readonly [string, string] | undefined {
+  let first: string | undefined
+  for (const name of walkModels(models, names, new Set())) {
+    first ??= name
+    if (bareId(name) !== bareId(first)) return [first, name]
+  }
+  return undefined
+}
+
+/** Whether a combo resolves to the name, also through aliases and combos. */
+export function leadsTo(models: readonly string[], wanted: string, names: NamedModels): boolean {
+  const seen = new Set<string>()
+  const open = [...models]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === wanted) return true
+    if (seen.has(name)) continue
+    seen.add(name)
+    open.push(...(names.findCombo(name)?.models ?? [names.findAliasTarget(name) ?? name]))
+  }
+  return false
+}
+
+/** Lists the model names behind combos and aliases; one name for a combo whose models are declared to be the same. */
+function* walkModels(models: readonly string[], names: NamedModels, seen: Set<string>): Generator<string> {
+  for (const name of models) {
+    const combo = names.findCombo(name)
+    const meaning = combo ? undefined : names.findAliasTarget(name)
+    if (!combo && (meaning === undefined || meaning === name)) yield name
+    else if (!seen.has(name)) {
+      seen.add(name) // two concurrent writers can create a cycle
+      const inner = walkModels(combo?.models ?? [meaning ?? name], names, seen)
+      if (combo?.sameVectors) yield* takeFirst(inner)
+      else yield* inner
+    }
+  }
+}
+
+function* takeFirst(names: Generator<string>): Generator<string> {
+  for (const name of names) {
+    yield name
+    return
+  }
+}
+
+/** Removes prefixes: `openai/text-embedding-3-small`, `or/openai/text-embedding-3-small`, and `text-embedding-3-small` are one model. */
+const bareId = (name: string): string =>
+  name
+    .slice(name.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/^(?:(?:us|eu|apac|global)\.)?(?:amazon|cohere)\./, '') // at AWS
+    .replace(/:latest$/, '') // at Ollama
+
+/** Returns the end of a sentence about a combo that would mix the vectors of two models. */
+export const describeMixedVectors = ([one, other]: readonly [string, string]): string =>
+  `the vectors of "${one}" and "${other}" cannot be compared. Create a combo for each model or, if their vectors are the same, set "sameVectors" to true`

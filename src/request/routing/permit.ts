@@ -1,0 +1,110 @@
+import { type Cooldowns, type HealthFailure, isConclusive, isNewer } from './cooldowns.ts'
+import { type FailureClass, failureRules } from './failure-class.ts'
+import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './health-records.ts'
+
+/** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
+export interface CircuitPermit {
+  /** Reports a complete response; for a stream only that it did not break off. */
+  succeed(): void
+  /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
+  beginStream(): void
+  /**
+   * Reports that the stream broke off after it had begun: a failure of the model until another response is complete, unless its class says otherwise.
+   */
+  breakOff(failure: HealthFailure): void
+  fail(failure: HealthFailure): void
+  /** Reports an unknown outcome, since the client did not wait for it. */
+  drop(): void
+}
+
+/** The start of a permit's call, and the records that it reports to. */
+export interface PermitTerms {
+  /** The number of the call in the order of calls and cooldowns. */
+  began: number
+  /** The records that the call probes. */
+  probed: readonly HealthRecord[]
+  /** Ends the probe if the call is one. */
+  end: ((ending: ProbeEnding) => void) | undefined
+  /** The combo whose own health terms apply to the call. */
+  combo: string | undefined
+  records: HealthRecords
+  cooldowns: Cooldowns
+}
+
+/** Creates the permit of a call that begins. */
+export const createPermit = (target: HealthTarget, terms: PermitTerms): CircuitPermit => new TargetPermit(target, terms)
+
+class TargetPermit implements CircuitPermit {
+  readonly #target: HealthTarget
+  readonly #terms: PermitTerms
+  #hasBegun = false
+  #isCounted = false // as a successful call
+
+  constructor(target: HealthTarget, terms: PermitTerms) {
+    this.#target = target
+    this.#terms = terms
+  }
+
+  drop(): void {
+    this.#terms.end?.('dropped')
+  }
+
+  succeed(): void {
+    const { end, cooldowns } = this.#terms
+    end?.('answered')
+    const held = this.#listOlderRecords()
+    if (!this.#isCounted) cooldowns.succeed(this.#target)
+    for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
+  }
+
+  /** The beginning of a stream counts as a success, unless earlier streams have broken off. */
+  beginStream(): void {
+    const { end, cooldowns } = this.#terms
+    this.#hasBegun = true
+    end?.('answered')
+    const held = this.#listOlderRecords()
+    this.#isCounted = !held.some(({ isCut }) => isCut)
+    if (this.#isCounted) cooldowns.succeed(this.#target)
+    for (const record of held) {
+      if (record.isCut) delete record.retryAt
+      else cooldowns.forget(record, this.#target)
+    }
+  }
+
+  breakOff(failure: HealthFailure): void {
+    const { cooldowns, began } = this.#terms
+    const { cooldown } = failureRules[failure.class]
+    const failed = { ...failure, began, isCounted: this.#isCounted }
+    if (cooldown?.starts === 'at-once') cooldowns.fail(this.#target, failed, cooldown)
+    else if (cooldown) cooldowns.breakOff(this.#target, failed)
+  }
+
+  fail(failure: HealthFailure): void {
+    const { end, cooldowns, began, probed } = this.#terms
+    const rule = failureRules[failure.class].cooldown
+    end?.(!rule ? 'answered' : isConclusive(failure) ? 'failed' : 'dropped')
+    if (rule) cooldowns.fail(this.#target, { ...failure, began }, rule)
+    else for (const record of probed) this.#endFailures(record)
+  }
+
+  #listOlderRecords(): readonly HealthRecord[] {
+    const { records, began, combo } = this.#terms
+    return records.isEmpty() ? NONE : filterOlder(began, records.findRecords(this.#target, combo))
+  }
+
+  /** Ends the failures of a record, unless it has newer ones. */
+  #endFailures(record: HealthRecord): void {
+    const { cooldowns, began } = this.#terms
+    if (isNewer(record, began)) return
+    if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
+    else cooldowns.forget(record, this.#target)
+  }
+}
+
+const NONE: readonly HealthRecord[] = []
+
+const filterOlder = (began: number, records: readonly HealthRecord[]) =>
+  records.filter((record) => !isNewer(record, began))
+
+/** Whether a cooldown of this class needs more than one failure. */
+const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'

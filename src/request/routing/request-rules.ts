@@ -1,0 +1,36 @@
+import type { EffectiveRules, RequestRules } from '../../types.ts'
+import { defaultHealthTerms } from './failure-class.ts'
+
+/** The gateway's limits that rules can override. */
+export interface RuledLimits {
+  maxAttempts: number
+  headersTimeoutMs: number
+  idleTimeoutMs: number
+  totalTimeoutMs: number
+}
+
+/** Merges the rules for a request. Each of `layers` overrides the ones before it: first the settings, then a combo. */
+export function mergeRules(limits: RuledLimits, ...layers: ReadonlyArray<RequestRules | undefined>): EffectiveRules {
+  const { maxAttempts, headersTimeoutMs: headersMs, idleTimeoutMs: idleMs, totalTimeoutMs: totalMs } = limits
+  let rules: EffectiveRules = {
+    health: defaultHealthTerms,
+    maxAttempts,
+    timeouts: { headersMs, idleMs, totalMs },
+  }
+  for (const layer of layers)
+    rules = {
+      health: { ...rules.health, ...layer?.health },
+      maxAttempts: layer?.maxAttempts ?? rules.maxAttempts,
+      timeouts: { ...rules.timeouts, ...layer?.timeouts },
+    }
+  return rules
+}
+
+/** Overrides the limits with the rules. */
+export const applyRules = <L extends RuledLimits>(limits: L, { maxAttempts, timeouts }: EffectiveRules): L => ({
+  ...limits,
+  maxAttempts,
+  headersTimeoutMs: timeouts.headersMs,
+  idleTimeoutMs: timeouts.idleMs,
+  totalTimeoutMs: timeouts.totalMs,
+})

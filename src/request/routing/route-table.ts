@@ -1,0 +1,330 @@
+import { evictOldest } from '../../lib/maps.ts'
+import { keepValue } from '../../lib/promises.ts'
+import { findEndpoint } from '../../protocols/kinds/kinds.ts'
+import { getProviderNames } from '../../protocols/providers/names.ts'
+import { sortActiveConnections } from '../../protocols/providers/provider-connections.ts'
+import { createTarget } from '../../protocols/providers/target.ts'
+import { readRules } from '../../records/readings.ts'
+import type { ComboRecord } from '../../records/record-collections.ts'
+import type { AliasRecord, ConnectionRecord, ProviderRecord, Store } from '../../records/store.ts'
+import type { Catalog, Combo, CustomModel, Price } from '../../types.ts'
+import type { Group, Resolution, Route, RouteTarget } from './group.ts'
+import { DEFAULT_STRATEGY } from './group.ts'
+
+/** The strategy for a provider's connections. */
+export type ConnectionStrategy = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
+
+/** Returns the key of a combo's state, such as its turns. */
+export const getComboLabel = (name: string): string => `combo/${name}`
+
+const getProviderLabel = (provider: string): string => `provider/${provider}`
+
+/** Converts a combo to a group of its models. */
+export const toGroup = (combo: ComboRecord): Group => ({
+  name: combo.name,
+  label: getComboLabel(combo.name),
+  edition: combo.revision,
+  strategy: combo.strategy,
+  stickyLimit: combo.stickyLimit ?? 1,
+  hedge: combo.hedge ?? false,
+  kind: combo.kind ?? 'llm',
+  sameVectors: combo.sameVectors,
+  retryAmbiguous: combo.retryAmbiguous,
+  on: combo.on,
+  connectionStrategy: combo.connectionStrategy,
+  rules: readRules(combo),
+  entries: combo.models.map((entry, index) => {
+    if (typeof entry === 'string') return { index, name: entry, weight: 1 }
+    const { model: name, weight = 1, when, voices, params } = entry
+    return { index, name, weight, when, voices, params }
+  }),
+})
+
+/** Returns the model part of names in a group of this kind, if all providers of the kind offer the same service. */
+const getService = (group: Pick<Group, 'kind'> | undefined): string | undefined =>
+  group?.kind && findEndpoint(group.kind)?.service
+
+/** Completes names that consist only of a provider, such as `tavily` to `tavily/search`. `taken`: names that aren't providers. */
+function completeNames(group: Group, taken: ReadonlySet<string>): Group {
+  if (getService(group) === undefined) return group
+  return {
+    ...group,
+    entries: group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, taken) })),
+  }
+}
+
+/** Completes the name of a combo entry that consists only of a provider. */
+export function completeName(
+  name: string,
+  { kind }: Pick<Group, 'kind'>,
+  taken: { has(name: string): boolean },
+): string {
+  const service = kind && findEndpoint(kind)?.service
+  return service === undefined || name.includes('/') || taken.has(name) ? name : `${name}/${service}`
+}
+
+/** Creates the group of a provider's connections that serve one of its models. */
+export const createConnectionGroup = (routes: readonly Route[], strategy: ConnectionStrategy): Group => ({
+  ...strategy,
+  name: routes[0]?.target.provider ?? '',
+  hedge: false,
+  entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
+})
+
+/** Returns the strategy for a provider's connections: that of the combo that names it, otherwise the provider's; `undefined`: by priority. */
+export function getConnectionStrategy(
+  provider: string,
+  { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
+): ConnectionStrategy | undefined {
+  const own = within?.connectionStrategy
+  const chosen =
+    within && own
+      ? {
+          label: `${within.label}/${provider}`,
+          edition: within.edition,
+          strategy: own,
+          stickyLimit: within.stickyLimit,
+        }
+      : record && { label: getProviderLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
+  return chosen?.strategy === DEFAULT_STRATEGY ? undefined : chosen
+}
+
+/** Active connections by each of their three names, in the order of use. */
+export type NamedConnections = ReadonlyMap<string, readonly ConnectionRecord[]>
+
+/** Groups active connections by their names. */
+export function groupConnectionsByName(connections: readonly ConnectionRecord[], catalog: Catalog): NamedConnections {
+  const byName = new Map<string, ConnectionRecord[]>()
+  for (const connection of sortActiveConnections(connections)) {
+    const names = getProviderNames(catalog, connection)
+    for (const name of new Set([names.output, names.catalog, names.id])) {
+      const named = byName.get(name)
+      if (named) named.push(connection)
+      else byName.set(name, [connection])
+    }
+  }
+  return byName
+}
+
+/** The records that routing uses. */
+export interface RoutingRecords {
+  connections: readonly ConnectionRecord[]
+  combos: readonly Combo[]
+  aliases: readonly AliasRecord[]
+  providers: readonly ProviderRecord[]
+  /** Used for their prices. */
+  customModels: readonly CustomModel[]
+}
+
+/** Finds the targets of model names. */
+export interface RouteTable {
+  /**
+   * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least one
+   * route, in the order of attempts; `undefined` if the name is unknown. `within`: the group that decides how connections are chosen. `service`: the
+   * model part for a name that is only a provider; default: that of the group's kind, if it has one.
+   */
+  resolveModel(model: string, within?: Group, service?: string): Resolution
+  /**
+   * Finds the targets that a request for this name may use, by priority; none for a combo, which chooses per request; `undefined` if the name doesn't
+   * resolve.
+   */
+  findTargets(model: string): readonly RouteTarget[] | undefined
+  readonly catalog: Catalog
+  readonly combos: ReadonlyMap<string, Group>
+  /** The active connections by the names of their providers. The first one of each name is the one in the model list. */
+  readonly byName: NamedConnections
+  /** All connections, inactive ones too. */
+  readonly connections: readonly ConnectionRecord[]
+  /** The base path of the gateway, for errors that name an endpoint. */
+  readonly basePath: string
+  /** The models that aliases point to. */
+  readonly aliases: ReadonlyMap<string, string>
+  /** The results of `getCallableName`, by target. */
+  readonly callableNames: WeakMap<RouteTarget, string>
+  /** Finds the combo of a name, directly or through aliases. */
+  findCombo(model: string): Group | undefined
+  /** Like `findCombo`, but only a combo with rules of its own for its requests. */
+  findRuledCombo(model: string): Group | undefined
+  /** Rejects with `STORAGE_FAILED`. */
+  customModels(): Promise<readonly CustomModel[]>
+}
+
+/** The maximum number of model names whose targets are cached. */
+const MAX_KNOWN = 1_000
+
+/** The dependencies of a route table besides its records. */
+export interface RouteTableDependencies {
+  catalog: Catalog
+  /** Default: none. */
+  basePath?: string
+  customModels(): Promise<readonly CustomModel[]>
+}
+
+/** Creates the route table of the given records. */
+export function createRouteTable(
+  routes: RoutingRecords,
+  { catalog, basePath = '', customModels }: RouteTableDependencies,
+): RouteTable {
+  const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
+  const taken = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
+  const combos = new Map(routes.combos.map((combo) => [combo.name, completeNames(toGroup(combo), taken)]))
+  const providers = new Map(routes.providers.map((record) => [record.provider, record]))
+  const connections = groupConnectionsByName(routes.connections, catalog)
+  const known = new Map<string, readonly Route[]>()
+  const priced = routes.customModels.filter(({ prices }) => prices)
+  const areRuled = [...combos.values()].some(({ rules }) => rules)
+
+  function resolveModel(model: string, within?: Group, service = getService(within)): Resolution {
+    let name = model
+    for (let hops = 0; hops <= aliases.size; hops++) {
+      const combo = combos.get(name)
+      if (combo) return combo
+      const meant = aliases.get(name)
+      if (meant === undefined || meant === name) return resolveDirectly(name, within, service)
+      name = meant
+    }
+    return undefined // a cycle of aliases, which only two concurrent writers can create
+  }
+
+  function resolveDirectly(model: string, within: Group | undefined, service: string | undefined): Resolution {
+    const found =
+      known.get(model) ?? cacheRoutes(model) ?? (service === undefined ? undefined : cacheRoutes(`${model}/${service}`))
+    const [first] = found ?? []
+    if (!found || !first || found.length === 1) return found
+    const { provider } = first.target
+    const strategy = getConnectionStrategy(provider, { within, record: providers.get(provider) })
+    return strategy ? createConnectionGroup(found, strategy) : found
+  }
+
+  function cacheRoutes(model: string): readonly Route[] | undefined {
+    const found = findRoutes(model)
+    if (!found) return undefined
+    evictOldest(known, MAX_KNOWN)
+    known.set(model, found)
+    return found
+  }
+
+  function findRoutes(model: string): Route[] | undefined {
+    for (let slash = model.lastIndexOf('/'); slash > 0; slash = model.lastIndexOf('/', slash - 1)) {
+      const named = connections.get(model.slice(0, slash))
+      const id = model.slice(slash + 1)
+      if (named && id !== '')
+        return named.map((connection) => ({
+          target: createTarget(catalog, connection, id, findCustomPrice(connection, id)),
+        }))
+    }
+    return undefined
+  }
+
+  function findCustomPrice(connection: ConnectionRecord, id: string): Price | undefined {
+    if (priced.length === 0) return undefined
+    const names: string[] = Object.values(getProviderNames(catalog, connection))
+    return priced.find((model) => model.id.trim() === id && names.includes(model.providerAlias))?.prices
+  }
+
+  function findCombo(model: string): Group | undefined {
+    const resolution = resolveModel(model)
+    return resolution && 'strategy' in resolution ? combos.get(resolution.name) : undefined
+  }
+
+  function findTargets(model: string): readonly RouteTarget[] | undefined {
+    const meaning = resolveModel(model)
+    if (!meaning || findCombo(model)) return meaning && []
+    return 'strategy' in meaning
+      ? meaning.entries.flatMap(({ target }) => target ?? [])
+      : meaning.map(({ target }) => target)
+  }
+
+  return {
+    resolveModel: resolveModel,
+    findTargets: findTargets,
+    combos,
+    byName: connections,
+    catalog,
+    connections: routes.connections,
+    basePath,
+    aliases,
+    callableNames: new WeakMap(),
+    findCombo: findCombo,
+    findRuledCombo(model) {
+      const combo = areRuled ? findCombo(model) : undefined
+      return combo?.rules && combo
+    },
+    customModels,
+  }
+}
+
+/**
+ * Returns the provider name that clients can use to reach the target again, as `<name>/<model>`: of the three names of its connection, the one that
+ * leads there and to the fewest other connections. If several do, the provider's id is preferred.
+ */
+export function getCallableName(
+  target: RouteTarget,
+  table: Pick<RouteTable, 'catalog' | 'resolveModel' | 'callableNames'>,
+): string {
+  const name = table.callableNames.get(target) ?? findCallableName(target, table)
+  table.callableNames.set(target, name)
+  return name
+}
+
+function findCallableName(
+  { connection, provider, model }: RouteTarget,
+  { catalog, resolveModel }: Pick<RouteTable, 'catalog' | 'resolveModel'>,
+): string {
+  let best = provider
+  let fewest = Number.POSITIVE_INFINITY
+  const { output, catalog: filed, id } = getProviderNames(catalog, connection)
+  for (const name of [id, output, filed]) {
+    const found = resolveModel(`${name}/${model}`) ?? []
+    const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
+    const leadsThere = targets.some((one) => one?.connection.id === connection.id && one.model === model)
+    if (!leadsThere || targets.length >= fewest) continue
+    best = name
+    fewest = targets.length
+    if (fewest === 1) break // most names lead to one connection
+  }
+  return best
+}
+
+/**
+ * Creates the function that returns the current route table. The table is rebuilt only if its data has changed. The function rejects with
+ * `STORAGE_FAILED`.
+ */
+export function createModelRouter({
+  store,
+  ...shared
+}: {
+  store: Store
+  catalog: Catalog
+  basePath: string
+}): () => Promise<RouteTable> {
+  const deps = { ...shared, customModels: () => store.customModels.all() }
+  let compiled: { from: RoutingRecords; table: RouteTable } | undefined
+  let last: { reads: readonly unknown[]; table: Promise<RouteTable> } | undefined
+
+  function compile(from: RoutingRecords): RouteTable {
+    if (!compiled || !isSame(Object.values(compiled.from), Object.values(from)))
+      compiled = { from, table: createRouteTable(from, deps) }
+    return compiled.table
+  }
+
+  return () => {
+    const { connections, combos, aliases, providers, customModels } = store
+    const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
+    if (last && isSame(last.reads, reads)) return last.table
+    const [ofConnections, ofCombos, ofAliases, ofProviders, ofModels] = reads
+    const priced = ofModels.catch(() => NO_MODELS) // requests continue without their prices, and the next one reads them again
+    const table = keepValue(
+      Promise.all([ofConnections, ofCombos, ofAliases, ofProviders, priced]).then(
+        ([connections, combos, aliases, providers, customModels]) =>
+          compile({ connections, combos, aliases, providers, customModels }),
+      ),
+    )
+    last = { reads, table }
+    return table
+  }
+}
+
+const NO_MODELS: readonly CustomModel[] = []
+
+const isSame = (some: readonly unknown[], others: readonly unknown[]) => some.every((one, at) => one === others[at])

@@ -1,0 +1,69 @@
+import type { Condition, Pattern } from '../../types.ts'
+
+/**
+ * The facts about a request that combos choose by, computed on demand. They are functions because an object with getters that is created per request
+ * gets its own hidden class, which stays in memory longer than the object.
+ */
+export interface RequestFacts {
+  /** The model name that the client sent. */
+  model: string
+  bytes: number
+  stream: boolean
+  /** Whether the request has tools. */
+  tools(): boolean
+  /** Whether it contains images. */
+  images(): boolean
+  /** The body's `metadata`. */
+  metadata(): Readonly<Record<string, unknown>>
+  header(name: string): string | undefined
+  /** The owner of the session; see `Caller`. */
+  owner: string
+  /** The session: the same for all requests of a conversation. */
+  session(): string
+}
+
+/** Finds the first part of the condition that a request does not meet, such as `tools` or `headers.x-team`; `undefined` if it meets all. */
+export function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
+  const { model, bytes, stream, tools, images, headers, metadata } = condition
+  if (model !== undefined && !matches(facts.model, model)) return 'model'
+  if (bytes && (facts.bytes < (bytes.min ?? 0) || facts.bytes > (bytes.max ?? Number.POSITIVE_INFINITY))) return 'bytes'
+  if (stream !== undefined && facts.stream !== stream) return 'stream'
+  if (tools !== undefined && facts.tools() !== tools) return 'tools'
+  if (images !== undefined && facts.images() !== images) return 'images'
+  for (const [name, pattern] of Object.entries(headers ?? {}))
+    if (!matches(facts.header(name.toLowerCase()), pattern)) return `headers.${name}`
+  for (const [name, pattern] of Object.entries(metadata ?? {}))
+    if (!matches(getText(facts.metadata(), name), pattern)) return `metadata.${name}`
+  return undefined
+}
+
+function matches(value: string | undefined, pattern: Pattern): boolean {
+  if (typeof pattern === 'boolean') return pattern === (value !== undefined)
+  if (value === undefined) return false
+  return typeof pattern === 'string'
+    ? matchesPattern(value, pattern)
+    : pattern.some((one) => matchesPattern(value, one))
+}
+
+/**
+ * Whether the value matches the pattern, in which `*` matches any text. Compares the parts between the `*`s in linear time, since a regular
+ * expression could take exponential time.
+ */
+export function matchesPattern(value: string, pattern: string): boolean {
+  const [start = '', ...pieces] = pattern.split('*')
+  const end = pieces.pop()
+  if (end === undefined) return value === start
+  if (!value.startsWith(start)) return false
+  let at = start.length
+  for (const piece of pieces) {
+    const found = value.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return value.length - at >= end.length && value.endsWith(end)
+}
+
+function getText(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
+  return value === undefined || typeof value === 'object' ? undefined : String(value)
+}

@@ -1,0 +1,18 @@
+import type { Group, GroupChoice, GroupEntry, GroupOrder, RouteTarget } from './group.ts'
+
+/** Finds the target that represents an entry in prices and measurements. Takes no turn, and is deterministic. */
+export interface Representatives {
+  /** Returns the first target of the entry; for a combo with a random or changing order, the first as listed. */
+  getRepresentative(entry: GroupEntry): RouteTarget | undefined
+  /** Returns the input plus output price of that target in US dollars per million tokens; `undefined` if one of them is unknown. */
+  getCost(entry: GroupEntry): number | undefined
+}
+
+/** Look-ups for the entries of a group. */
+export interface GroupReach extends Representatives {
+  /** Lists the targets that the entry can resolve to, as far as they are found within a hundred steps. */
+  listTargets(entry: GroupEntry): Iterable<RouteTarget>
+}
+
+/** Orders the entries of a group for one request; `before`: the path to the group. */
+export type Select = (group: Group, groupReach: GroupReach, before?: GroupChoice) => Promise<GroupOrder>

@@ -1,0 +1,64 @@
+import { hashText } from '../../lib/hash.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock } from '../../types.ts'
+import type { Group, GroupEntry } from './group.ts'
+import type { SharedState } from './shared-state.ts'
+
+/** A session, which is only that of the caller who owns it. */
+export interface OwnedSession {
+  readonly owner: string
+  readonly session: string
+}
+
+/** The entries that sessions were moved to after their own entry had failed. */
+export interface SessionAffinity {
+  /** Returns the name of the entry that the session was moved to; `undefined` if it wasn't moved. */
+  getEntryName(group: Group, session: OwnedSession): Promise<string | undefined>
+  moveSession(group: Group, session: OwnedSession, entry: GroupEntry): Promise<void>
+}
+
+/** How long a session stays moved: longer than any provider caches prompts. */
+const TTL_MS = 60 * 60 * 1_000
+
+/** Keeps each moved session for an hour in shared state. */
+export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
+  getEntryName: async (group, session) => (await state.read(getKey(group, session)))?.value,
+  moveSession: async (group, session, entry) =>
+    void (await state.write(getKey(group, session), entry.name, { ttlMs: TTL_MS })),
+})
+
+/** The connections that last answered a session on this instance: a draining connection keeps its sessions. */
+export interface AnsweredSessions {
+  isAnsweredBy(group: Group, session: OwnedSession, connectionId: string): boolean
+  note(group: Group, session: OwnedSession, connectionId: string): void
+}
+
+/** The maximum number of sessions; the oldest are dropped first. */
+const MAX_SESSIONS = 10_000
+
+/** Remembers sessions in memory, for an hour each. */
+export function createAnsweredSessions(clock: Clock): AnsweredSessions {
+  const sessions = new Map<string, { connectionId: string; until: number }>()
+  return {
+    isAnsweredBy(group, session, connectionId) {
+      const known = sessions.get(getKey(group, session))
+      return known?.connectionId === connectionId && known.until > clock.now()
+    },
+    note(group, session, connectionId) {
+      const key = getKey(group, session)
+      if (!sessions.delete(key)) evictOldest(sessions, MAX_SESSIONS)
+      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // now the newest
+    },
+  }
+}
+
+/**
+ * Returns the key of a session in a group. It contains the group's edition, so a change of the group ends moved sessions. It contains only hashes of
+ * the session and its owner, since sessions may be long and may identify people.
+ */
+const getKey = ({ label, edition = '' }: Group, { owner, session }: OwnedSession) =>
+  `pins/${encodeURIComponent(label)}/${edition}/${toHash(session)}${owner && `-${toHash(owner)}`}`
+
+const toHash = (text: string) => `${hashText(text).toString(36)}-${hashText(text, OTHER_FACTOR).toString(36)}`
+
+const OTHER_FACTOR = 0x5bd1e995

@@ -1,0 +1,149 @@
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import { createThrottledPublisher } from '../../lib/throttled-publisher.ts'
+import type { Clock } from '../../types.ts'
+import type { RouteTarget } from './group.ts'
+import type { SharedState } from './shared-state.ts'
+import type { Measures } from './target-stats.ts'
+import { getStatsKey, type MeasureName, type TargetStats } from './target-stats.ts'
+
+/** How long published measurements are kept, in ms. */
+const TTL_MS = 60 * 60 * 1_000
+/** The maximum age of other instances' measurements, and the shortest time between two publications, in ms. */
+const PAUSE_MS = 100
+/** How often an instance publishes while it has load, in ms. */
+const BEAT_MS = 20_000
+/** If an instance has not published for this long, in ms, its load no longer counts: the instance was killed. */
+const LOAD_MS = 60_000
+/** An average is published again if it has changed by this fraction, or after `SPEED_MS`. */
+const CHANGE = 0.1
+const SPEED_MS = 10 * 60 * 1_000
+/** The maximum number of published targets; the oldest are dropped first. */
+const MAX_TARGETS = 1_000
+
+const FOLDER = 'measures'
+
+/** The measurements of one instance. The averages are absent before the first response. */
+interface Published {
+  /** Epoch ms. */
+  at: number
+  targets: Record<string, PublishedTarget>
+}
+
+interface PublishedTarget {
+  load: number
+  streams?: number | undefined
+  answers?: number | undefined
+}
+
+/**
+ * The measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in its own entry, the targets that
+ * it has chosen from.
+ */
+export function createSharedMeasures(
+  stats: TargetStats,
+  { state, clock }: { state: SharedState; clock: Clock },
+): Measures {
+  const ownKey = `${FOLDER}/${crypto.randomUUID()}`
+  const chosenBy = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
+  let published: Published | undefined
+  let othersPublished: Published[] = []
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  /** Starts publishing a measure of a target, since it is used for choosing. Returns the target's key. */
+  function share(target: RouteTarget, what: MeasureName): string {
+    const key = getStatsKey(target)
+    if (chosenBy[what].has(key)) return key
+    evictOldest(chosenBy[what], MAX_TARGETS)
+    chosenBy[what].set(key, target)
+    return key
+  }
+
+  function measure(target: RouteTarget): PublishedTarget {
+    const getAverage = (stream: boolean) => stats.getAverage(target, stream)
+    return { load: stats.getLoad(target), streams: getAverage(true), answers: getAverage(false) }
+  }
+
+  const publisher = createThrottledPublisher(
+    async () => {
+      const targets: Published['targets'] = {}
+      // load 0 for averages: a load is published only where its end is published as well
+      for (const [key, target] of chosenBy.average) targets[key] = { ...measure(target), load: 0 }
+      for (const [key, target] of chosenBy.load) targets[key] = measure(target)
+      published = { at: clock.now(), targets }
+      await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
+      return Object.values(targets).some(({ load }) => load > 0)
+    },
+    { clock, pauseMs: PAUSE_MS, beatMs: BEAT_MS },
+  )
+
+  function isNews(key: string, what: MeasureName): boolean {
+    const target = chosenBy[what].get(key)
+    if (!target || what === 'load' || !published) return target !== undefined
+    const { streams, answers } = measure(target)
+    const before = published.targets[key]
+    const isOld = clock.now() - published.at > SPEED_MS
+    return isOld || hasChanged(before?.streams, streams) || hasChanged(before?.answers, answers)
+  }
+
+  stats.watch((key, what) => {
+    if (isNews(key, what)) publisher.schedule()
+  })
+
+  async function read() {
+    const entries = await state.list(FOLDER)
+    othersPublished = entries.flatMap(({ key, value }) => (key === ownKey ? [] : parsePublished(value)))
+    reading = undefined
+  }
+
+  return {
+    begin: stats.begin,
+    async refresh() {
+      const now = clock.now()
+      if (now - readAt >= PAUSE_MS) {
+        readAt = now
+        reading ??= read()
+      }
+      await reading
+    },
+    getAverage(target, stream) {
+      const key = share(target, 'average')
+      const averages = othersPublished.map(({ targets }) => targets[key]?.[stream ? 'streams' : 'answers'])
+      return getMean([stats.getAverage(target, stream), ...averages])
+    },
+    getLoad(target) {
+      const key = share(target, 'load')
+      let load = stats.getLoad(target)
+      for (const { at, targets } of othersPublished) if (clock.now() - at < LOAD_MS) load += targets[key]?.load ?? 0
+      return load
+    },
+    async close() {
+      await publisher.stop()
+      if (published) await state.drop(ownKey)
+    },
+  }
+}
+
+const hasChanged = (before: number | undefined, now: number | undefined) =>
+  now !== undefined && (before === undefined || Math.abs(now - before) > CHANGE * before)
+
+function getMean(values: ReadonlyArray<number | undefined>): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length
+}
+
+/** Parses the entry of another instance, which may run another version. Unreadable parts are dropped. */
+function parsePublished(text: string): Published[] {
+  const read = tryParseJson(text)
+  if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []
+  const targets: Published['targets'] = {}
+  for (const [key, target] of Object.entries(read.targets)) {
+    if (!isObject(target)) continue
+    const { load, streams, answers } = target
+    targets[key] = { load: getNumber(load) ?? 0, streams: getNumber(streams), answers: getNumber(answers) }
+  }
+  return [{ at: read.at, targets }]
+}
+
+const getNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)

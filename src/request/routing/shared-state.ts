@@ -1,0 +1,119 @@
+import { gatewayError } from '../../errors.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock, Storage, Stored } from '../../types.ts'
+
+/** The state that routing keeps between requests. No method throws or rejects. */
+export interface SharedState {
+  read(key: string): Promise<Stored | undefined>
+  /** Returns the new version, or `false` if another writer was faster. */
+  write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
+  /** Deletes the key and all keys below it: `<key>/…`. */
+  drop(key: string): Promise<void>
+  /** Lists all entries below the key. */
+  list(key: string): Promise<ReadonlyArray<{ key: string; value: string }>>
+}
+
+/** Keys contain strings from clients, so their number is limited; the oldest are dropped first. */
+const MAX_KEYS = 10_000
+
+/** Creates state in memory of this instance. */
+export function createLocalState(clock: Clock): SharedState {
+  const values = new Map<string, Stored & { endsAt: number }>()
+  let writes = 0
+
+  function find(key: string) {
+    const stored = values.get(key)
+    if (stored && stored.endsAt > clock.now()) return stored
+    values.delete(key)
+    return undefined
+  }
+
+  return {
+    read: async (key) => find(key),
+    async write(key, value, { ifVersion, ttlMs = Number.POSITIVE_INFINITY }) {
+      if (ifVersion !== undefined && (find(key)?.version ?? null) !== ifVersion) return false
+      if (!values.has(key)) evictOldest(values, MAX_KEYS)
+      const version = String(++writes)
+      values.set(key, { value, version, endsAt: clock.now() + ttlMs })
+      return version
+    },
+    async drop(key) {
+      for (const one of values.keys()) if (one === key || one.startsWith(`${key}/`)) values.delete(one)
+    },
+    async list(key) {
+      const below = [...values].filter(([one]) => one.startsWith(`${key}/`))
+      return below.map(([key, { value }]) => ({ key, value }))
+    },
+  }
+}
+
+/** A storage that does not respond within this time counts as failed. */
+const MAX_WAIT_MS = 2_000
+/** A failed storage is not used for this time, since each attempt may take seconds. */
+const PAUSE_MS = 1_000
+
+/** Creates state in an `atomic` storage, shared by all its instances. While the storage fails, each instance keeps its own state. */
+export function createStoredState(
+  storage: Storage,
+  { clock, onError }: { clock: Clock; onError(error: unknown): void },
+): SharedState {
+  const own = createLocalState(clock)
+  let pausedUntil = Number.NEGATIVE_INFINITY
+
+  async function attempt<T>(work: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
+    try {
+      return await limitWait(work(), clock)
+    } catch (error) {
+      pausedUntil = clock.now() + PAUSE_MS
+      onError(error)
+      return instead()
+    }
+  }
+
+  const isPaused = () => clock.now() < pausedUntil
+
+  return {
+    read(key) {
+      const instead = () => own.read(key)
+      return isPaused() ? instead() : attempt(() => storage.get(PREFIX + key), instead)
+    },
+    write(key, value, options) {
+      if (isPaused()) return own.write(key, value, options)
+      const { ttlMs } = options // no `ifVersion`, since the storage's versions have no meaning in memory
+      const instead = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
+      return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), instead)
+    },
+    async drop(key) {
+      await own.drop(key)
+      await attempt(
+        async () => {
+          await storage.delete(PREFIX + key)
+          for (const below of await storage.list(`${PREFIX}${key}/`)) await storage.delete(below.key)
+        },
+        async () => {},
+      )
+    },
+    list(key) {
+      const instead = () => own.list(key)
+      if (isPaused()) return instead()
+      return attempt(async () => {
+        const below = await storage.list(`${PREFIX}${key}/`)
+        return below.map(({ key, value }) => ({ key: key.slice(PREFIX.length), value }))
+      }, instead)
+    },
+  }
+}
+
+function limitWait<T>(work: Promise<T>, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancelDeadline = startDeadline(clock, MAX_WAIT_MS, () =>
+      reject(
+        gatewayError('STORAGE_FAILED', { message: `The storage did not respond within ${MAX_WAIT_MS / 1_000} s.` }),
+      ),
+    )
+    work.finally(cancelDeadline).then(resolve, reject)
+  })
+}
+
+const PREFIX = 'routing/'

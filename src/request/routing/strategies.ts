@@ -1,0 +1,167 @@
+import { hashText } from '../../lib/hash.ts'
+import type { Strategy } from '../../types.ts'
+import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, type StrategyInputs } from './group.ts'
+
+/** Returns all entries in the order in which to try them; the list itself is not changed. */
+export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
+
+/** The definition of a strategy. To add one, add a line to the table below. */
+export interface StrategyDefinition {
+  order: Order
+  /** The input of the choice besides the entries: the group's turn, the request's session, or measurements of targets. */
+  needs?: 'turn' | 'session' | 'measures'
+  /** Whether a choice counts as load immediately. Otherwise all requests of a burst would find the same target idle. */
+  reservesLoad?: true
+  /** Explains the position of an entry in a few words. */
+  reason(entry: GroupEntry, place: number, chosen: GroupOrder): string
+}
+
+const keepOrder: Order = (entries) => entries
+
+const explainListed: StrategyDefinition['reason'] = ({ index }) => `listed ${toOrdinal(index)}`
+
+/** The definition of each strategy. */
+export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
+  fallback: { order: keepOrder, reason: explainListed },
+
+  /** As listed. Under every strategy, entries whose `when` doesn't match are excluded beforehand. */
+  conditional: { order: keepOrder, reason: explainListed },
+
+  /** As listed, starting at the entry that has the turn. */
+  'round-robin': {
+    order: (entries, { turn }) => [
+      ...entries.filter(({ index }) => index >= turn),
+      ...entries.filter(({ index }) => index < turn),
+    ],
+    needs: 'turn',
+    reason: (_, place) => (place === 0 ? 'its turn' : `${place} after the entry whose turn it is`),
+  },
+
+  /** Weighted random order; entries with weight 0 come last, as listed. */
+  weighted: {
+    order: orderByWeight,
+    reason: ({ weight }, place, { entries }) =>
+      `drawn ${toOrdinal(place)}, weight ${weight} of ${entries.reduce((sum, { weight }) => sum + weight, 0)}`,
+  },
+
+  /** Shuffled uniformly. */
+  random: {
+    order(entries, { random }) {
+      const left = [...entries]
+      return entries.flatMap(() => left.splice(Math.floor(random() * left.length), 1))
+    },
+    reason: (_, place) => `drawn ${toOrdinal(place)}`,
+  },
+
+  /** Fastest first, ties as listed; unmeasured entries before all others. */
+  'least-latency': { order: orderByLatency, needs: 'measures', reason: explainLatency },
+
+  /** Cheapest first, ties as listed; entries with an unknown price last. */
+  'least-cost': {
+    order: (entries, { getCost }) => sortByFigure(entries, getCost),
+    reason(entry, _, { inputs }) {
+      const cost = inputs.getCost(entry)
+      return cost === undefined ? 'price unknown' : `$${Number(cost.toFixed(4))} per million tokens, input and output`
+    },
+  },
+
+  /** Fewest in-flight requests first, ties as listed. */
+  'least-busy': {
+    order: (entries, { getLoad }) => sortByFigure(entries, getLoad),
+    needs: 'measures',
+    reservesLoad: true,
+    reason(entry, _, { inputs }) {
+      const load = inputs.getLoad(entry)
+      return `${load} ${load === 1 ? 'request' : 'requests'} in flight`
+    },
+  },
+
+  sticky: { order: orderBySession, needs: 'session', reason: explainSession },
+}
+
+/** Returns the definition of a strategy; the default's for one that only a later version knows. */
+export const getStrategy = (strategy: Strategy): StrategyDefinition =>
+  strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
+
+/** Explains the position of an entry in its group. */
+export const explainChoice = ({ group, order, entry }: GroupChoice): string =>
+  getStrategy(group.strategy).reason(entry, order.entries.indexOf(entry), order)
+
+/** Smallest figure first, ties as listed; entries without a figure last. */
+function sortByFigure(
+  entries: readonly GroupEntry[],
+  getFigure: (entry: GroupEntry) => number | undefined,
+): GroupEntry[] {
+  return entries
+    .map((entry) => ({ entry, figure: getFigure(entry) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => Number(a.figure > b.figure) - Number(a.figure < b.figure))
+    .map(({ entry }) => entry)
+}
+
+function orderByWeight(entries: readonly GroupEntry[], { random }: StrategyInputs): readonly GroupEntry[] {
+  const left = entries.filter(({ weight }) => weight > 0)
+  const drawn: GroupEntry[] = []
+  while (left.length > 0) drawn.push(...left.splice(draw(left, random()), 1))
+  return [...drawn, ...entries.filter(({ weight }) => weight === 0)]
+}
+
+function draw(entries: readonly GroupEntry[], random: number): number {
+  let point = random * entries.reduce((sum, { weight }) => sum + weight, 0)
+  const at = entries.findIndex(({ weight }) => {
+    point -= weight
+    return point < 0
+  })
+  return at < 0 ? entries.length - 1 : at // sums of fractions are not exact
+}
+
+/** The fraction of requests that try another entry first, since it may have become faster. */
+const EXPLORED = 0.05
+
+function orderByLatency(entries: readonly GroupEntry[], { getLatency, random }: StrategyInputs): readonly GroupEntry[] {
+  const ordered = sortByFigure(entries, (entry) => getLatency(entry) ?? -1)
+  if (ordered.length < 2 || random() >= EXPLORED) return ordered
+  const [other] = ordered.splice(1 + Math.floor(random() * (ordered.length - 1)), 1)
+  return other ? [other, ...ordered] : ordered
+}
+
+function explainLatency(entry: GroupEntry, place: number, { entries, inputs: { getLatency } }: GroupOrder): string {
+  const next = place === 0 ? entries[1] : undefined
+  const ms = getLatency(entry)
+  if (ms === undefined) return 'latency not measured yet'
+  const isExplored = next && (getLatency(next) ?? -1) < ms
+  return `${Math.round(ms)} ms on average${isExplored ? ', occasionally tried first to see whether it has become faster' : ''}`
+}
+
+/**
+ * Puts the entry that the session was moved to first, otherwise its home: each entry gets a number from the session, its own name, and its weight,
+ * and the highest wins (weighted rendezvous hashing). So sessions spread by weight, instances agree without communication, and a change of one entry
+ * moves only its own sessions. The other entries follow by their numbers. Without a session, the order is as listed.
+ */
+function orderBySession(
+  entries: readonly GroupEntry[],
+  { session, label, pin }: StrategyInputs,
+): readonly GroupEntry[] {
+  if (session === '') return entries
+  const seed = `${label}\n${hashText(session)}\n` // sessions may be long
+  const drawn = entries
+    .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : getScore(entry, seed) }))
+    .sort((a, b) => Number(a.score < b.score) - Number(a.score > b.score))
+  return drawn.map(({ entry }) => entry)
+}
+
+function getScore({ name, weight }: GroupEntry, seed: string): number {
+  const chance = (hashText(seed + name) + 0.5) / 2 ** 32
+  return weight / -Math.log(chance)
+}
+
+function explainSession({ name, index }: GroupEntry, place: number, { inputs: { session, pin } }: GroupOrder): string {
+  if (session === '') return `listed ${toOrdinal(index)}; the request has no session`
+  if (name === pin) return 'the session was re-pinned here'
+  return place === 0 ? 'the session is assigned here' : `${toOrdinal(place)} for this session`
+}
+
+function toOrdinal(index: number): string {
+  const number = index + 1
+  const ending = number % 100 > 10 && number % 100 < 14 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th')
+  return `${number}${ending}`
+}

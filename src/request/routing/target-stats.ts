@@ -1,0 +1,137 @@
+import { evictOldest, rememberByObject } from '../../lib/maps.ts'
+import type { RouteTarget } from './group.ts'
+
+/** The speed and the load of targets, as this instance measures them. */
+export interface TargetStats {
+  /** Counts a request to the target as in flight until `end` is called. */
+  begin(target: RouteTarget, stream: boolean): RunningCall
+  /** Returns the decaying average of the ms to the first event of a stream, or to the whole response; `undefined` before the first one. */
+  getAverage(target: RouteTarget, stream: boolean): number | undefined
+  /** Returns the ms within which 95% of its latest responses arrived; `undefined` before there are enough of them. */
+  getP95(target: RouteTarget, stream: boolean): number | undefined
+  /** Returns the number of in-flight requests. */
+  getLoad(target: RouteTarget): number
+  /** Calls `onChange` with the key of each target with a new measurement. Replaces the previous listener. */
+  watch(onChange: (key: string, what: MeasureName) => void): void
+}
+
+/** The name of a measure. */
+export type MeasureName = 'load' | 'average'
+
+/** One in-flight request to a target. */
+export interface RunningCall {
+  recordLatency(ms: number): void
+  /** May be called more than once. */
+  end(): void
+}
+
+interface Measure {
+  average: number | undefined
+  /** The latest samples, in a ring buffer. */
+  samples: number[]
+  count: number
+}
+
+interface TargetRecord {
+  load: number
+  streams: Measure
+  answers: Measure
+}
+
+/** The weight of the newest response in the average. */
+const NEWEST = 0.2
+const SAMPLES = 100
+const MIN_SAMPLES = 20
+/** Clients choose model names, so the number is limited; the oldest are dropped first. */
+const MAX_RECORDS = 10_000
+
+/** Creates empty statistics for at most 10,000 targets. */
+export function createTargetStats(): TargetStats {
+  const records = new Map<string, TargetRecord>()
+  let onChanged: (key: string, what: MeasureName) => void = () => {}
+  const report: typeof onChanged = (key, what) => onChanged(key, what)
+
+  function getRecord(key: string): TargetRecord {
+    const known = records.get(key)
+    if (known) return known
+    evictOldest(records, MAX_RECORDS)
+    const record = { load: 0, streams: measure(), answers: measure() }
+    records.set(key, record)
+    return record
+  }
+
+  const getMeasure = (target: RouteTarget, stream: boolean) =>
+    records.get(getStatsKey(target))?.[stream ? 'streams' : 'answers']
+
+  return {
+    begin(target, stream) {
+      const key = getStatsKey(target)
+      return new MeasuredCall(key, { record: getRecord(key), stream, report })
+    },
+    getAverage: (target, stream) => getMeasure(target, stream)?.average,
+    getP95(target, stream) {
+      const { samples = [] } = getMeasure(target, stream) ?? {}
+      if (samples.length < MIN_SAMPLES) return undefined
+      return [...samples].sort((a, b) => a - b)[Math.ceil(samples.length * 0.95) - 1]
+    },
+    getLoad: (target) => records.get(getStatsKey(target))?.load ?? 0,
+    watch(onChange) {
+      onChanged = onChange
+    },
+  }
+}
+
+interface Measuring {
+  record: TargetRecord
+  stream: boolean
+  report(key: string, what: MeasureName): void
+}
+
+class MeasuredCall implements RunningCall {
+  readonly #key: string
+  readonly #measuring: Measuring
+  #over = false
+
+  constructor(key: string, measuring: Measuring) {
+    this.#key = key
+    this.#measuring = measuring
+    measuring.record.load += 1
+    measuring.report(key, 'load')
+  }
+
+  recordLatency(ms: number): void {
+    const { record, stream, report } = this.#measuring
+    add(stream ? record.streams : record.answers, ms)
+    report(this.#key, 'average')
+  }
+
+  end(): void {
+    const { record, report } = this.#measuring
+    if (this.#over) return
+    this.#over = true
+    record.load -= 1
+    report(this.#key, 'load')
+  }
+}
+
+/** The key of a target's measurements. */
+export const getStatsKey = rememberByObject(({ connection, model }: RouteTarget) => `${connection.id} ${model}`)
+
+const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
+
+function add(measure: Measure, ms: number): void {
+  measure.average = measure.average === undefined ? ms : measure.average + NEWEST * (ms - measure.average)
+  measure.samples[measure.count % SAMPLES] = ms
+  measure.count += 1
+}
+
+/** The speed and the load of targets that strategies choose by. */
+export interface Measures extends Pick<TargetStats, 'begin' | 'getAverage' | 'getLoad'> {
+  /** Reads the measurements of other instances before a choice. Never rejects. */
+  refresh(): Promise<void>
+  /** Removes this instance's published measurements. */
+  close(): Promise<void>
+}
+
+/** Uses the measurements of this instance only. */
+export const createOwnMeasures = (stats: TargetStats): Measures => ({ ...stats, async refresh() {}, async close() {} })

@@ -1,0 +1,65 @@
+import type { Reply } from '../lib/exchange.ts'
+import { once } from '../lib/promises.ts'
+import { Attempt } from './attempt/attempt.ts'
+import { createHedge, hedged } from './attempt/hedge.ts'
+import { Targets } from './choose/targets.ts'
+import type { PipelineContext } from './context.ts'
+import type { ModelRequest } from './model-request.ts'
+import { readRequest } from './read-request.ts'
+import { answerReply } from './reply/answer-reply.ts'
+import { keptAlive } from './reply/keep-alive.ts'
+import type { ServedRequest } from './steps.ts'
+
+/** Runs one model request, from its body to its reply. Rejects with what the client is to read as an error in its own format. */
+export async function run(served: ServedRequest, context: PipelineContext): Promise<Reply> {
+  const request = await readRequest(served, context)
+  const steps = [...served.log.aroundCall, ...context.aroundCall]
+  const answering =
+    steps.length === 0
+      ? answer(request)
+      : loadSteps().then(({ answerWithin }) => answerWithin(steps, { served, request, answer }))
+  return request.call.stream ? keptAlive(answering, request) : answering
+}
+
+/** Few requests fail. */
+const loadFailures = once(() => import('./reply/failure-reply.ts'))
+
+/** Few gateways have steps around calls. */
+const loadSteps = once(() => import('./feature-requests.ts'))
+
+/** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
+async function answer(request: ModelRequest): Promise<Reply> {
+  const targets = new Targets(request)
+  try {
+    for (let attempt = await nextAttempt(request, targets); attempt; attempt = await nextAttempt(request, targets)) {
+      const hedge = createHedge(request, attempt.route, {
+        next: () => nextAttempt(request, targets, { isHedge: true }),
+        note: (outcome) => targets.note(outcome),
+      })
+      const outcome = hedge ? await hedged(attempt, hedge) : await attempt.run()
+      if (outcome.kind !== 'answered') {
+        targets.note(outcome)
+        continue
+      }
+      await targets.noteAnswer(outcome.route)
+      return await answerReply(outcome, request)
+    }
+    const { failureReply } = await loadFailures()
+    return await failureReply(request, targets)
+  } catch (error) {
+    const { errorWithAttempts } = await loadFailures()
+    throw errorWithAttempts(error, request)
+  } finally {
+    targets.close()
+  }
+}
+
+/** The attempt at the next target, ready to be made; `undefined` when there is none. */
+async function nextAttempt(
+  request: ModelRequest,
+  targets: Targets,
+  { isHedge } = { isHedge: false },
+): Promise<Attempt | undefined> {
+  const target = await targets.next({ isHedge })
+  return target && new Attempt(request, target, { isHedge, onBegun: () => targets.noteBegun() })
+}

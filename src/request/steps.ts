@@ -1,0 +1,158 @@
+import type { GatewayError } from '../errors.ts'
+import type { Reply } from '../lib/exchange.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Spending } from '../pricing/cost.ts'
+import type { Endpoint } from '../protocols/formats/format.ts'
+import type { CallRequest } from './feature-requests.ts'
+import type { AttemptRecord } from './hook-records.ts'
+import type { ModelLog } from './model-log.ts'
+import type { ModelRequest } from './model-request.ts'
+import type { RouteRequest } from './route-request.ts'
+import type { Route, RouteTarget } from './routing/group.ts'
+import type { RouteTable } from './routing/route-table.ts'
+
+/** A request to a model endpoint, of which the endpoint and the caller are known and nothing else has been read. */
+export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'> {
+  readonly route: Endpoint
+  /** The model's name, where the path has it. */
+  readonly pathModel?: string | undefined
+  readonly log: ModelLog
+}
+
+/**
+ * A step around a request to any authenticated route, after its key and before its body is read. It throws a `GatewayError` of any status to
+ * reject the request (the client gets the error in its own format), replies itself, or calls `next` and may add headers to the reply. For a
+ * stream, `next` resolves when the stream begins. If a step waits before `next`, it must wait in `request.log.client.scope.race`, which ends
+ * when the client disconnects or the timeout expires.
+ */
+export type RequestStep = (request: RouteRequest, next: () => Promise<Reply>) => Promise<Reply>
+
+/**
+ * A step around a model call, after its body has been read and before a target is chosen. It throws a `GatewayError` to reject the request,
+ * replies itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once for a request, whatever
+ * the number of attempts.
+ */
+export type CallStep = (call: CallRequest, next: (changed?: CallChange) => Promise<Reply>) => Promise<Reply>
+
+/** What a step changes in a model call. */
+export interface CallChange {
+  /** The name of another model, alias, or combo. */
+  model?: string
+  /** The body, as JSON. */
+  body?: JsonObject
+}
+
+/** An attempt as the steps around it see it. */
+export interface SteppedAttempt {
+  readonly request: ModelRequest
+  readonly target: RouteTarget
+  /** Lets the target answer with at most so many tokens. Call it before `next`; `x-signalbox-warning` names it, unless the request asks for less. */
+  limitOutput(tokens: number): void
+  /** Skips this target with an error message. Call it before `next`. */
+  reject(message: string, options?: { status?: number }): never
+  /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
+  refuseRequest(error: GatewayError): never
+  /** The same with an error of this message. */
+  rejectRequest(message: string, options?: { status?: number }): never
+  /**
+   * Calls `listener` with the record as soon as the attempt settles, before the gateway tries another target or replies. If the attempt has
+   * already settled, calls it immediately. `next` resolves later.
+   */
+  onSettled(listener: (record: AttemptRecord) => void): void
+  /**
+   * Calls `check` when the request is written for the target, before its provider is called. A check that throws a `GatewayError` refuses the
+   * target.
+   */
+  beforeCall(check: (call: EncodedCall) => void): void
+  /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Call it before `next`. */
+  allowOutput(allowance: OutputAllowance): void
+  /**
+   * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the usage of
+   * the earlier calls. If `check` rejects, the request fails with that error.
+   */
+  beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void
+}
+
+/** A request as it is written for its target. */
+export interface EncodedCall {
+  /** The field that asks for a response at a higher price than the model's; `undefined` if there is none. */
+  dearerField(): string | undefined
+}
+
+/** A stream's output allowance. Usage so far is estimated from the text, because providers report tokens only at the end. */
+export interface OutputAllowance {
+  /** Output tokens allowed before `extend` must be called, across all choices of the response. */
+  readonly tokens: number
+  /**
+   * Called before the stream exceeds its allowance, with the total it would reach. Output is held until this resolves to the new total
+   * allowance. If it rejects, the stream ends with that error, as an error event in the client's format.
+   */
+  extend(tokens: number): Promise<number>
+}
+
+/**
+ * Checks each target before anything else happens to it. Returns `undefined` if the request may use the target; otherwise, the error that the
+ * client gets if no target is allowed. A step around the request adds the rule to the request log.
+ */
+export type TargetRule = (request: ModelRequest, target: RouteTarget, route: Route) => GatewayError | undefined
+
+/** Does the same for each name in the request's model list, before any target is checked. */
+export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
+
+/** Explains why a key's limits and rules would reject a request at a target, without sending it. `isOfRequest`: they reject every target. */
+export type RefusalPreview = (
+  request: Pick<ModelRequest, 'call' | 'context'>,
+  target: RouteTarget,
+) => Promise<{ error: GatewayError; isOfRequest: boolean } | undefined>
+
+/**
+ * A step around an attempt. `next` makes the attempt, and resolves when the attempt settles: after the last byte of its response,
+ * streams included, or when it fails. It never rejects. To skip the target, throw a `GatewayError` instead of calling `next`. The outer steps
+ * then get a record with the outcome `refused`. If no other target is called, the client gets the error.
+ */
+export type AttemptStep = (attempt: SteppedAttempt, next: () => Promise<AttemptRecord>) => Promise<unknown>
+
+/** Puts steps around what serves a request, the first outermost. */
+export const withSteps = <R>(
+  steps: ReadonlyArray<(request: R, next: () => Promise<Reply>) => Promise<Reply>>,
+  serve: (request: R) => Promise<Reply>,
+): ((request: R) => Promise<Reply>) =>
+  steps.reduceRight<(request: R) => Promise<Reply>>(
+    (next, step) => (request) => step(request, () => next(request)),
+    serve,
+  )
+
+/**
+ * Runs the steps around an attempt, the first outermost, up to the attempt itself: resolves when all of them have called `next`. Rejects with
+ * what the first one throws before that. `settled`: resolves when the attempt has settled, or was not made. Errors after the attempt go to
+ * `onError`.
+ */
+export function passSteps(
+  steps: readonly AttemptStep[],
+  attempt: SteppedAttempt,
+  { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
+): Promise<void> {
+  return new Promise((pass, refuse) => {
+    let isDecided = false
+
+    async function runFrom(index: number): Promise<AttemptRecord> {
+      const step = steps[index]
+      if (!step) {
+        isDecided = true
+        pass()
+        return settled()
+      }
+      let rest: Promise<AttemptRecord> | undefined
+      try {
+        await step(attempt, () => (rest ??= runFrom(index + 1)))
+      } catch (thrown) {
+        if (isDecided) onError(thrown)
+        else refuse(thrown)
+        isDecided = true
+      }
+      return rest ?? (isDecided ? settled() : runFrom(index + 1)) // a step that refuses nothing need not call `next`
+    }
+
+    void runFrom(0)
+  })
+}

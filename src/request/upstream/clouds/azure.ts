@@ -1,0 +1,47 @@
+import type { UpstreamCall } from '../../../lib/exchange.ts'
+import { withModel } from '../../../lib/json-scan.ts'
+import { pathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import type { ProviderTarget } from '../../../protocols/providers/target.ts'
+import type { ProviderSpecificData } from '../../../types.ts'
+import { createCall, type UpstreamRequest } from '../upstream-request.ts'
+
+/**
+ * Creates the call to `/openai/v1`, where the body contains the deployment; with a dated `apiVersion`, to the older URL, where the path does. API
+ * keys are sent in `api-key`, and Entra ID tokens as bearer tokens.
+ */
+export function createAzureCall(
+  { path, headers, body }: UpstreamRequest,
+  { target, data, apiKey }: { target: Pick<ProviderTarget, 'model'>; data: ProviderSpecificData; apiKey: string },
+): UpstreamCall {
+  const { apiVersion, deployment } = data
+  if (TOKEN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
+  else headers['api-key'] = apiKey
+  const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
+  // In the older URL, only chats are below a deployment.
+  const place = !isOlder
+    ? '/v1'
+    : isPathOfDeployment(path)
+      ? `/deployments/${pathSegment(deployment ?? target.model)}`
+      : ''
+  const isForm = headers['content-type']?.startsWith('multipart/') // forms contain the deployment already
+  const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
+  return createCall(`${getBaseUrl(data)}/openai`, {
+    path: place + path,
+    query,
+    headers,
+    ...(body !== undefined && { body: deployment && !isForm ? withModel(body, deployment) : body }),
+  })
+}
+
+const isPathOfDeployment = (path: string) => !path.startsWith('/responses')
+
+/** Returns the resource's URL, without the path that people often paste with it. */
+function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {
+  const given = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  return given ? given.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
+}
+
+const DATED = /^\d{4}-/
+
+/** A JSON Web Token. */
+const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/

@@ -1,0 +1,42 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { awsCredentials } from '../../../lib/credential-shapes.ts'
+import type { UpstreamCall } from '../../../lib/exchange.ts'
+import { withoutTrailing } from '../../../lib/urls.ts'
+import type { ProviderSpecificData } from '../../../types.ts'
+import { createCall, type UpstreamRequest } from '../upstream-request.ts'
+
+/** Creates the call to the URL of the region or the connection. A Bedrock API key is sent as a bearer token; with access keys, the call is signed. */
+export async function createBedrockCall(
+  request: UpstreamRequest,
+  { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
+): Promise<UpstreamCall> {
+  const { baseUrl, region = '' } = data
+  const own = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  const call = createCall(own ? replaceService(own, request.service) : getRegionUrl(region, request.service), request)
+  const { headers, body = '' } = call
+  const credentials = awsCredentials(apiKey)
+  if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
+  const signer = new AwsV4Signer({
+    ...credentials,
+    method: call.method,
+    url: call.url,
+    headers: pickHeader(headers, 'content-type'), // proxies may change the others
+    allHeaders: true,
+    body: typeof body === 'string' ? body : new Uint8Array(body), // the copy satisfies the type, which excludes shared memory
+    region,
+    service: 'bedrock',
+    datetime: new Date(now).toISOString().replace(/[-:]|\.\d+/g, ''),
+  })
+  const signed = await signer.sign()
+  return { ...call, headers: { ...headers, ...Object.fromEntries(signed.headers) } }
+}
+
+const getRegionUrl = (region: string, service = 'bedrock-runtime'): string =>
+  `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+
+/** Replaces the service in a connection's URL if it is one of AWS. */
+const replaceService = (getRegionUrl: string, service = 'bedrock-runtime'): string =>
+  getRegionUrl.replace(/^https:\/\/bedrock-runtime(?=\.[\w.-]+\.amazonaws\.com)/, `https://${service}`)
+
+const pickHeader = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
+  headers[name] === undefined ? {} : { [name]: headers[name] }

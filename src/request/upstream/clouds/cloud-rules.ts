@@ -1,0 +1,110 @@
+import { awsCredentials } from '../../../lib/credential-shapes.ts'
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import type { Cloud, ProviderSpecificData } from '../../../types.ts'
+
+/** The fields of `providerSpecificData` for clouds. */
+export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region' | 'project'
+
+/** The requirements of a cloud for a connection. Problems are whole sentences without secrets. */
+export interface CloudRules {
+  /** The supported settings. */
+  settings: readonly CloudSetting[]
+  /** The problem with the settings, if any; some credentials make settings unnecessary. */
+  settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
+  /** Whether the credential may be the text of a JSON file. */
+  takesJson?: true
+  credentialProblem(apiKey: string): string | undefined
+}
+
+/** Azure OpenAI: the user has a resource, in which each model is a deployment with a name of the user's choice. */
+const azureRules: CloudRules = {
+  settings: ['resource', 'apiVersion', 'deployment'],
+  settingsProblem({ resource, baseUrl, format }) {
+    if (format !== undefined && !format.startsWith('openai-'))
+      return 'Azure OpenAI only supports the formats "openai-chat" and "openai-responses".'
+    if (resource || baseUrl) return undefined
+    return 'Azure OpenAI needs "providerSpecificData.resource" (the name in https://<resource>.openai.azure.com) or "providerSpecificData.baseUrl".'
+  },
+  credentialProblem: () => undefined,
+}
+
+/** AWS Bedrock: a region, and a Bedrock API key or the access keys of a user or role. */
+const bedrockRules: CloudRules = {
+  settings: ['region'],
+  settingsProblem({ region, format }) {
+    if (format !== undefined) return 'Bedrock is called through the Converse API. Remove "providerSpecificData.format".'
+    return region ? undefined : 'Bedrock needs "providerSpecificData.region", such as "us-east-1".'
+  },
+  credentialProblem: (apiKey) =>
+    ACCESS_KEY.test(apiKey) && !awsCredentials(apiKey)
+      ? 'Give AWS access keys as "<access key id>:<secret access key>", followed by ":<session token>" if there is one.'
+      : undefined,
+}
+
+/** The prefixes of access key ids: of users, and of temporary credentials. */
+const ACCESS_KEY = /^A[KS]IA/
+
+/** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
+const vertexRules: CloudRules = {
+  settings: ['project', 'region'],
+  takesJson: true,
+  settingsProblem({ project, format }, apiKey) {
+    if (format !== undefined)
+      return 'Vertex AI is called in each model\'s own format. Remove "providerSpecificData.format".'
+    if (project || apiKey === undefined || API_KEY.test(apiKey) || parseServiceAccount(apiKey)?.project)
+      return undefined
+    return 'Vertex AI needs "providerSpecificData.project" (a Google Cloud project ID) unless the credential contains it.'
+  },
+  credentialProblem(apiKey) {
+    if (PATH.test(apiKey)) return '"apiKey" is a file path. Set it to the contents of the key file instead.'
+    return apiKey.startsWith('{') && !parseServiceAccount(apiKey)
+      ? 'If "apiKey" is JSON, it must be a service account key file.'
+      : undefined
+  },
+}
+
+/** The beginnings and endings of paths to key files, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` contain. */
+const PATH = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
+
+/** The prefixes of Google API keys; access tokens have others. */
+export const API_KEY = /^(?:AIza|AQ\.)/
+
+/** A service account of Google Cloud, from its key file. */
+export interface ServiceAccount {
+  email: string
+  /** PKCS #8, in PEM. */
+  privateKey: string
+  keyId?: string
+  project?: string
+}
+
+/** Parses a key file; `undefined` for any other text. */
+export function parseServiceAccount(text: string): ServiceAccount | undefined {
+  const file = tryParseJson(text)
+  if (!isObject(file)) return undefined
+  const { client_email: email, private_key: privateKey, private_key_id: keyId, project_id: project } = file
+  if (typeof email !== 'string' || typeof privateKey !== 'string' || !PEM.test(privateKey)) return undefined
+  return {
+    email,
+    privateKey,
+    ...(typeof keyId === 'string' && { keyId }),
+    ...(typeof project === 'string' && PROJECT.test(project) && { project }),
+  }
+}
+
+const PEM = /^\s*-----BEGIN PRIVATE KEY-----[\sA-Za-z0-9+/=]+-----END PRIVATE KEY-----\s*$/
+
+/** The format of a project id, which becomes part of a URL. */
+const PROJECT = /^[a-z0-9][a-z0-9.:-]*$/
+
+/** The rules of every cloud. */
+export const cloudRules: Readonly<Record<Cloud, CloudRules>> = {
+  azure: azureRules,
+  bedrock: bedrockRules,
+  vertex: vertexRules,
+}
+
+/** The settings of all clouds. */
+export const cloudSettings: readonly CloudSetting[] = [
+  ...new Set(Object.values(cloudRules).flatMap(({ settings }) => settings)),
+]

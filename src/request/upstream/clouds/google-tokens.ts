@@ -1,0 +1,101 @@
+import { SignJWT } from 'jose/jwt/sign'
+import { importPKCS8 } from 'jose/key/import'
+import { gatewayError } from '../../../errors.ts'
+import { decodeUtf8Lenient, readAll } from '../../../lib/bytes.ts'
+import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
+import { isObject, tryParseJson } from '../../../lib/json.ts'
+import { evictOldest } from '../../../lib/maps.ts'
+import type { Clock } from '../../../types.ts'
+import { ProviderCall } from '../provider-call.ts'
+import type { ServiceAccount } from './cloud-rules.ts'
+
+/** Returns an access token for the service account. Rejects with `UPSTREAM_CREDENTIALS` if Google rejects the account. */
+export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
+
+interface KnownToken {
+  token: Promise<string>
+  /** The time of expiry in epoch ms; infinite while it is being requested. */
+  until: number
+}
+
+/** Requests each token once, however many calls need it, and a new one a minute before expiry. */
+export function createGoogleTokens(clock: Clock): GoogleTokens {
+  const tokens = new Map<string, KnownToken>() // by private key
+
+  function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
+    const exchanged = exchangeAssertion(account, { fetch, clock })
+    const known: KnownToken = { token: exchanged.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
+    evictOldest(tokens, MAX_ACCOUNTS)
+    tokens.set(account.privateKey, known)
+    exchanged.then(
+      ({ seconds }) => {
+        known.until = clock.now() + (seconds - MARGIN_S) * 1_000
+      },
+      () => tokens.delete(account.privateKey),
+    )
+    return known
+  }
+
+  return (account, fetch) => {
+    const known = tokens.get(account.privateKey)
+    return (known && clock.now() < known.until ? known : requestToken(account, fetch)).token
+  }
+}
+
+const MAX_ACCOUNTS = 1_000
+const MARGIN_S = 60
+
+/** Always this URL, not the one in a key file: anyone who receives the assertion can use it. */
+const ADDRESS = 'https://oauth2.googleapis.com/token'
+
+/** Exchanges a signed assertion for a token (RFC 7523). */
+async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fetch: UpstreamFetch; clock: Clock }) {
+  const body = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: await signAssertion(account, clock.now()),
+  })
+  const call: UpstreamCall = {
+    method: 'POST',
+    url: ADDRESS,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: body.toString(),
+  }
+  const limits = { headersTimeoutMs: 10_000, idleTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
+  const { status, body: stream } = await new ProviderCall({ clock, limits }).open(call, fetch)
+  const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => createTokenError('too_long'))))
+  const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
+  if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
+    return { token, seconds: typeof seconds === 'number' ? seconds : 0 }
+  if (status === 429 || status >= 500)
+    throw gatewayError('UPSTREAM_FAILED', {
+      message: `Google did not issue a token for the service account (status ${status}).`,
+    })
+  throw createTokenError(typeof error === 'string' && /^\w{1,40}$/.test(error) ? error : String(status))
+}
+
+const MAX_BYTES = 64 * 1_024
+const FIELD_VALUE = /^[\x21-\x7e]+$/
+
+const createTokenError = (why: string) =>
+  gatewayError('UPSTREAM_CREDENTIALS', { message: `Google did not issue a token for the service account (${why}).` })
+
+/** A JWT, signed with RS256 (RFC 7519), valid for an hour, the longest that Google accepts. */
+async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {
+  const issuedAt = Math.floor(now / 1_000)
+  const jwt = new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
+    .setIssuer(email)
+    .setAudience(ADDRESS)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 3_600)
+  try {
+    return await jwt.sign(await importPKCS8(privateKey.trim(), ALGORITHM))
+  } catch {
+    throw gatewayError('UPSTREAM_CREDENTIALS', {
+      message: 'The service account\'s private key cannot be read. Set "apiKey" to the complete key file.',
+    })
+  }
+}
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+const ALGORITHM = 'RS256'

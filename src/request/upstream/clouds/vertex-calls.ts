@@ -1,0 +1,160 @@
+import { decodeUtf8Lenient } from '../../../lib/bytes.ts'
+import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { scanTopLevel, withMembers } from '../../../lib/json-scan.ts'
+import { pathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import type { ProviderTarget } from '../../../protocols/providers/target.ts'
+import type { ProviderSpecificData } from '../../../types.ts'
+import { createCall, type UpstreamRequest } from '../upstream-request.ts'
+import { addBlockMark } from './block-mark.ts'
+import { API_KEY, parseServiceAccount } from './cloud-rules.ts'
+import type { GoogleTokens } from './google-tokens.ts'
+
+/**
+ * Converts a Messages request for Vertex: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
+ * rejects are removed. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+ */
+function toVertexClaude(
+  { path, headers: all, body = '' }: UpstreamRequest,
+  model: string,
+): Omit<UpstreamRequest, 'query'> {
+  const { 'anthropic-version': _, 'anthropic-beta': asked = '', ...headers } = all
+  const text = removeScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
+  const version = { anthropic_version: 'vertex-2023-10-16' }
+  if (path.endsWith('/count_tokens')) {
+    // Vertex counts tokens with its own model, without betas.
+    const counted = withMembers(text, { without: REFUSED, added: version })
+    return { path: `${PUBLISHER}/count-tokens:rawPredict`, headers, body: counted }
+  }
+  const betas = asked.split(',').map((beta) => beta.trim())
+  const inHeader = [...new Set(betas.flatMap((beta) => HEADER[beta] ?? []))].join(',')
+  const inBody = betas.filter((beta) => BODY.test(beta))
+  const [stream] = scanTopLevel(text, ['stream']).spans
+  const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
+  const name = pathSegment(model).replaceAll('%40', '@')
+  return {
+    path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
+    headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
+    body: withMembers(addBlockMark(text), {
+      without: ['model', ...REFUSED],
+      added: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
+    }),
+  }
+}
+
+const PUBLISHER = '/publishers/anthropic/models'
+
+/** Only Anthropic itself supports a mark on the whole request; here it becomes one on the last block. */
+const REFUSED = ['anthropic_version', 'cache_control']
+
+/** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
+const HEADER: Readonly<Record<string, string>> = {
+  'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
+  'compact-2026-01-12': 'compact-2026-01-12',
+  'computer-use-2025-01-24': 'computer-use-2025-01-24',
+  'computer-use-2025-11-24': 'computer-use-2025-11-24',
+  'context-management-2025-06-27': 'context-management-2025-06-27',
+  'interleaved-thinking-2025-05-14': 'interleaved-thinking-2025-05-14',
+  'tool-search-tool-2025-10-19': 'tool-search-tool-2025-10-19',
+  'web-search-2025-03-05': 'web-search-2025-03-05',
+}
+
+/** The beta that Vertex accepts only in the body. */
+const BODY = /^context-1m-/
+
+/** Removes the cache scope, which exists only at Anthropic itself. The pattern cannot match inside a string, where quotes are escaped. */
+const removeScopes = (text: string): string =>
+  text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (mark) =>
+    mark.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),
+  )
+
+/** Converts a Gemini request for Vertex: with the publisher in the path, and without fields that only the Gemini API accepts. */
+function toVertexGemini({ path, headers, body = '' }: UpstreamRequest): Omit<UpstreamRequest, 'query'> {
+  const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+  const json = STRANGE.test(text) ? tryParseJson(text) : undefined
+  return {
+    path: `/publishers/google${path}`,
+    headers,
+    body: isObject(json) ? JSON.stringify(adaptGemini(json)) : text,
+  }
+}
+
+/** Fields that may have to be removed; most requests have none of them and stay unchanged. */
+const STRANGE = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
+
+/** Adapts the body: Vertex has no storage, counts only bare contents, and matches calls to results by name and order. */
+function adaptGemini(json: JsonObject): JsonObject {
+  const whole = json.generateContentRequest ?? json.generate_content_request
+  const { store: _, ...request } = isObject(whole) ? pick(whole, COUNTED) : json
+  const { contents } = request
+  return Array.isArray(contents) ? { ...request, contents: contents.map(removeIds) } : request
+}
+
+const COUNTED = /^(?:contents|system_?instruction|tools|generation_?config)$/i
+
+const pick = (json: JsonObject, names: RegExp): JsonObject =>
+  Object.fromEntries(Object.entries(json).filter(([name]) => names.test(name)))
+
+function removeIds(content: unknown): unknown {
+  if (!isObject(content) || !Array.isArray(content.parts)) return content
+  const parts = content.parts.map((part: unknown) => {
+    if (!isObject(part)) return part
+    const named = CALLS.filter((name) => isObject(part[name]))
+    return { ...part, ...Object.fromEntries(named.map((name) => [name, removeId(part[name])])) }
+  })
+  return { ...content, parts }
+}
+
+const CALLS = ['functionCall', 'function_call', 'functionResponse', 'function_response']
+
+function removeId(call: unknown): unknown {
+  if (!isObject(call)) return call
+  const { id: _, ...rest } = call
+  return rest
+}
+
+interface VertexCallOptions {
+  target: Pick<ProviderTarget, 'model' | 'format'>
+  data: ProviderSpecificData
+  apiKey: string
+  tokens: GoogleTokens
+  fetch: UpstreamFetch
+}
+
+/** Creates the call to the URL of the region or the connection. An API key needs no project. */
+export async function createVertexCall(
+  request: UpstreamRequest,
+  { target, data, apiKey, tokens, fetch }: VertexCallOptions,
+): Promise<UpstreamCall> {
+  const { region = 'global' } = data
+  const account = parseServiceAccount(apiKey)
+  const project = data.project ?? account?.project
+  const place = project === undefined ? '' : `/projects/${project}/locations/${region}`
+  const { path, headers, body = '' } = toVertexRequest(request, target)
+  const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as in Google's and Anthropic's own clients
+  const credential: Record<string, string> = API_KEY.test(apiKey)
+    ? { 'x-goog-api-key': apiKey }
+    : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
+  const base = `${data.baseUrl ? getRootUrl(data.baseUrl) : getRegionUrl(region)}/${version}${place}`
+  return createCall(base, { path, query: '', headers: { ...headers, ...credential }, body })
+}
+
+/** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */
+function toVertexRequest(
+  request: UpstreamRequest,
+  { model, format }: VertexCallOptions['target'],
+): Omit<UpstreamRequest, 'query'> {
+  if (format === 'gemini') return toVertexGemini(request)
+  if (format === 'anthropic-messages') return toVertexClaude(request, model)
+  return { ...request, path: `/endpoints/openapi${request.path}` }
+}
+
+/** Returns the URL of a region, a multi-region (`us`, `eu`), or `global`. */
+function getRegionUrl(region: string): string {
+  if (region === 'global') return 'https://aiplatform.googleapis.com'
+  return /^(?:us|eu)$/.test(region)
+    ? `https://aiplatform.${region}.rep.googleapis.com`
+    : `https://${region}-aiplatform.googleapis.com`
+}
+
+const getRootUrl = (baseUrl: string) => withoutTrailing(baseUrl.trim(), '/').replace(/\/v1(?:beta1)?$/, '')

@@ -1,0 +1,218 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
+import type { ByteStream, PendingResponse, UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../lib/exchange.ts'
+import { startCall } from '../../lib/fetch-call.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Clock } from '../../types.ts'
+
+/** How long a call may take, in ms. */
+export interface TimeLimits {
+  /** From the start of the call to the response headers. */
+  headersTimeoutMs: number
+  /** Between two chunks of the body. */
+  idleTimeoutMs: number
+  /** From the start of the call to the end of the body; a stream has no such limit after its first content. */
+  totalTimeoutMs: number
+}
+
+/** The options of a call. */
+export interface ProviderCallOptions {
+  clock: Clock
+  limits: TimeLimits
+  /** Whether a stream was requested. It must begin within `headersTimeoutMs`, which replaces `totalTimeoutMs` until `setTotalTimeout`. */
+  stream?: boolean
+}
+
+/**
+ * One call to a provider, made by `open`. It is also the body of the response. Every wait ends immediately with the headers or a chunk, a timeout
+ * (`UPSTREAM_TIMEOUT`), `cancel`, or a network failure (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), whatever the HTTP
+ * client does with its signal.
+ */
+export class ProviderCall implements ByteStream {
+  readonly #clock: Clock
+  readonly #limits: TimeLimits
+  readonly #startedAt: number
+  #pending: PendingResponse | undefined = undefined // once it is open
+  readonly #onDeadline = () => this.#checkTime()
+  #totalTimeoutMs: number
+  #isOpening: boolean
+  #body: ByteStream | undefined = undefined // set when the headers have arrived
+  #waitingSince: number | undefined = undefined
+  #rejectWait: ((reason: unknown) => void) | undefined = undefined
+  #stopped: { reason: unknown } | undefined = undefined
+  #cancelDeadline: CancelDeadline = () => {}
+
+  constructor({ clock, limits, stream = false }: ProviderCallOptions) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#totalTimeoutMs = stream ? limits.headersTimeoutMs : limits.totalTimeoutMs
+    this.#isOpening = stream
+    this.#startedAt = clock.now()
+  }
+
+  /** Makes the call, once, and keeps no reference to it, since its body may be large. Resolves when the response headers have arrived. */
+  open(call: UpstreamCall, fetch: UpstreamFetch): Promise<UpstreamResponse> {
+    const { headersTimeoutMs, idleTimeoutMs } = this.#limits
+    const pending = startCall(fetch, call)
+    this.#pending = pending
+    // Never later than the idle timeout, so that no deadline has to be set when the headers arrive.
+    const firstMs = Math.min(headersTimeoutMs, idleTimeoutMs, this.#totalTimeoutMs)
+    this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#onDeadline)
+    return this.#wait(pending.response, (answer) => {
+      this.#body = answer.body
+      return new ResponseWithBody(answer, this)
+    })
+  }
+
+  next(): Promise<Uint8Array | undefined> {
+    if (!this.#body) return NOTHING
+    this.#waitingSince = this.#clock.now()
+    return this.#wait(this.#body.next(), (chunk) => {
+      if (!chunk) this.#cancelDeadline() // the body is complete
+      return chunk
+    })
+  }
+
+  whole(): Promise<Uint8Array> | undefined {
+    this.#waitingSince = this.#clock.now()
+    const reading = this.#body?.whole?.()
+    return (
+      reading &&
+      this.#wait(reading, (bytes) => {
+        this.#cancelDeadline()
+        return bytes
+      })
+    )
+  }
+
+  cancel(reason?: unknown): void {
+    if (this.#stopped) return
+    this.#stopped = { reason }
+    this.#cancelDeadline()
+    this.#rejectWait?.(reason)
+    this.#pending?.cancel(reason)
+  }
+
+  /** Replaces the total timeout after the headers have arrived: the stream has begun, or the response isn't a stream. */
+  setTotalTimeout(timeoutMs: number): void {
+    const isSooner = timeoutMs < this.#totalTimeoutMs
+    this.#totalTimeoutMs = timeoutMs
+    this.#isOpening = false
+    if (isSooner && !this.#stopped) this.#checkTime() // the next deadline notices a later end
+  }
+
+  /** Limits the time for the rest of the body. */
+  limitRemaining(timeoutMs: number): void {
+    this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#clock.now() - this.#startedAt + timeoutMs)
+    if (!this.#stopped) this.#checkTime()
+  }
+
+  /** Resolves to the return value of `onResult`; rejects immediately if the call is cancelled. Only one wait at a time. */
+  #wait<T, R>(work: Promise<T>, onResult: (result: T) => R): Promise<R> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) reject(this.#stopped.reason)
+      this.#rejectWait = reject
+      work.then(
+        (result) => {
+          if (this.#rejectWait === reject) this.#rejectWait = undefined // otherwise, the promise would keep the result in memory
+          this.#waitingSince = undefined
+          resolve(onResult(result))
+        },
+        (thrown) => {
+          this.#cancelDeadline()
+          reject(this.#stopped ? this.#stopped.reason : toCallError(thrown, this.#body !== undefined))
+        },
+      )
+    })
+  }
+
+  /**
+   * Cancels the call if a timeout has passed, otherwise sets the next deadline. Silence counts only while a chunk is awaited: the time that a slow
+   * client takes to read is not the provider's.
+   */
+  #checkTime(): void {
+    const { idleTimeoutMs, headersTimeoutMs } = this.#limits
+    const now = this.#clock.now()
+    const endsAt = this.#startedAt + this.#totalTimeoutMs
+    const waitEndsAt = this.#body ? (this.#waitingSince ?? now) + idleTimeoutMs : this.#startedAt + headersTimeoutMs
+    const leftMs = waitEndsAt - now
+    this.#cancelDeadline()
+    if (now >= endsAt) this.cancel(this.#createTotalTimeoutError())
+    else if (leftMs > 0)
+      this.#cancelDeadline = startDeadline(this.#clock, Math.min(leftMs, idleTimeoutMs, endsAt - now), this.#onDeadline)
+    else if (this.#body) this.cancel(createTimeoutError(`sent nothing for ${idleTimeoutMs / 1000} s`))
+    else this.cancel(createTimeoutError(`did not respond within ${headersTimeoutMs / 1000} s`))
+  }
+
+  #createTotalTimeoutError(): GatewayError {
+    const what = this.#isOpening ? 'did not respond' : 'did not finish its response'
+    return createTimeoutError(`${what} within ${this.#totalTimeoutMs / 1000} s`)
+  }
+}
+
+const NOTHING = Promise.resolve(undefined)
+
+const createTimeoutError = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
+
+/** A response with another body. */
+export class ResponseWithBody implements UpstreamResponse {
+  readonly status: number
+  readonly body: ByteStream
+  readonly #answer: UpstreamResponse
+
+  constructor(answer: UpstreamResponse, body: ByteStream) {
+    this.status = answer.status
+    this.body = body
+    this.#answer = answer
+  }
+
+  header(name: string): string | undefined {
+    return this.#answer.header(name)
+  }
+
+  headers(): Iterable<[string, string]> {
+    return this.#answer.headers()
+  }
+}
+
+/** Converts the error of a call that failed on its own, before the response headers or in the body. */
+function toCallError(thrown: unknown, isAnswered: boolean): GatewayError {
+  if (isTimeout(thrown)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
+  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: thrown }) : createUnreachableError(thrown)
+}
+
+const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client allows."
+
+/** Whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
+function isTimeout(thrown: unknown): boolean {
+  const cause = getCause(thrown)
+  return isObject(cause) && [cause.code, cause.name].some((said) => TIMEOUTS.test(String(said)))
+}
+
+const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
+
+/**
+ * Creates the error for a failed connection. Its message names the failure but no address: ECONNREFUSED, ENOTFOUND, a TLS code. It keeps only a cause
+ * with such a code: an error about the request itself may quote a header.
+ */
+function createUnreachableError(thrown: unknown): GatewayError {
+  const cause = getCause(thrown)
+  const own = isObject(cause) ? cause.code : undefined
+  const code = own ?? parseDenoMessage(cause)
+  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
+  const advice = 'Check the base URL of its connection, and DNS, proxy, and firewall settings.'
+  const message = `The provider is unreachable (${code}). ${advice}`
+  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
+}
+
+const getCause = (thrown: unknown) => (thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown)
+
+/**
+ * Returns the code for a message of Deno, whose errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)".
+ */
+function parseDenoMessage(cause: unknown): string | undefined {
+  const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
+  if (words === undefined) return undefined
+  if (words.includes('dns error')) return 'ENOTFOUND'
+  return words.includes('refused') ? 'ECONNREFUSED' : 'CONNECT'
+}

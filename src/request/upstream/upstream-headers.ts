@@ -1,0 +1,138 @@
+import type { Exchange, UpstreamResponse } from '../../lib/exchange.ts'
+
+/** The client's headers that are passed to a provider of the same format. No other headers are, above all no credentials. */
+const SAME_FORMAT_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'anthropic-beta',
+  'anthropic-version',
+  'http-referer',
+  'idempotency-key',
+  'openai-beta',
+  'user-agent',
+  'x-title',
+])
+
+/** Copies the client's headers for a provider of the same format, over `defaults`. */
+export function copyRequestHeaders(
+  exchange: Pick<Exchange, 'header' | 'copyHeaders'>,
+  defaults: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = Object.assign({ 'content-type': 'application/json' }, defaults)
+  const listed = parseConnectionHeader(exchange.header('connection'))
+  const names = listed
+    ? new Set([...SAME_FORMAT_HEADERS].filter((name) => !listed.includes(name)))
+    : SAME_FORMAT_HEADERS
+  exchange.copyHeaders(names, headers)
+  return headers
+}
+
+/** The client's headers that mean the same to every provider. */
+const NEUTRAL_HEADERS: ReadonlySet<string> = new Set(['http-referer', 'idempotency-key', 'user-agent', 'x-title'])
+
+/** Copies the client's headers for a provider of another format, over `defaults`. */
+export function copyNeutralHeaders(
+  exchange: Pick<Exchange, 'copyHeaders'>,
+  defaults: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...defaults }
+  exchange.copyHeaders(NEUTRAL_HEADERS, headers)
+  return headers
+}
+
+/** Parses the names of hop-by-hop headers in a `Connection` header; `undefined` for the usual values, which contain none. */
+const parseConnectionHeader = (connection: string | undefined) =>
+  connection === undefined || connection === 'keep-alive' || connection === 'close'
+    ? undefined
+    : connection
+        .toLowerCase()
+        .split(',')
+        .map((name) => name.trim())
+
+/**
+ * The provider's headers that are not passed on: hop-by-hop headers, headers about the transfer of the body, headers that clients would mistake for
+ * the gateway's, and names of accounts.
+ */
+const withheld = new Set([
+  'alt-svc',
+  'anthropic-organization-id',
+  'clear-site-data',
+  'connection',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-security-policy',
+  'date',
+  'keep-alive',
+  'location',
+  'nel',
+  'openai-organization',
+  'openai-project',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'refresh',
+  'report-to',
+  'server',
+  'set-cookie',
+  'strict-transport-security',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'www-authenticate',
+])
+
+const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
+
+/** Valid field values for every server and `Response`. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** The content type to send. Only text types get a charset, since JSON is always UTF-8. */
+export const toContentType = (mediaType: string): string =>
+  mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
+
+/**
+ * Returns the provider's headers for the client, with names in lower case. `content-type` is that of the body. Headers whose value `isSecret` are
+ * dropped.
+ */
+export function createReplyHeaders(
+  answer: UpstreamResponse,
+  mediaType: string,
+  isSecret: (value: string) => boolean = neverSecret,
+): Record<string, string> {
+  const listed = parseConnectionHeader(answer.header('connection'))
+  const headers: Record<string, string> = {}
+  for (const [name, value] of answer.headers()) {
+    if (withheld.has(name) || WITHHELD_PREFIX.test(name) || listed?.includes(name) || !FIELD_VALUE.test(value)) continue
+    if (isSecret(value)) continue
+    const other = headers[name]
+    headers[name] = other === undefined ? value : `${other}, ${value}`
+  }
+  if (!hasMediaType(headers['content-type'], mediaType)) headers['content-type'] = toContentType(mediaType)
+  return headers
+}
+
+const neverSecret = () => false
+
+/** Accepts parameters such as a charset, and `text/json`. */
+function hasMediaType(said: string | undefined, mediaType: string): boolean {
+  if (said === undefined) return false
+  return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.slice(mediaType.indexOf('/') + 1))
+}
+
+/** Finds the provider's request id. `own`: the name of its header in the client's format, which is tried first. */
+export const findRequestId = (answer: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
+  pickRequestId(Object.fromEntries(answer.headers()), own)
+
+/** Finds the provider's request id in headers that were read before, which is cheaper. */
+export function pickRequestId(headers: Readonly<Record<string, string>>, own: string): string | undefined {
+  let id = headers[own]
+  for (const name of NAMES) id ??= headers[name]
+  return id !== undefined && PRINTABLE.test(id) ? id : undefined
+}
+
+/** The header names of OpenAI and most others, Anthropic, AWS, Azure, and Google. */
+const NAMES = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
+
+const PRINTABLE = /^[\x21-\x7e]{1,300}$/

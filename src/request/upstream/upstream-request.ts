@@ -1,0 +1,113 @@
+import { gatewayError } from '../../errors.ts'
+import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
+import { getDefaultAuth } from '../../protocols/formats/formats.ts'
+import { getTargetName, type ProviderTarget } from '../../protocols/providers/target.ts'
+import type { Cloud } from '../../types.ts'
+
+/** A request for an upstream, without base URL and credential. */
+export interface UpstreamRequest {
+  /** The path below the provider's base URL: `/chat/completions`. */
+  path: string
+  /** With its leading `?`; empty if there is none. */
+  query: string
+  headers: Record<string, string>
+  /** Absent for a `GET`. */
+  body?: string | Uint8Array
+  /**
+   * A base URL to use instead of the target's, without a trailing slash. It comes from the connection or the vendor's definition, never from a
+   * client.
+   */
+  baseUrl?: string
+  /** A header for the credential to use instead of the target's, in lower case; `bearer` and `token` are schemes of `authorization`. */
+  keyHeader?: string
+  /** The cloud's service, if it isn't the one for chat. */
+  service?: string
+}
+
+/** A target in a cloud, and the credential to call it with. */
+export interface CloudTarget {
+  cloud: Cloud
+  target: ProviderTarget
+  apiKey: string | undefined
+  /** For clouds that exchange the credential for a token. */
+  fetch: UpstreamFetch
+}
+
+/** Creates the call to a target in a cloud. Rejects with `UPSTREAM_CREDENTIALS` if the connection's settings or credential are not usable. */
+export type CloudCall = (request: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
+
+/**
+ * Creates the call to a target, with its credential added to `request.headers`. The host always comes from the connection or the catalog, never from
+ * the client: otherwise a request could send the credential to any host.
+ */
+export function createUpstreamCall(
+  target: ProviderTarget,
+  apiKey: string | undefined,
+  request: UpstreamRequest,
+): UpstreamCall {
+  const { baseUrl = target.baseUrl, keyHeader } = request
+  if (baseUrl === undefined) {
+    throw gatewayError('UPSTREAM_INVALID', {
+      message: `The connection to ${getTargetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
+    })
+  }
+  const headers = Object.assign({}, request.headers) // takes half the time of the spread operator
+  if (apiKey !== undefined) addCredential(headers, keyHeader ?? target.auth ?? getDefaultAuth(target.format), apiKey)
+  return createCall(baseUrl, { ...request, path: removeRepeatedPath(baseUrl, request.path), headers })
+}
+
+/**
+ * Creates the call to a path below a base URL, for model requests of all formats and clouds. Throws `INVALID_REQUEST` unless the URL, as platforms
+ * parse it, is the base URL followed by the path: a model name must not lead to another host, folder, or query.
+ */
+export function createCall(base: string, { path, query, headers, body }: UpstreamRequest): UpstreamCall {
+  const url = base + path + query
+  const parts = `${base}\n${path}\n${query}`
+  if (!checked.has(parts)) {
+    const own = path.endsWith(EVENTS_QUERY) ? path.slice(0, -EVENTS_QUERY.length) : path
+    if (/[?#\\]/.test(own) || parseUrl(url) !== parseBase(base) + path + query) {
+      throw gatewayError('INVALID_REQUEST', {
+        message: 'The model name cannot be used in a URL path.',
+        data: { param: 'model' },
+      })
+    }
+    if (checked.size >= MAX_CHECKED) checked.clear() // clients choose model names
+    checked.add(parts)
+  }
+  return body === undefined ? { method: 'GET', url, headers } : { method: 'POST', url, headers, body }
+}
+
+/** The URLs that were checked before: parsing one takes 1.3 µs, 9% of an in-process request on Node. */
+const checked = new Set<string>()
+
+const MAX_CHECKED = 1_000
+
+/** The only query that is part of an endpoint's path. */
+const EVENTS_QUERY = '?alt=sse'
+
+/** Parses the base URL as platforms do, without the slash that they add to an origin. */
+const parseBase = (base: string) => (base.endsWith('/') ? parseUrl(base) : parseUrl(base).replace(/\/$/, ''))
+
+/**
+ * Parses the URL as platforms do. A path alone, which a web page may use for its own server, gets some origin. Returns an invalid URL unchanged:
+ * `fetch` rejects it.
+ */
+function parseUrl(url: string): string {
+  try {
+    return new URL(url, 'http://page.invalid').href
+  } catch {
+    return url
+  }
+}
+
+function addCredential(headers: Record<string, string>, style: string, apiKey: string): void {
+  if (style === 'bearer') headers.authorization = `Bearer ${apiKey}`
+  else if (style === 'token') headers.authorization = `Token ${apiKey}`
+  else headers[style] = apiKey
+}
+
+/** Removes the endpoint if the base URL already ends with it, as for Messages (`…/v1/messages`). */
+const removeRepeatedPath = (baseUrl: string, path: string): string =>
+  path.startsWith(MESSAGES) && baseUrl.endsWith(MESSAGES) ? path.slice(MESSAGES.length) : path
+
+const MESSAGES = '/messages'

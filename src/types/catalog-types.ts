@@ -1,0 +1,118 @@
+/** What a model, combo, or provider serves. Models of the kinds `rerank` and `moderation` aren't listed anywhere. */
+export type Kind =
+  | 'llm'
+  | 'image'
+  | 'tts'
+  | 'stt'
+  | 'embedding'
+  | 'imageToText'
+  | 'webSearch'
+  | 'webFetch'
+  | 'rerank'
+  | 'moderation'
+
+/** Request and response formats supported for both clients and providers. */
+export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
+
+/** Formats supported for clients: the wire formats, and the AI SDK's, which no provider uses. */
+export type ClientFormat = WireFormat | 'ai-sdk'
+
+/** Formats supported for providers: the wire formats, and Bedrock's, which no client uses. */
+export type ProviderFormat = WireFormat | 'bedrock-converse'
+
+/** The header for a provider's credential; `bearer` means `Authorization: Bearer`. */
+export type AuthStyle = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
+
+/** A cloud platform with its own rules for URLs and credentials (src/request/upstream/clouds). */
+export type Cloud = 'azure' | 'bedrock' | 'vertex'
+
+/** A model of a provider in the catalog. */
+export interface CatalogModel {
+  /** The provider's own model id, which may contain slashes. */
+  id: string
+  /** Default `llm`. */
+  type?: Kind
+  /** Most input and output tokens combined. */
+  contextWindow?: number
+  /** Most output tokens. */
+  maxOutputTokens?: number
+  price?: Price
+}
+
+/** Prices in USD, per million tokens or per unit. An absent price is unknown. */
+export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>> & {
+  /**
+   * Price of an image by quality and size, in either order: `{ "high:1024x1024": 0.17, "1024x1024": 0.04, "4K": 0.15, "low": 0.01 }`. Other
+   * images cost `image`, or else the highest of these prices.
+   */
+  images?: Readonly<Record<string, number>>
+  /**
+   * Prices for long inputs: `[{ "above": 200000, "input": 4, "output": 18 }]`. If the input, including cached tokens, exceeds `above`, the
+   * whole request costs these prices. Prices that a tier omits stay the same.
+   */
+  tiers?: readonly PriceTier[]
+}
+
+/** Prices of requests with more than `above` input tokens. */
+export type PriceTier = { above: number } & Partial<Record<PricedTokens, number>>
+
+/** Token types with a price. Audio and image tokens without a price of their own cost the same as other tokens. */
+export type PricedTokens =
+  | 'input'
+  | 'output'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'audioInput'
+  | 'audioOutput'
+  | 'imageInput'
+  | 'imageOutput'
+
+/** Units other than tokens that providers charge for. */
+export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'character'
+
+/** A provider in the catalog. */
+export interface CatalogProvider {
+  /** The prefix of its model names; default: `catalogAlias`, or else the provider id. */
+  alias?: string
+  /** The alias its models have in the catalog; default: `alias`, or else the provider id. */
+  catalogAlias?: string
+  /** Display name. */
+  name?: string
+  docsUrl?: string
+  /** Including the version segment: `https://api.openai.com/v1`. */
+  baseUrl?: string
+  /** The format of its models; default `openai-chat`. */
+  format?: ProviderFormat
+  /** Formats of models that use a different one, by model id prefix: `{ 'claude-': 'anthropic-messages' }`. */
+  formats?: Readonly<Record<string, ProviderFormat>>
+  /** Other formats supported at the same `baseUrl`; requests in these are passed through untranslated. */
+  alsoSpeaks?: readonly WireFormat[]
+  /** Default: the format's usual header. */
+  auth?: AuthStyle
+  /** The cloud platform that determines URL and credential, instead of `baseUrl` and `auth`. */
+  cloud?: Cloud
+  /** Default `['llm']`. */
+  serviceKinds?: readonly Kind[]
+  models?: readonly CatalogModel[]
+  /**
+   * Models to list under the kind `tts` in addition to `models` (src/rules.md, Listing with connections). `embeddingConfig` does the same
+   * for `embedding`.
+   */
+  ttsConfig?: { models: ReadonlyArray<{ id: string }> }
+  embeddingConfig?: { models: ReadonlyArray<{ id: string }> }
+  /** If present, `<alias>/search` is listed under the kind `webSearch`. `fetchConfig` does the same for `<alias>/fetch` and `webFetch`. */
+  searchConfig?: ServiceConfig
+  fetchConfig?: ServiceConfig
+}
+
+/** A service that a provider offers in addition to its models, such as search. */
+export interface ServiceConfig {
+  /** Its base URL, if different from the provider's. */
+  baseUrl?: string
+  /** The header for the credential, if different from the provider's. */
+  keyHeader?: string
+  price?: Price
+}
+
+/** Provider definitions by provider id. */
+export type Catalog = Readonly<Record<string, CatalogProvider>>

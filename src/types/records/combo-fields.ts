@@ -1,0 +1,79 @@
+import type { ComboModel, Strategy } from '../combo.ts'
+import { answerConditions, kinds, strategies } from '../unions.ts'
+import { free, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
+import { comboRuleShapes } from './rule-fields.ts'
+import { choice, flag, hostId, list, type Shape, storedId, text, time, whole } from './shapes.ts'
+
+/** An entry of a combo. */
+export const entry: Shape<ComboModel> = { type: 'entry' }
+
+/** How many consecutive requests a target gets. */
+export const stickyLimit = whole(1, 1_000)
+
+/** A provider's connections have equal weight and cost, and no conditions. */
+export const connectionStrategy: Shape<Strategy> = choice(
+  strategies.filter((one) => one !== 'conditional'),
+  { refused: ['conditional'] },
+)
+
+/** Validated separately, because the specification gives the messages. */
+const given = text()
+
+/** The fields of a combo. */
+export const comboFields = {
+  id: {
+    shape: storedId,
+    readFrom: 'slot',
+    given: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: hostId } },
+  },
+  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
+  name: {
+    shape: text({ most: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
+    isSlot: true,
+    given: {
+      create: { as: 'required', shape: given },
+      update: { as: 'optional', shape: given },
+      put: { as: 'required', shape: given },
+    },
+  },
+  /** Where the combo is listed; default `llm`. An unknown kind isn't listed anywhere. */
+  kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, readAs: 'llm', given: free },
+  /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
+  models: {
+    shape: list(entry, { items: 'entries', most: 100 }),
+    isEssential: true,
+    given: { create: 'required', update: 'optional', put: 'optional' },
+  },
+  strategy: { shape: choice(strategies), readAs: 'fallback', given: free },
+  /** Responses after which the next model is tried, as after a failure; default: none. */
+  on: {
+    shape: list(choice(answerConditions), { items: 'conditions', most: 2 }),
+    isOptional: true,
+    given: removable,
+  },
+  /** With `round-robin`: consecutive requests per model; default 1. */
+  stickyLimit: { shape: stickyLimit, isOptional: true, given: removable },
+  /** The strategy among each provider's connections, any but `conditional`; default: the outer combo's, or else the provider's. */
+  connectionStrategy: { shape: connectionStrategy, isOptional: true, given: removable },
+  /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
+  hedge: { shape: flag, isOptional: true, given: removable },
+  /** Allows different models in an embedding combo because their vectors are compatible. Default `false`. */
+  sameVectors: { shape: flag, isOptional: true, given: removable },
+  /** Retries an image request even if the previous provider may have generated, and billed, an image. Default `false`. */
+  retryAmbiguous: { shape: flag, isOptional: true, given: removable },
+  health: { shape: comboRuleShapes.health, isOptional: true, given: removable },
+  /** Most attempts per request, across all targets; default 3. */
+  maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },
+  timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, given: removable },
+  from: { shape: text(), isOptional: true, isShown: false },
+  movedTo: { shape: text(), isOptional: true, isShown: false },
+  /** Changes with each write. */
+  revision: { shape: text(), isOptional: true, isShown: false },
+  /** ISO 8601. */
+  createdAt: { shape: time, given: sentBack },
+  /** ISO 8601. */
+  updatedAt: { shape: time, given: sentBack },
+} as const satisfies RecordFields
+
+/** A virtual model: a named group of models with a routing strategy, listed and requested like a model. */
+export interface Combo extends ShownOf<typeof comboFields> {}

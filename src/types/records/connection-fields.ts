@@ -1,0 +1,137 @@
+import { vendorForms, wireFormats } from '../unions.ts'
+import { prices } from './price-fields.ts'
+import { free, type RecordFields, removableAnywhere, type ShownOf, sentBack } from './record-fields.ts'
+import {
+  choice,
+  flag,
+  formed,
+  hostId,
+  list,
+  map,
+  name,
+  number,
+  type ObjectOf,
+  object,
+  type Shape,
+  storedId,
+  text,
+  time,
+} from './shapes.ts'
+
+/** The id of a model to list. */
+export const enabledModel = text({ most: 512 })
+export const MAX_ENABLED = 5_000
+
+/** The provider's voice names, by the names that clients send. */
+export const voices = map({
+  name: text({ isFilled: true, most: 64 }),
+  of: text({ isFilled: true, most: 200 }),
+  most: 200,
+})
+
+export const dataMembers = {
+  /** Prefix of the connection's models in the listing; default: the provider's alias. */
+  prefix: { shape: text({ most: 200 }), isOptional: true },
+  /** Allows `prefix` to be another provider's name, so that requests for either reach both. Default `false`. */
+  sharesPrefix: { shape: flag, isOptional: true },
+  /** Ids of the models to list; default: the catalog's, or those that a compatible provider reports. */
+  enabledModels: {
+    shape: list(enabledModel, { items: 'modelIds', most: MAX_ENABLED }),
+    isOptional: true,
+  },
+  /** Base URL of the provider, including the version segment; default: the catalog's. */
+  baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
+  /**
+   * The format for calling the server; default: the provider's. The name of a vendor's form, such as `tei`, applies to every kind except
+   * chat, which then uses `openai-chat`.
+   */
+  format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
+  /** Azure: the name in `https://<resource>.openai.azure.com`. Required unless `baseUrl` is set. */
+  resource: {
+    shape: formed('resource', /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/),
+    isOptional: true,
+  },
+  /** Bedrock: required, such as `us-east-1`. Vertex AI: default `global`. */
+  region: { shape: formed('region', /^[a-z0-9-]{2,40}$/), isOptional: true },
+  /** Vertex AI: the project id. Required unless the service account's key file contains it or `apiKey` is an API key. */
+  project: {
+    shape: formed('project', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
+    isOptional: true,
+  },
+  /** Azure: sent as `api-version`. A dated version (`2024-10-21`) selects the older URL, `/openai/deployments/…`. */
+  apiVersion: { shape: formed('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
+  /** Azure: the deployment to call; default: the one named like the model. */
+  deployment: { shape: formed('deployment', /^[\w.-]{1,64}$/), isOptional: true },
+  /** Speech: the provider's voices by the names that clients send, such as `alloy`. A combo entry's voices take precedence. */
+  voices: { shape: voices, isOptional: true },
+} as const
+
+/** Settings of one connection that differ from its provider's definition. */
+export interface ProviderSpecificData extends ObjectOf<typeof dataMembers> {}
+
+/** The fields of a connection. */
+export const connectionFields = {
+  /**
+   * A provider id from the catalog, an id that starts with `openai-compatible` or `anthropic-compatible`, or any other id if `baseUrl` is
+   * set.
+   */
+  provider: {
+    shape: name(200),
+    isEssential: true,
+    given: { create: 'required', update: { as: 'same', shape: text() }, put: 'required' },
+  },
+  id: {
+    shape: storedId,
+    isSlot: true,
+    given: { update: { as: 'same', shape: text() }, put: { as: 'required', shape: hostId } },
+  },
+  name: { shape: name(200), readFrom: 'provider', given: free },
+  /** Only `false` excludes the connection. */
+  isActive: { shape: flag, isOptional: true, readAs: true, isMirrored: false, given: free },
+  /** `true` stops new requests; in-flight requests and existing sessions continue. */
+  draining: { shape: flag, isOptional: true, given: free },
+  /** Lower numbers are tried first; connections without one come last. Ties go to the oldest. */
+  priority: {
+    shape: number,
+    isOptional: true,
+    given: removableAnywhere,
+  },
+  /** Prices of its models, by the provider's model ids; they replace the catalog's. */
+  prices: {
+    shape: map({ name: text({ isFilled: true, most: 512 }), of: prices, most: MAX_ENABLED }),
+    isOptional: true,
+    given: removableAnywhere,
+  },
+  /** The credential. The management API only shows its last four characters. */
+  apiKey: {
+    shape: text({ rules: 'credential' }),
+    isOptional: true,
+    isStored: false,
+    sealedAs: 'sealedApiKey',
+    given: removableAnywhere,
+  },
+  /** The credential, encrypted for its destination. */
+  sealedApiKey: { shape: text(), isOptional: true, isShown: false },
+  providerSpecificData: {
+    shape: object(dataMembers) as Shape<ProviderSpecificData>,
+    isOptional: true,
+    given: removableAnywhere,
+  },
+  /**
+   * `true` queries the server once for its models, for at most 5 s, and stores them as `enabledModels`. If the server can't be queried, the
+   * change is still made, and the given or stored models stay. Default `false`.
+   */
+  discover: { shape: flag, isOptional: true, isStored: false, isShown: false, given: free },
+  /** Marks the last call that set `isActive`; each call writes a new mark. */
+  edit: { shape: text(), isOptional: true, isShown: false },
+  /** ISO 8601. */
+  createdAt: { shape: time, given: sentBack },
+  /** ISO 8601. */
+  updatedAt: { shape: time, given: sentBack },
+} as const satisfies RecordFields
+
+/** Your account with a provider: a credential and a base URL. */
+export interface Connection extends ShownOf<typeof connectionFields> {}
+
+/** Members of `providerSpecificData` that are also accepted at the top level of a connection. */
+export const topLevelMembers = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'] as const

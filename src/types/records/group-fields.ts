@@ -1,0 +1,47 @@
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { free, type InputOf, needed, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
+import { flag, hostId, name, storedId, text, time } from './shapes.ts'
+
+/** The fields of a group of keys, such as a customer, a team, or a plan. */
+export const groupFields = {
+  id: {
+    shape: storedId,
+    isSlot: true,
+    guard: 1,
+    given: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: hostId } },
+  },
+  name: { shape: name(200), readFrom: 'id', given: needed },
+  /** Only an explicit `false` means paused: the keys of a paused group are rejected. */
+  isActive: {
+    shape: flag,
+    isOptional: true,
+    readAs: true,
+    absent: true,
+    guard: 1,
+    given: free,
+  },
+  /** Limits shared by all its keys. A change replaces all of them. */
+  limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
+  /** The models that its keys may use. A request must be allowed by both the group and the key. */
+  models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
+  /** The kinds of models that its keys may use. A request must be allowed by both the group and the key. */
+  kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
+  /** Your own strings by name, like a key's. Replaced as a whole. */
+  metadata: { shape: ownersTexts, isOptional: true, given: removable },
+  /** ISO 8601. */
+  createdAt: { shape: time, given: sentBack },
+  /** The proof of the guarded fields (store/proofs.ts). */
+  mac: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** A group of keys that share its limits. */
+export interface KeyGroup extends ShownOf<typeof groupFields> {}
+
+/** Input to create a group. */
+export interface NewGroup extends InputOf<typeof groupFields, 'create'> {}
+
+/** A change to a group; omitted fields stay the same, `null` removes a field. */
+export interface GroupChange extends InputOf<typeof groupFields, 'update'> {}
+
+/** Input of `put`, which creates or changes a group. */
+export interface GroupPut extends InputOf<typeof groupFields, 'put'> {}

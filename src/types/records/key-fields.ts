@@ -1,0 +1,64 @@
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './record-fields.ts'
+import { flag, hostId, moment, name, storedId, text, time } from './shapes.ts'
+
+/** The fields of an API key. */
+export const keyFields = {
+  id: {
+    shape: storedId,
+    isEssential: true,
+    guard: 1,
+    given: { put: { as: 'optional', shape: hostId } },
+  },
+  name: { shape: name(200), given: needed },
+  /** The whole key, as clients send it. */
+  key: { shape: text({ rules: 'clientKey' }), isStored: false, sealedAs: 'sealedKey', given: { put: 'optional' } },
+  /** Only an explicit `false` means paused. */
+  isActive: {
+    shape: flag,
+    isOptional: true,
+    readAs: true,
+    absent: true,
+    guard: 1,
+    isMirrored: false,
+    given: { update: 'optional', put: 'optional' },
+  },
+  /** ISO 8601. */
+  createdAt: { shape: time },
+  /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. Replaced as a whole. */
+  metadata: {
+    shape: ownersTexts,
+    isOptional: true,
+    given: removable,
+  },
+  /** When the key expires, in ISO 8601 with a time zone. Later requests get a 401 `key_expired`; in-flight requests continue. */
+  expiresAt: { shape: moment, isOptional: true, guard: 2, given: removable },
+  /** Names of the models, combos, and aliases that it may use; `*` matches any text. Absent: all. */
+  models: { shape: allowedModels, isOptional: true, guard: 2, given: removable },
+  /** The kinds of models that it may use. Absent: all. */
+  kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
+  /** The id of its group, whose limits all keys of the group share. */
+  group: { shape: storedId, isOptional: true, guard: 2, given: removable },
+  /** The key's limits. A change replaces all of them. */
+  limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
+  /** Empty if the value isn't stored here. */
+  sealedKey: { shape: text(), isShown: false },
+  /** The SHA-256 of the value in hex, if the value isn't stored here: a cloud proxy needs no more. */
+  sha256: { shape: text(), isOptional: true, isShown: false },
+  /** The proof of the guarded fields (store/proofs.ts): the code alone in version 1, `<version>:<code>` in later ones. */
+  mac: { shape: text(), isOptional: true, isShown: false },
+  /** Marks the last call that set `isActive`; each call writes a new mark. */
+  edit: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** A client's API key, as the management API returns it (src/rules.md, Client keys). */
+export interface ApiKey extends ShownOf<typeof keyFields> {}
+
+/** Input to create an API key. */
+export interface NewKey extends InputOf<typeof keyFields, 'create'> {}
+
+/** A change to an API key; omitted fields stay the same. */
+export interface KeyChange extends InputOf<typeof keyFields, 'update'> {}
+
+/** Input of `put`, which creates or changes a key. */
+export interface KeyPut extends InputOf<typeof keyFields, 'put'> {}

@@ -1,0 +1,36 @@
+import type { UsageLimits, WindowLimits } from '../limits.ts'
+import { kinds } from '../unions.ts'
+import { choice, list, map, type ObjectOf, object, type Shape, text, whole } from './shapes.ts'
+
+/* The limits and permissions that keys, groups, and the settings share. */
+
+/** A limit per window; at least one. */
+function windows(most: Shape<number>): Shape<WindowLimits> {
+  const limit = { shape: most, isOptional: true } as const
+  const fields = { minute: limit, hour: limit, day: limit, week: limit, month: limit, total: limit }
+  return object(fields, { isFilled: true })
+}
+
+const count = whole(1, Number.MAX_SAFE_INTEGER)
+/** As many dollars as a safe integer of nano-dollars can count. */
+const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
+
+const limitFields = {
+  requests: { shape: windows(count), isOptional: true },
+  tokens: { shape: windows(count), isOptional: true },
+  usd: { shape: windows(dollars), isOptional: true },
+  parallel: { shape: count, isOptional: true },
+} as const
+
+/** Limits of a key, a group, or the gateway; at least one. */
+export const usageLimits: Shape<UsageLimits & ObjectOf<typeof limitFields>> = object(limitFields, { isFilled: true })
+
+const nameWithStars = text({ isTrimmed: true, isFilled: true, most: 512 })
+
+/** Names of models, combos, and aliases; `*` matches any text. */
+export const allowedModels = list(nameWithStars, { items: 'models', most: 1_000, isFilled: true })
+
+export const allowedKinds = list(choice(kinds), { items: 'kinds', most: kinds.length, isFilled: true })
+
+/** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
+export const ownersTexts = map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 })

@@ -1,0 +1,42 @@
+import { kinds } from '../unions.ts'
+import { connectionStrategy, stickyLimit } from './combo-fields.ts'
+import { prices } from './price-fields.ts'
+import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
+import { choice, name } from './shapes.ts'
+
+/** Fields that are given as a whole. */
+const whole = { create: 'required', put: 'required' } as const
+
+/** The fields of a custom model. */
+export const customModelFields = {
+  id: { shape: name(512, { isPathPart: true }), isEssential: true, given: whole },
+  /** Default `llm`. */
+  type: {
+    shape: choice(kinds, { isOpen: true }),
+    isOptional: true,
+    given: { create: 'optional', put: 'optional' },
+  },
+  /** Its prices; a connection's own prices take precedence. */
+  prices: { shape: prices, isOptional: true, given: { create: 'optional', put: 'removable' } },
+  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
+} as const satisfies RecordFields
+
+/** A model that isn't in the catalog, under a provider's alias or id. */
+export interface CustomModel extends ShownOf<typeof customModelFields> {}
+
+/** The fields of an alias. */
+export const aliasFields = {
+  alias: { shape: name(200, { isPathPart: true }), isSlot: true, given: { put: 'required' } },
+  model: { shape: name(512), isEssential: true, given: { put: 'required' } },
+} as const satisfies RecordFields
+
+/** The fields of the strategy among a provider's connections. */
+export const providerFields = {
+  provider: { shape: name(200), isSlot: true },
+  strategy: { shape: connectionStrategy, isEssential: true, given: { update: 'required' } },
+  /** With `round-robin`: consecutive requests per connection; default 1. */
+  stickyLimit: { shape: stickyLimit, isOptional: true, given: { update: 'optional' } },
+} as const satisfies RecordFields
+
+/** The strategy among a provider's connections. */
+export interface ProviderStrategy extends InputOf<typeof providerFields, 'update'> {}

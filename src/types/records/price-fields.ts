@@ -1,0 +1,46 @@
+import type { Price, PricedUnit, PriceTier } from '../catalog-types.ts'
+import { listMembers } from '../unions.ts'
+import { list, map, type ObjectOf, object, type Shape, text, whole } from './shapes.ts'
+
+const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // `least` has no type of its own
+
+const units = listMembers<PricedUnit>({
+  search: true,
+  page: true,
+  credit: true,
+  image: true,
+  second: true,
+  character: true,
+})
+
+const tokenPrices = {
+  input: amount,
+  output: amount,
+  cacheRead: amount,
+  cacheWrite: amount,
+  audioInput: amount,
+  audioOutput: amount,
+  imageInput: amount,
+  imageOutput: amount,
+} as const
+
+/** The names of prices per million tokens. */
+export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPrices))
+
+/** The names of sizes and qualities of images are those of vendors. */
+const images = map({ name: text({ isFilled: true, most: 64 }), of: { type: 'number', least: 0 }, most: 100 })
+
+/** Prices of requests with more than `above` tokens of input. */
+const tier = object({ ...tokenPrices, above: { shape: whole(1, 1_000_000_000) } }) as Shape<PriceTier>
+
+/** Prices in US dollars: of tokens by the million, of everything else each; there must be one. */
+export const prices = object(
+  {
+    ...tokenPrices,
+    ...Object.fromEntries(units.map((unit) => [unit, amount])),
+    minute: amount,
+    images: { shape: images, isOptional: true },
+    tiers: { shape: list(tier, { items: 'tiers', most: 10 }), isOptional: true },
+  },
+  { isFilled: true, rules: 'prices' },
+) as Shape<Price & ObjectOf<typeof tokenPrices>> // the units are those of `Price`

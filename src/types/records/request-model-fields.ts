@@ -1,0 +1,66 @@
+import type { Effort } from '../../traits.ts'
+import type { EntryParams } from '../combo.ts'
+import { strategies } from '../unions.ts'
+import { type Combo, comboFields, entry } from './combo-fields.ts'
+import { free, type RecordField } from './record-fields.ts'
+import { choice, flag, list, text, whole } from './shapes.ts'
+
+/** The fields of a per-request model list (src/request/routing/LISTS.md): a combo's, except its name and anything that outlives the request. */
+export const requestModelsFields = {
+  models: { shape: list(entry, { items: 'entries', most: 100, isFilled: true }), given: { create: 'required' } },
+  on: comboFields.on,
+  strategy: {
+    shape: choice(
+      strategies.filter((one) => one !== 'round-robin'),
+      { refused: ['round-robin'] },
+    ),
+    given: free,
+  },
+  hedge: comboFields.hedge,
+  sameVectors: comboFields.sameVectors,
+  retryAmbiguous: comboFields.retryAmbiguous,
+  maxAttempts: comboFields.maxAttempts,
+  timeouts: comboFields.timeouts,
+} as const satisfies { readonly [N in keyof Required<RequestModels>]: RecordField }
+
+/**
+ * Models that a request brings instead of a combo, in its `x-signalbox-models` header. `maxAttempts` and `timeouts` can only lower the
+ * gateway's values. `round-robin` isn't available, since it keeps a position between requests.
+ */
+export interface RequestModels
+  extends Pick<Combo, 'models' | 'on' | 'hedge' | 'sameVectors' | 'retryAmbiguous' | 'maxAttempts' | 'timeouts'>,
+    Partial<Pick<Combo, 'strategy'>> {}
+
+/**
+ * Options of one AI SDK call, as `providerOptions.signalbox` (src/ai/README.md): the fields of a model list, each of which may also be set
+ * alone for the call's model, and what other clients send in the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and
+ * `x-signalbox-session`, or as their format's end user.
+ */
+export type SignalboxCallOptions = JsonTypeOf<
+  Partial<RequestModels> & {
+    /** Longest wait for the call, in ms; up to a day. */
+    timeoutMs?: number
+    /** `true` rejects the call if translating it would drop something. */
+    strict?: boolean
+    session?: string
+    /** The end user. */
+    user?: string
+    /** Parameters for each of its models, which override the call's own options. Only for chat. */
+    params?: EntryParams
+    /** Reasoning effort, which overrides the provider's options. Only for chat. */
+    reasoning?: Effort
+  }
+>
+
+/** The same as a type that is assignable to JSON types, which interfaces are not. */
+type JsonTypeOf<T> = T extends object ? { [Member in keyof T]: JsonTypeOf<T[Member]> } : T
+
+/** Its fields except `params` and `reasoning`, which belong to combo entries. */
+export const callOptionsFields = {
+  ...requestModelsFields,
+  models: { shape: requestModelsFields.models.shape, given: free },
+  timeoutMs: { shape: whole(1, 24 * 60 * 60 * 1_000), given: free },
+  strict: { shape: flag, given: free },
+  session: { shape: text({ isFilled: true, most: 512 }), given: free },
+  user: { shape: text(), given: free },
+} as const satisfies Readonly<Record<Exclude<keyof SignalboxCallOptions, 'params' | 'reasoning'>, RecordField>>

@@ -1,0 +1,76 @@
+import { type NumberShape, type ObjectOf, object, type Shape, whole } from './shapes.ts'
+
+const HOUR = 3_600_000
+
+/** A stored value is used whatever its size. */
+const amount = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
+
+const ms = amount(whole(1, 24 * HOUR))
+
+const healthTerms = {
+  /** Share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
+  failureShare: {
+    shape: amount({ type: 'number', above: 0, most: 1 }),
+    isOptional: true,
+  },
+  /** The period in which calls count; default 60,000. */
+  windowMs: { shape: amount(whole(1_000, HOUR)), isOptional: true },
+  /** Calls required before a cooldown can start; default 5. Definitive failures start one immediately. */
+  minCalls: { shape: amount(whole(1, 10_000)), isOptional: true },
+  /** The first cooldown; it doubles each time a probe fails; default 5,000. */
+  cooldownMs: { shape: ms, isOptional: true },
+  /** Longest cooldown; default 300,000. */
+  maxCooldownMs: { shape: ms, isOptional: true },
+} as const
+
+const timeouts = {
+  /** Until the response headers, or a stream's first content; default 120,000. */
+  headersMs: { shape: ms, isOptional: true },
+  /** Longest pause between two chunks of the response; default 60,000. */
+  idleMs: { shape: ms, isOptional: true },
+  /** Until the last byte of a non-streaming response; default 600,000. */
+  totalMs: { shape: ms, isOptional: true },
+} as const
+
+/** When failures put a target in cooldown (circuit breaker), and for how long (src/request/routing/README.md). Times in ms. */
+export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
+
+/** Timeouts of one call to a provider, in ms. */
+export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
+
+/** The fields of the rules that are objects. */
+export const ruleMembers = { health: healthTerms, timeouts }
+
+/** Routing rules that the settings can set for all requests, and each combo for its own. */
+export const ruleShapes = {
+  health: object(healthTerms) as Shape<Partial<HealthTerms>>,
+  maxAttempts: whole(1, 100),
+  timeouts: object(timeouts) as Shape<Partial<Timeouts>>,
+}
+
+/** A combo's rules: each is replaced as a whole and read where it is used. */
+export const comboRuleShapes = {
+  health: object(healthTerms, { isReadWhole: true, rules: 'cooldowns' }) as Shape<Partial<HealthTerms>>,
+  maxAttempts: ruleShapes.maxAttempts,
+  timeouts: object(timeouts, { isReadWhole: true }) as Shape<Partial<Timeouts>>,
+}
+
+export const storedAttempts = amount(ruleShapes.maxAttempts)
+
+/**
+ * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings; one that
+ * the settings omit has its default.
+ */
+export interface RequestRules {
+  health?: Partial<HealthTerms>
+  /** Most attempts per request, across all targets; default 3. */
+  maxAttempts?: number
+  timeouts?: Partial<Timeouts>
+}
+
+/** The rules in effect, with nothing omitted. */
+export interface EffectiveRules {
+  health: HealthTerms
+  maxAttempts: number
+  timeouts: Timeouts
+}

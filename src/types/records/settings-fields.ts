@@ -1,0 +1,101 @@
+import { usageLimits } from './limit-fields.ts'
+import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
+import { type RequestRules, ruleShapes, storedAttempts } from './rule-fields.ts'
+import { choice, flag, object, text, type ValueOf, whole } from './shapes.ts'
+
+const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as const
+const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
+
+const days = whole(1, 36_500)
+const kept = {
+  /** How long to keep request records; default 30. */
+  keepRequestsDays: { shape: days, isOptional: true },
+  /** How long to keep hourly totals; default 400. */
+  keepTotalsDays: { shape: days, isOptional: true },
+} as const
+
+/** The fields of the settings, which are a single record with its own reading rules (store/settings.ts). */
+export const settingsFields = {
+  /** Rejects requests to `/v1` or `/v1beta` without a valid key with a 401 (src/rules.md, Client keys). */
+  requireApiKey: {
+    shape: flag,
+    isOptional: true,
+    readAs: true,
+    absent: false,
+    guard: 1,
+    given: { update: 'optional' },
+  },
+  /** Whether cloud sync is on. */
+  cloudEnabled: {
+    shape: flag,
+    isOptional: true,
+    readAs: false,
+    absent: false,
+    guard: 1,
+    isMirrored: false,
+    given: { update: 'refused' },
+  },
+  /** URL of the cloud proxy, without a trailing `/v1` or slash; may be empty. */
+  cloudUrl: {
+    shape: text(),
+    isOptional: true,
+    readAs: '',
+    absent: '',
+    guard: 1,
+    isMirrored: false,
+    given: { update: 'optional' },
+  },
+  health: { shape: ruleShapes.health, isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  /** Most attempts per request, across all targets; default 3. */
+  maxAttempts: { shape: storedAttempts, isOptional: true, isMirrored: false, given: { update: 'removable' } },
+  timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  /** Limits for all requests together. A change replaces all of them. */
+  limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
+  /** For a request with a dollar limit: skips targets whose price is unknown, or allows them. Default `skip`. */
+  whenPriceUnknown: {
+    formerName: 'unpriced',
+    shape: choice(['skip', 'allow']),
+    isOptional: true,
+    guard: 2,
+    isMirrored: false,
+    given: { update: 'removable' },
+  },
+  /** Rejects or allows requests with a limit of this unit while the storage is unavailable. Default `refuse` for `usd` and `tokens`, `allow` for the others. */
+  onStorageUnavailable: {
+    formerName: 'whenStoreIsAway',
+    shape: object(whenAway),
+    isOptional: true,
+    guard: 2,
+    isMirrored: false,
+    given: { update: 'merged' },
+  },
+  /** Accepts requests with their own list of models (src/request/routing/LISTS.md); default `true`. With `false`, they fail with a 403. */
+  allowRequestModels: {
+    shape: flag,
+    formerName: 'requestModels',
+    isOptional: true,
+    isMirrored: false,
+    given: { update: 'removable' },
+  },
+  /**
+   * Includes key values in lists of keys unless the request says otherwise. Default `true`; with `false`, each key has a `hint` instead.
+   */
+  showKeyValues: { shape: flag, isOptional: true, isMirrored: false, given: { update: 'removable' } },
+  /** How long usage is kept. */
+  usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
+  edit: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** Settings that are always present. */
+type Set = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
+
+/** The gateway's settings, with defaults filled in: `false`, `""`, and the default rules. */
+export interface Settings extends SettingsOf<typeof settingsFields> {}
+
+type SettingsOf<F> = { -readonly [N in Extract<keyof F, Set>]: Required<ValueOf<F[N]>> } & {
+  -readonly [N in Exclude<ShownNames<F>, Set>]?: ValueOf<F[N]>
+}
+
+/** A change to the settings. */
+export interface SettingsChange extends InputOf<typeof settingsFields, 'update'> {}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** What a process prints once it listens. */
+export interface Announcement {
+  url: string
+  key?: string
+  limitedKey?: string
+  /** The usage records in the store; only of `seed.mjs`. */
+  records?: number
+}
+
+/** A running process of the benchmark. */
+export interface Participant extends Announcement {
+  pid: number
+  /** Stops the process from using any CPU until `resume`. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+const TICKS_PER_SECOND = 100
+const STOP_MS = 5_000
+
+/** The CPUs that this process may use; read before it is pinned to one of them. */
+const cpus = readCpus()
+const canPin = cpus.length > 1 && spawnSync('taskset', ['--version']).status === 0
+
+/** The CPU of the process being measured, and the CPU of everything else. The same one when there is only one. */
+export const measuredCpu = cpus[0] ?? 0
+export const loadCpu = canPin ? (cpus[1] ?? measuredCpu) : measuredCpu
+
+/** Whether the process being measured has a CPU of its own. */
+export const hasOwnCpu = canPin
+
+function readCpus(): number[] {
+  const list = /Cpus_allowed_list:\s*(\S+)/.exec(readProc('self', 'status'))?.[1] ?? '0'
+  return list.split(',').flatMap((range) => {
+    const [from = 0, to = from] = range.split('-').map(Number)
+    return Array.from({ length: to - from + 1 }, (_, nth) => from + nth)
+  })
+}
+
+/** Pins this process, and the processes that it starts from now on, to the CPU of the load. */
+export function pinSelf(): void {
+  if (canPin) spawnSync('taskset', ['-acp', String(loadCpu), String(process.pid)])
+}
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL') // a paused one as well
+})
+
+interface StartOptions {
+  cpu: number
+  env?: Record<string, string>
+  /** The program that runs the file; default: this one. */
+  runtime?: string
+}
+
+/** Starts a file of this folder and waits for the line that it prints when it is ready. */
+export async function startProcess(
+  file: string,
+  { cpu, env = {}, runtime = process.execPath }: StartOptions,
+): Promise<Participant> {
+  const command = [runtime, fileURLToPath(new URL(file, import.meta.url))]
+  if (canPin) command.unshift('taskset', '-c', String(cpu))
+  const child = spawn(command[0] ?? runtime, command.slice(1), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  const announcement = await readAnnouncement(child, file)
+  const pid = child.pid ?? 0
+  return {
+    ...announcement,
+    pid,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    stop: () => stopProcess(child),
+  }
+}
+
+const PACE = `process.on('message', () => {
+  const before = process.cpuUsage()
+  let work = 0
+  for (let at = 0; at < 20_000_000; at++) work = (work * 31 + at) | 0
+  const { user, system } = process.cpuUsage(before)
+  process.send((user + system + (work & 0)) / 1_000)
+})`
+
+/** Starts a process that times a fixed piece of work on the CPU of the measured processes, in ms of CPU time. */
+export function startPace(): { measure(): Promise<number>; stop(): void } {
+  const command = [process.execPath, '-e', PACE]
+  if (canPin) command.unshift('taskset', '-c', String(measuredCpu))
+  const child = spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  running.add(child)
+  return {
+    async measure() {
+      const answer = once(child, 'message')
+      child.send('measure')
+      return Number((await answer)[0])
+    },
+    stop: () => void child.kill('SIGKILL'),
+  }
+}
+
+async function readAnnouncement(child: ChildProcess, file: string): Promise<Announcement> {
+  let output = ''
+  const line = new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (bytes) => {
+      output += bytes
+      const announcement = /^\{"url".*\}$/m.exec(output)?.[0] // the gateway's own messages may come first
+      if (announcement) resolve(announcement)
+    })
+    child.once('error', reject)
+    child.once('exit', (code, signal) => reject(new Error(`${file} ended early (${signal ?? code}).`)))
+  })
+  return JSON.parse(await line) as Announcement // our own files print nothing else
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGCONT')
+  child.kill('SIGTERM')
+  const late = new AbortController()
+  await Promise.race([exit, sleep(STOP_MS, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
+  child.kill('SIGKILL')
+  await exit
+}
+
+/** The CPU time that all threads of a process have used so far, user and system, in microseconds. */
+export function readCpuTime(pid: number): number {
+  const stat = readProc(pid, 'stat')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before may contain spaces
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND
+}
+
+/** Makes the peak of `readPeakMemory` start from the memory in use now. */
+export function resetPeakMemory(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+/** The most resident memory since `resetPeakMemory`, in bytes. */
+export function readPeakMemory(pid: number): number {
+  return Number(/VmHWM:\s*(\d+)/.exec(readProc(pid, 'status'))?.[1]) * 1_024
+}
+
+function readProc(pid: number | 'self', name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1')
+  } catch (cause) {
+    throw new Error('The benchmark reads CPU time and memory from /proc, so it only runs on Linux.', { cause })
+  }
+}

@@ -1,0 +1,51 @@
+import { createServer } from 'node:http'
+import { Pool } from 'undici'
+
+/*
+ * The bare proxy that the gateway is compared with: it passes the bytes of a request and of its response on, and looks at none of them. It is JavaScript,
+ * so that its start doesn't include the removal of types.
+ */
+const pool = new Pool(process.env.PROVIDER, { connections: 2_048, keepAliveTimeout: 60_000 })
+const ownHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function forward(request, response, body) {
+  const headers = []
+  for (const name in request.headers) if (!ownHeaders.has(name)) headers.push(name, request.headers[name])
+  let control
+  response.on('close', () => response.writableFinished || control?.abort(new Error('The client has left.')))
+  pool.dispatch(
+    { path: request.url, method: request.method, headers, body },
+    {
+      onRequestStart(controller) {
+        control = controller
+      },
+      onResponseStart(_, status, headers) {
+        const kept = {}
+        for (const name in headers) if (name === 'content-length' || !ownHeaders.has(name)) kept[name] = headers[name]
+        response.writeHead(status, kept)
+      },
+      onResponseData(controller, chunk) {
+        if (response.write(chunk)) return
+        controller.pause()
+        response.once('drain', () => controller.resume())
+      },
+      onResponseEnd: () => response.end(),
+      onResponseError: () => response.destroy(),
+    },
+  )
+}
+
+const server = createServer({ noDelay: true }, (request, response) => {
+  const parts = []
+  request.on('data', (part) => parts.push(part))
+  request.on('end', () => forward(request, response, parts.length === 1 ? parts[0] : Buffer.concat(parts)))
+})
+server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })))

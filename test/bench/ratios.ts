@@ -1,0 +1,120 @@
+/*
+ * The arithmetic of the benchmark. Rounds measure all rows of a suite in turn, and every figure of a row is summarized over the rounds before it is compared.
+ * Other work on the machine only adds time to a request, so the lowest value is the closest to its cost: a busy moment can't make a ratio exceed its
+ * budget as long as one round was quiet, while a regression is in every round. Chunks are different: a process that has to wait for its CPU reads several
+ * of them at once, which makes each cheaper. So their CPU time is the median, as is memory, which depends on the moment of a garbage collection.
+ */
+
+export const figures = {
+  cpuPerRequest: { label: 'CPU µs', summary: 'lowest', headroom: 1.12 },
+  cpuPerChunk: { label: 'CPU µs', summary: 'median', headroom: 1.12 },
+  added: { label: 'added p50 µs', summary: 'lowest', headroom: 1.25 },
+  p50: { label: 'p50 ms', summary: 'lowest', headroom: 1.25 },
+  p99: { label: 'p99 ms', summary: 'lowest', headroom: 1.5 },
+  lagP50: { label: 'lag p50 ms', summary: 'lowest', headroom: 1.5 },
+  lagP99: { label: 'lag p99 ms', summary: 'lowest', headroom: 1.5 },
+  memory: { label: 'peak MiB', summary: 'median', headroom: 1.15 },
+  start: { label: 'start ms', summary: 'lowest', headroom: 1.15 },
+  rate: { label: 'per second', summary: 'highest', headroom: 1.25 },
+} as const satisfies Record<string, { label: string; summary: 'lowest' | 'median' | 'highest'; headroom: number }>
+
+export type Figure = keyof typeof figures
+
+/** One round of one row. */
+export interface Sample {
+  suite: string
+  row: string
+  figures: Partial<Record<Figure, number>>
+  /** How long a fixed piece of work took on the same CPU before and after, whichever was longer, in ms. */
+  paceMs?: number
+}
+
+/**
+ * The samples that were measured while their CPU was at most `factor` times slower than at its fastest. A shared host may slow a CPU down to a fifth for
+ * seconds, which the system's own figures don't show; rows measured then can't be compared with others.
+ */
+export function keepSteady(samples: readonly Sample[], factor: number): Sample[] {
+  const fastest = Math.min(...samples.map(({ paceMs = Number.POSITIVE_INFINITY }) => paceMs))
+  return samples.filter(({ paceMs = fastest }) => paceMs <= factor * fastest)
+}
+
+/** A figure of a row, to be compared with the same figure of the row called `floor`. */
+export interface Comparison {
+  suite: string
+  row: string
+  floor: string
+  figure: Figure
+}
+
+export interface Budget {
+  /** The highest ratio allowed. */
+  atMost: number
+  /** Why it was last changed. */
+  reason: string
+}
+
+export type Budgets = Record<string, Budget>
+
+export interface Result extends Comparison {
+  /** NaN if one of the two rows wasn't measured. */
+  ratio: number
+  /** Undefined if the figure has no budget. */
+  atMost: number | undefined
+  isExceeded: boolean
+}
+
+/** The name of a comparison in the file of budgets. */
+export function formatId({ suite, row, figure }: Pick<Comparison, 'suite' | 'row' | 'figure'>): string {
+  return `${suite}.${row}.${figure}`
+}
+
+/** A figure of a row over all rounds; NaN without a sample. */
+export function summarize(samples: readonly Sample[], { suite, row, figure }: Omit<Comparison, 'floor'>): number {
+  const values = samples
+    .filter((sample) => sample.suite === suite && sample.row === row)
+    .flatMap((sample) => sample.figures[figure] ?? [])
+    .sort((a, b) => a - b)
+  const { summary } = figures[figure]
+  const at = summary === 'lowest' ? 0 : summary === 'highest' ? values.length - 1 : (values.length - 1) >> 1
+  return values[at] ?? Number.NaN
+}
+
+/**
+ * Gives each sample of a suite with a row `direct` the latency that the row adds to requests without anything in between. It subtracts the lowest value of
+ * `direct`, since the one of the same round may have met a busy moment, and the difference would be too small.
+ */
+export function addLatency(samples: readonly Sample[]): Sample[] {
+  return samples.map((sample) => {
+    const direct = summarize(samples, { suite: sample.suite, row: 'direct', figure: 'p50' })
+    const { p50 } = sample.figures
+    if (Number.isNaN(direct) || p50 === undefined) return sample
+    return { ...sample, figures: { ...sample.figures, added: (p50 - direct) * 1_000 } }
+  })
+}
+
+export function compare(samples: readonly Sample[], comparisons: readonly Comparison[], budgets: Budgets): Result[] {
+  return comparisons.map((comparison) => {
+    const ratio = summarize(samples, comparison) / summarize(samples, { ...comparison, row: comparison.floor })
+    const atMost = budgets[formatId(comparison)]?.atMost
+    const isExceeded = atMost !== undefined && !(ratio <= atMost) // NaN as well: a row that can't be measured has no excuse
+    return { ...comparison, ratio, atMost, isExceeded }
+  })
+}
+
+/** The budget for a measured ratio: enough headroom for noise, and less than a regression of 20 to 30%. Rounded up to two digits. */
+export function suggestBudget(figure: Figure, ratio: number): number {
+  return Math.ceil(Number((ratio * figures[figure].headroom * 100).toFixed(6))) / 100
+}
+
+/** The budgets for what was measured. Keeps those of other comparisons, and the reasons unless a new one is given. */
+export function suggestBudgets(results: readonly Result[], current: Budgets, reason?: string): Budgets {
+  const suggested = { ...current }
+  for (const result of results) {
+    if (!Number.isFinite(result.ratio)) continue
+    const id = formatId(result)
+    const atMost = suggestBudget(result.figure, result.ratio)
+    if (current[id]?.atMost === atMost) continue
+    suggested[id] = { atMost, reason: reason ?? current[id]?.reason ?? '' }
+  }
+  return suggested
+}

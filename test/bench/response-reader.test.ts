@@ -1,0 +1,36 @@
+import { assert, suite } from '../support/suite.ts'
+import { ResponseReader } from './response-reader.ts'
+import { STAMP_LENGTH, STAMP_MARK, StampScanner } from './stamps.ts'
+
+const test = suite('the responses that the load of the benchmark reads')
+
+const stamp = (us: number) => STAMP_MARK + String(us).padStart(STAMP_LENGTH, '0')
+const words = `data: ${stamp(7)} word\n\ndata: ${stamp(8)} word\n\n`
+const wire = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n${words.slice(0, 32)}\r\n${(words.length - 32).toString(16)}\r\n${words.slice(32)}\r\n0\r\n\r\n`,
+  'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy',
+].join('')
+
+for (const size of [1, 2, 3, 7, 40, wire.length])
+  test(`responses that arrive ${size} bytes at a time are read in full, with every stamp`, () => {
+    const ends: [number, string][] = []
+    const stamps: number[] = []
+    let body = ''
+    const scanner = new StampScanner()
+    const reader = new ResponseReader({
+      onBody(piece) {
+        body += piece.toString()
+        scanner.scan(piece, (sentUs) => stamps.push(sentUs))
+      },
+      onEnd: (status, text) => ends.push([status, text]),
+    })
+    for (let at = 0; at < wire.length; at += size) reader.read(Buffer.from(wire.slice(at, at + size)))
+    assert.equal(ends, [
+      [200, ''],
+      [200, ''],
+      [503, 'busy'],
+    ])
+    assert.is(body, `{}${words}`)
+    assert.equal(stamps, [7, 8])
+  })

@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** A suite whose tests share a temporary folder for the files of `--config`. */
+export function configSuite(title: string) {
+  const test = suite(title, { folder: '' })
+  test.before(async (context) => {
+    context.folder = await mkdtemp(join(tmpdir(), 'signalbox-config-'))
+  })
+  test.after(async ({ folder }) => {
+    await rm(folder, { recursive: true, force: true })
+  })
+  return test
+}
+
+/** Data to apply files to, and a function that returns the keys written since its last call. */
+export function openData() {
+  const memory = memoryStorage()
+  let writes: string[] = []
+  const storage: Storage = {
+    ...memory,
+    set: (key, ...rest) => {
+      writes.push(key)
+      return memory.set(key, ...rest)
+    },
+  }
+  const data = { storage, catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
+  const written = () => {
+    const all = writes
+    writes = []
+    return all
+  }
+  return { data, written }
+}
+
+/** Writes a file; resolves to its path. */
+export async function write(folder: string, name: string, content: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+/** The message of the problem that the work rejects with. */
+export async function problemOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(isProblem(error), String(error))
+  return error.message
+}

@@ -1,0 +1,24 @@
+import { errorRows } from '../../src/admin/http/openapi/error-codes.ts'
+import { openDoor } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+import { readPages } from './pages.ts'
+
+const test = suite('the table of error codes')
+
+/** The rows without the spaces that align them. */
+const rowsIn = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => /^\| `[A-Z_]+` +\| \d{3} /.test(line))
+    .map((line) => line.replace(/ +\|/g, ' |'))
+    .sort()
+
+test('the page on API errors has every code with its status, cause, and fix', () => {
+  const page = readPages().find(({ path }) => path === 'src/features/limits/ERRORS.md')
+  assert.equal(rowsIn(page?.text ?? ''), errorRows().sort())
+})
+
+test('the OpenAPI description has the same table', async () => {
+  const { info } = await openDoor().gateway.api.openapi()
+  assert.equal(rowsIn(String(info.description)), errorRows().sort())
+})

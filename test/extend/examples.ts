@@ -1,0 +1,17 @@
+import { transformSync } from 'esbuild'
+import type { Feature } from '../../src/feature.ts'
+import { readPages } from '../docs/pages.ts'
+
+interface Examples {
+  createCache(maxEntries?: number): Feature
+  createWordFilter(word: string): Feature
+  hello: Feature
+}
+
+/** The features of src/features/README.md, as its blocks write them. */
+export async function readExamples(): Promise<Examples> {
+  const page = readPages().find(({ path }) => path === 'src/features/README.md')
+  const code = (page?.blocks ?? []).filter(({ language }) => language === 'js').map((block) => block.code)
+  const { code: module } = transformSync(code.join('\n'), { format: 'esm' })
+  return import(`data:text/javascript,${encodeURIComponent(module)}`)
+}

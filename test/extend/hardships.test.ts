@@ -1,0 +1,167 @@
+import type { Feature } from '../../src/feature.ts'
+import type { ByteStream } from '../../src/lib/exchange.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openExtended } from './world.ts'
+
+const test = suite('features that go their own way')
+
+const passing: Feature = { name: 'passing', aroundCall: (_, next) => next() }
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+test('the tokens of a request are counted once where a step is around its call', async () => {
+  const used: number[] = []
+  for (const extend of [[], [passing]]) {
+    const { gateway, chat, addKey } = await openExtended(extend)
+    const key = await addKey('limited', { tokens: { day: 1_000_000 }, requests: { day: 10 } })
+    await (await chat({}, key)).text()
+    await (await chat({ stream: true }, key)).text()
+    await turn()
+    const { keys } = await gateway.api.keys.list()
+    const id = keys.find(({ name }) => name === 'limited')?.id ?? ''
+    const { limits } = await gateway.api.keys.limits.get(id)
+    for (const limit of limits) if (limit.scope === 'key') used.push(limit.used)
+  }
+  assert.equal(used.slice(0, 2), used.slice(2))
+  assert.ok(used.some((tokens) => tokens > 2))
+})
+
+test('a step may drop the stream of one call and reply with that of another', async () => {
+  const { chat, up, records } = await openExtended([
+    {
+      name: 'second-try',
+      async aroundCall(_, next) {
+        const first = await next()
+        ;(first.body as ByteStream).cancel()
+        return next({ model: 'one/second' })
+      },
+    },
+  ])
+  assert.match(await (await chat({ stream: true })).text(), '[DONE]')
+  await turn()
+  assert.equal([up.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
+})
+
+test('listeners of a request and of an attempt that throw are reported, and change nothing', async () => {
+  const { chat, records, errors, gateway, addKey } = await openExtended([
+    {
+      name: 'throwing',
+      aroundRequest(request, next) {
+        request.onEnd(() => {
+          throw new Error('onEnd')
+        })
+        request.waitUntil(Promise.reject(new Error('waitUntil')))
+        return next()
+      },
+      async aroundAttempt(attempt, next) {
+        attempt.onSettled(() => {
+          throw new Error('onSettled')
+        })
+        await next()
+      },
+    },
+  ])
+  const key = await addKey('limited', { parallel: 1 })
+  for (let request = 0; request < 2; request++) assert.is((await chat({}, key)).status, 200)
+  await turn()
+  assert.equal([records.length, (await gateway.api.info()).inFlight], [2, 0])
+  const messages = errors.map((error) => (error instanceof Error ? error.message : ''))
+  for (const message of ['onEnd', 'onSettled', 'waitUntil'])
+    assert.is(messages.filter((one) => one === message).length, 2)
+})
+
+test('a reply that a step keeps has none of the headers that the gateway adds for a key', async () => {
+  const kept: Array<Record<string, string>> = []
+  const { chat, addKey } = await openExtended([
+    {
+      name: 'keeping',
+      async aroundCall(_, next) {
+        const reply = await next()
+        kept.push(reply.headers)
+        return reply
+      },
+    },
+  ])
+  const reply = await chat({}, await addKey('limited', { requests: { day: 5 } }))
+  assert.is(reply.headers.get('x-ratelimit-remaining-requests'), '4')
+  assert.is(kept[0]?.['x-ratelimit-remaining-requests'], undefined)
+  assert.is(kept[0]?.['x-signalbox-request-id'], undefined)
+})
+
+test('a changed model leaves all other characters of the body as they are', async () => {
+  const { chat, up } = await openExtended([{ name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) }])
+  await chat({ seed: 1 })
+  assert.match(up.calls[0]?.body ?? '', /^\{"model":"new","messages":.*,"seed":1\}$/)
+})
+
+test('a feature that is an instance of a class keeps all of its steps', async () => {
+  class Counting {
+    name = 'counting'
+    attempts = 0
+    closed = false
+    async aroundAttempt(_: unknown, next: () => Promise<unknown>) {
+      this.attempts++
+      await next()
+    }
+    close() {
+      this.closed = true
+    }
+  }
+  const counting = new Counting()
+  const { chat, gateway } = await openExtended([counting])
+  await chat({})
+  await gateway.close()
+  assert.equal([counting.attempts, counting.closed], [1, true])
+})
+
+test('the lowest output limit of several steps holds, and a step may reject a target or the whole request', async () => {
+  const limiting = (tokens: number): Feature => ({
+    name: `limit-${tokens}`,
+    aroundAttempt(attempt, next) {
+      attempt.limitOutput(tokens)
+      return next()
+    },
+  })
+  const { chat, up } = await openExtended([limiting(7), limiting(90)])
+  await chat({})
+  assert.match(up.calls[0]?.body ?? '', '"max_tokens":7')
+  for (const [name, status] of [
+    ['reject', 418],
+    ['rejectRequest', 429],
+  ] as const) {
+    const { chat: ask } = await openExtended([
+      { name, aroundAttempt: async (attempt) => attempt[name]('Not this one.', { status }) },
+    ])
+    const reply = await ask({})
+    assert.equal([reply.status, (await reply.json()).error.message], [status, 'Not this one.'])
+  }
+})
+
+test('a route that never replies ends with its client', async () => {
+  let signal: AbortSignal | undefined
+  const { send, records, gateway } = await openExtended([
+    {
+      name: 'hanging',
+      areas: [
+        {
+          path: '/hang',
+          routes: [
+            {
+              method: 'GET',
+              path: '/hang',
+              run(request) {
+                signal = request.signal
+                return new Promise(() => {})
+              },
+            },
+          ],
+        },
+      ],
+    },
+  ])
+  const leaving = new AbortController()
+  const asked = send('GET', '/hang', undefined, undefined, { signal: leaving.signal })
+  while (!signal) await turn()
+  leaving.abort()
+  assert.is((await asked).status, 499)
+  assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
+})

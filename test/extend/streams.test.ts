@@ -1,0 +1,206 @@
+import type { Feature, GatewayCall } from '../../src/feature.ts'
+import type { ByteStream, Reply } from '../../src/lib/exchange.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openExtended } from './world.ts'
+
+const test = suite('replies of steps')
+
+const encoder = new TextEncoder()
+
+/** A feature whose step replies to each call. */
+const replying = (reply: (call: GatewayCall) => Reply | Response): Feature => ({
+  name: 'replying',
+  async aroundCall(call) {
+    call.servedBy = 'cache'
+    return reply(call)
+  },
+})
+
+/** A stream of two chunks that breaks off, or waits, after the first one. */
+function createStream(rest: 'complete' | 'broken' | 'waiting') {
+  const stream = { cancelled: 0, pulled: 0 }
+  const body: ByteStream = {
+    async next() {
+      if (stream.pulled++ === 0) return encoder.encode('data: {"a":1}\n\n')
+      if (rest === 'broken') throw new Error('gone')
+      if (rest === 'waiting') return new Promise(() => {})
+      return stream.pulled === 2 ? encoder.encode('data: [DONE]\n\n') : undefined
+    },
+    cancel: () => void stream.cancelled++,
+  }
+  return { stream, body }
+}
+
+const streamed = (body: ByteStream): Reply => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body })
+const ONE_AT_A_TIME = { parallel: 1, requests: { day: 100 } }
+const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
+
+for (const [rest, status, end] of [
+  ['complete', 200, 'complete'],
+  ['broken', 500, 'cut'],
+  ['waiting', 499, 'aborted'],
+] as const)
+  test(`a stream of a step that is ${rest} holds its limits until its end, and then releases them with its log`, async () => {
+    const { stream, body } = createStream(rest)
+    const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
+    const key = await addKey('one at a time', ONE_AT_A_TIME)
+    const reply = await chat({ stream: true }, key)
+    assert.is((await chat({ stream: true }, key)).status, 429, 'the stream is in flight')
+    assert.equal([records.length, (await gateway.api.info()).inFlight], [1, 1])
+    if (rest === 'waiting') {
+      const reader = reply.body?.getReader()
+      await reader?.read()
+      await reader?.cancel()
+    } else await reply.text().catch(() => {})
+    await turn()
+    assert.is((await gateway.api.info()).inFlight, 0)
+    const record = records[1]
+    assert.equal([record?.status, record?.end, record?.servedBy], [status, end, 'cache'])
+    assert.is(stream.cancelled > 0, rest !== 'complete')
+    const next = await chat({ stream: true }, key)
+    assert.is(next.status, 200, 'the limits are released')
+    await next.body?.cancel()
+  })
+
+test('a stream of a step that waits breaks off when its key is paused', async () => {
+  const { stream, body } = createStream('waiting')
+  const { gateway, chat, records, addKey } = await openExtended([replying(() => streamed(body))])
+  const key = await addKey('to pause')
+  const reply = await chat({ stream: true }, key)
+  const reading = reply.text().then(
+    () => 'ended',
+    () => 'broken',
+  )
+  const { keys } = await gateway.api.keys.list()
+  await gateway.api.keys.update(keys.find(({ name }) => name === 'to pause')?.id ?? '', { isActive: false })
+  assert.is(await reading, 'broken')
+  assert.equal([records[0]?.end, records[0]?.error, stream.cancelled > 0], ['cut', 'KEY_PAUSED', true])
+})
+
+test('a step that replies with a Response, whole or streamed, ends its request with the last byte', async () => {
+  const { chat, records } = await openExtended([
+    replying(({ stream }) =>
+      stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),
+    ),
+  ])
+  assert.equal(await (await chat({})).json(), { ok: true })
+  assert.is(await (await chat({ stream: true })).text(), 'data: [DONE]\n\n')
+  assert.equal(
+    records.map(({ end, servedBy }) => [end, servedBy]),
+    [
+      ['complete', 'cache'],
+      ['complete', 'cache'],
+    ],
+  )
+})
+
+test('a stream of a provider that a step passes on changed is billed, and its record says how it ended', async () => {
+  for (const isCut of [false, true]) {
+    const passing: Feature = {
+      name: 'passing',
+      async aroundCall(_, next) {
+        const reply = await next()
+        const body = reply.body as ByteStream
+        return { ...reply, body: { next: () => body.next(), cancel: (reason?: unknown) => body.cancel(reason) } }
+      },
+    }
+    const { chatEvents } = await import('../pipeline/support/answers.ts')
+    const { chat, records } = await openExtended([passing], isCut ? chatEvents().slice(0, 3) : chatEvents())
+    await (await chat({ stream: true })).text()
+    await turn()
+    const [record] = records
+    assert.equal([record?.end, record?.servedBy, record?.attempts.length], [isCut ? 'cut' : 'complete', 'provider', 1])
+    assert.ok((record?.usage?.outputTokens ?? 0) > 0)
+  }
+})
+
+test('when the client disconnects while a step waits, the request ends immediately and the late reply of the step is dropped', async () => {
+  const { stream, body } = createStream('complete')
+  let bring = (_: Reply) => {}
+  let signal: AbortSignal | undefined
+  const waiting: Feature = {
+    name: 'waiting',
+    aroundCall(call) {
+      signal = call.signal
+      return new Promise((resolve) => {
+        bring = resolve
+      })
+    },
+  }
+  const { chat, records } = await openExtended([waiting])
+  const leaving = new AbortController()
+  const asked = chat({ stream: true }, undefined, { signal: leaving.signal })
+  while (!signal) await turn()
+  leaving.abort()
+  assert.is((await asked).status, 499)
+  assert.equal([records[0]?.end, signal.aborted], ['aborted', true])
+  bring(streamed(body))
+  await turn()
+  assert.is(stream.cancelled, 1)
+})
+
+test('keys come before the steps of features, and a listener that throws changes nothing', async () => {
+  const errors: unknown[] = []
+  const failing: Feature = {
+    name: 'failing',
+    aroundCall(call, next) {
+      if (call.header('x-fail') === null) return next()
+      if (call.header('x-fail')) throw new RangeError('odd')
+      return next()
+    },
+    aroundRequest(request, next) {
+      if (request.header('x-reject')) request.reject('Not today.', { status: 418 })
+      return next()
+    },
+    events: {
+      ended({ record }) {
+        errors.push(record.error)
+        throw new Error('a listener changes nothing')
+      },
+    },
+  }
+  const { send } = await openExtended([failing])
+  const ask = (name: string) =>
+    send(
+      'POST',
+      '/v1/messages',
+      { model: 'one/m', max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] },
+      undefined,
+      {
+        headers: { 'x-api-key': 'none', 'content-type': 'application/json', [name]: 'yes' },
+      },
+    )
+  assert.is((await ask('x-fail')).status, 401, 'keys come first')
+  assert.equal(errors, ['KEY_UNKNOWN'])
+})
+
+test('a changed model is routed, limited, and recorded by its new name, and the stream stays as the client asked', async () => {
+  const { chat, up } = await openExtended([
+    {
+      name: 'renaming',
+      aroundCall: ({ body }, next) => next({ model: 'one/other', body: { ...body, stream: false } }),
+    },
+  ])
+  const reply = await chat({ stream: true })
+  assert.is(reply.headers.get('x-signalbox-target'), 'openai-compatible-one/other')
+  assert.match(await reply.text(), /data: /)
+  assert.match(up.calls[0]?.body ?? '', /"stream":true/)
+})
+
+test('features that cannot work are refused when the gateway is made', async () => {
+  const broken: Array<[extend: unknown[], says: RegExp]> = [
+    [[{}], /extend\[0\] needs its own "name"/],
+    [[{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
+    [[{ name: 'a', aroundCalls() {} }], /aroundCalls/],
+    [[{ name: 'a', areas: [{ path: 'hello', routes: [] }] }], /a path like "\/hello"/],
+    [[{ name: 'a', areas: [{ path: '/a', routes: [{ method: 'GET', path: '/b' }] }] }], /must be below its area/],
+    [[{ name: 'a', areas: [{ path: '/v1', routes: [] }] }], /"\/v1" is hidden by "\/v1"/],
+  ]
+  for (const [extend, says] of broken) {
+    let message = ''
+    await openExtended(extend as Feature[]).catch((error: Error) => {
+      message = error.message
+    })
+    assert.match(message, says)
+  }
+})

@@ -1,0 +1,217 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
+import type { Catalog } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseAnswer } from '../support/event-stream.ts'
+import { whole } from './answers.ts'
+import { ask, openDoor, type Question } from './support.ts'
+
+const test = suite('cases: cache marks')
+
+const CLAUDE = 'claude-sonnet-4-5'
+
+const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
+const createMessage = (...content: JsonObject[]) => ({ role: 'user', content })
+
+type Asks = Pick<Question, 'client' | 'model' | 'answer'> & Partial<Question>
+
+const catalog: Catalog = {
+  anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' },
+  'anthropic-compatible-a': { baseUrl: 'http://a.test/v1', format: 'anthropic-messages' },
+  openrouter: { baseUrl: 'http://openrouter.test/v1', format: 'openai-chat' },
+  bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
+}
+
+/** Targets that a Chat request is translated for, or one of Messages where they speak another format. */
+const targets: Record<string, Asks> = {
+  Anthropic: {
+    client: 'openai-chat',
+    model: `anthropic/${CLAUDE}`,
+    answer: () => json(whole['anthropic-messages']),
+    catalog,
+  },
+  'a server of that format': {
+    ...{ client: 'openai-chat', model: `anthropic-compatible-a/${CLAUDE}`, catalog },
+    answer: () => json(whole['anthropic-messages']),
+  },
+  Bedrock: {
+    ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', catalog },
+    connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
+    answer: () => json(converseAnswer()),
+  },
+  OpenRouter: {
+    ...{ client: 'anthropic-messages', model: `openrouter/anthropic/${CLAUDE}`, catalog },
+    answer: () => json(whole['openai-chat']),
+  },
+}
+
+/** The lifetimes of all marks in a request, in the order of the prefix. */
+function getMarks(sent: unknown): string[] {
+  const { tools, toolConfig, system, messages, cache_control } = sent as JsonObject
+  const found = JSON.stringify([tools, toolConfig, system, messages, cache_control && { cache_control }]).matchAll(
+    /"(?:cache_control|cachePoint)":\{"type":"(?:ephemeral|default)"(?:,"ttl":"(\w+)")?/g,
+  )
+  return [...found].map(([, ttl = '5m']) => ttl)
+}
+
+const tools = (more: JsonObject = {}) => [
+  { type: 'function', function: { name: 'f', parameters: { type: 'object' } }, ...more },
+]
+const messagesTools = (more: JsonObject = {}) => [{ name: 'f', input_schema: { type: 'object' }, ...more }]
+
+/** The same conversation in both formats: marks on the tool, the instructions, and the turns. */
+function bodyFor(client: string, [ofTool, ofSystem, ...ofTurns]: JsonObject[]): JsonObject {
+  const turns = ofTurns.flatMap((one, at) => [
+    ...(at > 0 ? [{ role: 'assistant', content: 'ok' }] : []),
+    createMessage(text(`turn ${at}`, one)),
+  ])
+  if (client === 'anthropic-messages')
+    return { tools: messagesTools(ofTool), system: [text('Be brief.', ofSystem)], messages: turns }
+  return { tools: tools(ofTool), messages: [{ role: 'system', content: [text('Be brief.', ofSystem)] }, ...turns] }
+}
+
+const NONE = {}
+const five = mark()
+const hour = mark('1h')
+
+/** The marks on the tool, the instructions and the turns, and those that a provider gets. */
+const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
+  'four marks': [
+    [five, five, five, five],
+    ['5m', '5m', '5m', '5m'],
+  ],
+  'a fifth mark': [
+    [five, five, five, five, five],
+    ['5m', '5m', '5m', '5m'],
+  ],
+  'a longer lifetime after a shorter one': [
+    [NONE, five, hour],
+    ['5m', '5m'],
+  ],
+  'longer lifetimes before shorter ones': [
+    [hour, hour, five, five],
+    ['1h', '1h', '5m', '5m'],
+  ],
+  'lifetimes in no order': [
+    [hour, five, hour, five],
+    ['1h', '5m', '5m', '5m'],
+  ],
+}
+
+for (const [name, target] of Object.entries(targets)) {
+  for (const [what, [given, sent]] of Object.entries(fitted))
+    test(`${what} are sent as ${name} takes them`, async () => {
+      const { sent: body, warned } = await ask({ ...target, body: bodyFor(target.client, given) })
+      assert.equal(getMarks(body), sent)
+      const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
+      assert.is(warned.filter((one) => one.startsWith('dropped:')).length, lost)
+      const isChanged = what.includes('after') || what.includes('no order')
+      assert.is(
+        warned.some((one) => one.startsWith('replaced:')),
+        isChanged,
+      )
+    })
+
+  test(`a blank text keeps no mark: ${name}`, async () => {
+    for (const blank of ['', ' \n']) {
+      const messages = [
+        createMessage(text('a')),
+        { role: 'assistant', content: 'b' },
+        createMessage(text('c'), text(blank, five)),
+      ]
+      const { sent, warned } = await ask({ ...target, body: { messages } })
+      assert.equal([getMarks(sent), warned], [['5m'], []])
+      assert.not.match(JSON.stringify(sent), /"text":"\s*(?:\\n)?","cache_control"/)
+    }
+  })
+
+  test(`a turn with only a mark passes it to the turn before: ${name}`, async () => {
+    const messages = [
+      createMessage(text('a')),
+      { role: 'assistant', content: 'b' },
+      createMessage(text('c')),
+      createMessage(text(' ', five)),
+    ]
+    const { sent } = await ask({ ...target, body: { messages } })
+    assert.equal(getMarks(sent), ['5m'])
+  })
+}
+
+/** Where a Messages client with a mark on the whole request is translated, or its request changed. */
+const wholly: Record<string, Asks> = {
+  Bedrock: targets.Bedrock as Asks,
+  OpenRouter: targets.OpenRouter as Asks,
+  Vertex: {
+    ...{ client: 'anthropic-messages', model: `vertex/${CLAUDE}`, answer: () => json(whole['anthropic-messages']) },
+    catalog: defaultCatalog,
+    connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
+  },
+}
+
+for (const [name, target] of Object.entries(wholly)) {
+  test(`a mark on the whole request applies to its last block: ${name}`, async () => {
+    const body = {
+      ...mark('1h'),
+      messages: [createMessage(text('a')), { role: 'assistant', content: 'b' }, createMessage(text('c'), text(' '))],
+    }
+    const { sent, warned } = await ask({ ...target, body })
+    assert.equal([getMarks(sent), warned, sent.cache_control], [['1h'], [], undefined])
+    assert.match(JSON.stringify(sent), /"text":"c"\}?,(?:"cache_control"|\{"cachePoint")/)
+  })
+
+  test(`a mark on the whole request applies to a text that is not a list of blocks: ${name}`, async () => {
+    const { sent, warned } = await ask({ ...target, body: { ...mark(), messages: [{ role: 'user', content: 'a' }] } })
+    assert.equal([getMarks(sent), warned], [['5m'], []])
+  })
+
+  test(`a mark on the whole request never adds a fifth mark or a longer lifetime after a shorter one: ${name}`, async () => {
+    const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
+    assert.is(getMarks((await ask({ ...target, body: four })).sent).length, 4)
+    const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
+    assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
+  })
+
+  test(`the last block keeps its own mark beside the one on the whole request: ${name}`, async () => {
+    const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
+    assert.equal(getMarks(sent), ['5m'])
+  })
+}
+
+test('a mark on the whole request takes one of the four slots at Anthropic', async () => {
+  const blocks = ['a', 'b', 'c', 'd'].map((words) =>
+    text(words, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
+  )
+  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), { catalog, connections: ['anthropic'] })
+  const body = {
+    prompt: [{ role: 'user', content: [...blocks, text('e')] }],
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } },
+  }
+  const response = await world.post('/v4/ai/language-model', body, {
+    headers: { 'ai-language-model-id': `anthropic/${CLAUDE}` },
+  })
+  const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+  assert.equal([response.status, getMarks(sent)], [200, ['5m', '5m', '5m', '5m']])
+  assert.equal(sent.cache_control, { type: 'ephemeral', ttl: '5m' })
+})
+
+test('marks inside tool results move to the results if inner blocks cannot have any', async () => {
+  const use = { type: 'tool_use', id: 't1', name: 'f', input: {} }
+  const result = { type: 'tool_result', tool_use_id: 't1', content: [text('x', five), text('y', five)] }
+  const messages = [createMessage(text('a')), { role: 'assistant', content: [use] }, createMessage(result)]
+  const { sent } = await ask({ ...(targets.Bedrock as Asks), body: { tools: messagesTools(), messages } })
+  assert.equal(getMarks(sent), ['5m'])
+})
+
+test('a mark on a search result stays one mark, although it becomes several texts', async () => {
+  const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
+  const { sent } = await ask({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
+  assert.equal(getMarks(sent), ['5m'])
+})
+
+test('Nova gets no marks on tools', async () => {
+  const nova = { ...(targets.Bedrock as Asks), model: 'bedrock/eu.amazon.nova-pro-v1:0' }
+  const { sent, warned } = await ask({ ...nova, body: bodyFor('anthropic-messages', [five, five, five]) })
+  assert.equal([getMarks(sent), warned], [['5m', '5m'], ['dropped:tools[0].cache_control']])
+})

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { Catalog, WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './answers.ts'
+import { ask, openDoor } from './support.ts'
+
+const test = suite('cases: how long a prompt is kept')
+
+interface Told {
+  prompt_cache_retention?: unknown
+  prompt_cache_options?: unknown
+}
+
+const kept: Told = { prompt_cache_retention: '24h' }
+const replaced: Told = { prompt_cache_options: { ttl: '12h' } }
+
+/** What each model is sent for a retention of a day, and the warning. */
+const models: Record<string, [sent: Told, warning?: string]> = {
+  'openai/gpt-4.1': [kept],
+  'openai/gpt-4.1-mini': [kept],
+  'openai/gpt-5': [kept],
+  'openai/gpt-5-codex': [kept],
+  'openai/gpt-5.1-chat-latest': [kept],
+  'openai/gpt-5.4-mini': [kept],
+  'openai/gpt-5.5-2026-04-23': [kept],
+  'azure/gpt-5.1': [kept],
+  'openai/gpt-5.6': [replaced, 'replaced'],
+  'openai/gpt-5.6-sol': [replaced, 'replaced'],
+  'openai/gpt-6-sol': [replaced, 'replaced'],
+  'openai/gpt-4o': [{}, 'dropped'],
+  'openai/o3': [{}, 'dropped'],
+  'azure/gpt-5.6': [{}, 'dropped'],
+  'mistral/mistral-large-latest': [{}, 'dropped'],
+  'openai-compatible-home/llama': [kept],
+}
+
+/** By client, the format of the provider, so that the request is translated. */
+const translations: [client: 'openai-chat' | 'openai-responses', to: WireFormat][] = [
+  ['openai-chat', 'openai-responses'],
+  ['openai-responses', 'openai-chat'],
+]
+
+const getCatalog = (format: WireFormat): Catalog =>
+  Object.fromEntries(
+    ['openai', 'azure', 'mistral', 'openai-compatible-home'].map((id) => [
+      id,
+      { baseUrl: `http://${id}.test/v1`, format },
+    ]),
+  )
+
+const readSettings = ({ prompt_cache_retention, prompt_cache_options }: JsonObject): Told =>
+  JSON.parse(JSON.stringify({ prompt_cache_retention, prompt_cache_options }))
+
+for (const [model, [sent, warning]] of Object.entries(models)) {
+  for (const [client, format] of translations)
+    test(`each model gets its own fields: ${model}, ${client} to ${format}`, async () => {
+      const body = { prompt_cache_retention: '24h' }
+      const question = { client, model, body, catalog: getCatalog(format), answer: () => json(whole[format]) }
+      const input = await ask(question)
+      assert.equal(readSettings(input.sent), sent)
+      assert.equal(input.warned, warning === undefined ? [] : [`${warning}:prompt_cache_retention`])
+    })
+
+  test(`each model gets its own fields: ${model}, the AI SDK`, async () => {
+    const catalog = getCatalog('openai-responses')
+    const connections = [model.split('/')[0] ?? '']
+    const { up, world } = await openDoor(() => json(whole['openai-responses']), { catalog, connections })
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+    const body = { prompt, providerOptions: { openai: { promptCacheRetention: '24h' } } }
+    await world.post('/v4/ai/language-model', body, { headers: { 'ai-language-model-id': model } })
+    assert.equal(readSettings(JSON.parse(up.calls[0]?.body ?? '{}')), sent)
+  })
+}
+
+/** Of several fields, what is sent. */
+const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
+  ['the older value', 'gpt-5.5', { prompt_cache_retention: 'in_memory' }, { prompt_cache_retention: 'in_memory' }],
+  ['an early spelling', 'gpt-5.5', { prompt_cache_retention: 'in-memory' }, { prompt_cache_retention: 'in_memory' }],
+  ['the older value', 'gpt-5.6', { prompt_cache_retention: 'in_memory' }, { prompt_cache_options: { ttl: '30m' } }],
+  [
+    'both fields',
+    'gpt-5.6',
+    { ...kept, prompt_cache_options: { ttl: '30m' } },
+    { prompt_cache_options: { ttl: '30m' } },
+  ],
+  [
+    'a mode beside it',
+    'gpt-5.6',
+    { ...kept, prompt_cache_options: { mode: 'explicit' } },
+    { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
+  ],
+  ['both fields', 'gpt-5.5', { ...kept, prompt_cache_options: { ttl: '30m' } }, kept],
+]
+
+for (const [what, model, body, sent] of both)
+  test(`the two fields are never sent together: ${what} for ${model}`, async () => {
+    const input = await ask({
+      ...{ client: 'openai-chat', model: `openai/${model}`, body, catalog: getCatalog('openai-responses') },
+      answer: () => json(whole['openai-responses']),
+    })
+    assert.equal(readSettings(input.sent), sent)
+  })

@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
+import type { Catalog } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseAnswer } from '../support/event-stream.ts'
+import { whole } from './answers.ts'
+import { ask, openDoor, type Question } from './support.ts'
+
+const test = suite('cases: the billing line of Claude Code')
+
+const billing = (nonce: number) => `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${nonce};`
+const brief = { type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }
+const hello = [{ role: 'user', content: 'Hi' }]
+
+/** The forms of instructions that begin with the line. */
+const forms: Record<string, (nonce: number) => JsonObject> = {
+  'a block of its own': (nonce) => ({ system: [{ type: 'text', text: billing(nonce) }, brief] }),
+  'the first line of the first block': (nonce) => ({
+    system: [{ ...brief, text: `${billing(nonce)}\n\n${brief.text}` }],
+  }),
+  'the first line of a text': (nonce) => ({ system: `${billing(nonce)}\n${brief.text}` }),
+}
+
+const messages = (id: string): Catalog => ({ [id]: { baseUrl: 'http://x.test/v1', format: 'anthropic-messages' } })
+const bedrock = {
+  catalog: defaultCatalog,
+  connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
+  answer: () => json(converseAnswer()),
+}
+
+/** The targets that must not see it, passed through and translated. */
+const others: Record<string, Partial<Question>> = {
+  'openai/gpt-5.6': {
+    answer: () => json(whole['openai-responses']),
+    catalog: { openai: { baseUrl: 'http://x.test/v1', format: 'openai-responses' } },
+  },
+  'chat/deepseek-flash': { answer: () => json(whole['openai-chat']) },
+  'openrouter/anthropic/claude-sonnet-4-5': { answer: () => json(whole['openai-chat']), catalog: defaultCatalog },
+  'gemini/gemini-3-pro': { answer: () => json(whole.gemini) },
+  'bedrock/eu.amazon.nova-pro-v1:0': bedrock,
+  'anthropic-compatible-z/glm-5': {
+    answer: () => json(whole['anthropic-messages']),
+    catalog: messages('anthropic-compatible-z'),
+  },
+}
+
+/** Those that ignore it. */
+const own: Record<string, Partial<Question>> = {
+  'anthropic/claude-sonnet-4-5': { answer: () => json(whole['anthropic-messages']) },
+  'anthropic-compatible-z/claude-sonnet-4-5': {
+    answer: () => json(whole['anthropic-messages']),
+    catalog: messages('anthropic-compatible-z'),
+  },
+  'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': bedrock,
+}
+
+for (const [what, body] of Object.entries(forms)) {
+  for (const [model, question] of Object.entries(others))
+    test(`it does not reach other providers as ${what}: ${model}`, async () => {
+      const calls = [1, 2].map((nonce) => {
+        const input = { ...body(nonce), messages: hello }
+        return ask({ client: 'anthropic-messages', model, body: input, answer: () => json({}), ...question })
+      })
+      const [one, other] = await Promise.all(calls)
+      assert.match(JSON.stringify(one?.sent), /You are Claude Code/)
+      assert.not.match(JSON.stringify(one?.sent), /billing|cch=/)
+      assert.equal([one?.call?.body, one?.warned.filter((name) => name.includes('text'))], [other?.call?.body, []])
+    })
+
+  for (const [model, question] of Object.entries(own))
+    test(`it stays for providers that ignore it as ${what}: ${model}`, async () => {
+      const input = { ...body(1), messages: hello }
+      const { sent } = await ask({
+        client: 'anthropic-messages',
+        model,
+        body: input,
+        answer: () => json({}),
+        ...question,
+      })
+      assert.match(JSON.stringify(sent), /cch=1/)
+    })
+}
+
+test('a passed-through request keeps every other character, including text that only mentions the line', async () => {
+  const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
+  const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
+  const question = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }
+  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), question)
+  await world.post('/v1/messages', `{"model":"anthropic-compatible-z/glm-5", "system": ${system}, ${rest}`)
+  assert.is(up.calls[0]?.body, `{"model":"glm-5", "system": ${JSON.stringify([brief])}, ${rest}`)
+})

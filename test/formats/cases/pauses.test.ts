@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { bodyOf, json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { converseAnswer, eventFrame } from '../support/event-stream.ts'
+import { candidate, chat, message, type Told } from './answer-losses.ts'
+import { ask, delta, getData, getStream, openDoor, providerOf, type Question } from './support.ts'
+
+const test = suite('cases: answers that pause')
+
+const paused = (result: Told): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
+  model: `${providerOf[result.from]}/m`,
+  whole: () => json(result.answer),
+  streamed: () => getStream(result.from, result.events),
+})
+
+const chatWith = (finish_reason: string): Told => {
+  const { answer, events } = chat({})
+  const [choice] = answer.choices as JsonObject[] // `chat` makes one
+  const [first = {}] = events
+  return {
+    from: 'openai-chat',
+    answer: { ...answer, choices: [{ ...choice, finish_reason }] },
+    events: [first, delta({}, finish_reason), '[DONE]'],
+  }
+}
+
+const bedrock = {
+  catalog: { bedrock: { cloud: 'bedrock', format: 'bedrock-converse' } },
+  connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
+} as const
+
+const frames = () => [
+  eventFrame('messageStart', { role: 'assistant' }),
+  eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } }),
+  eventFrame('contentBlockStop', { contentBlockIndex: 0 }),
+  eventFrame('messageStop', { stopReason: 'pause_turn' }),
+  eventFrame('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+]
+
+/** A paused answer of each format of providers, and the provider's word for it. */
+const pauses: Record<string, [word: string, told: ReturnType<typeof paused>, more?: Partial<Question>]> = {
+  Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
+  Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
+  'a server that passes on the word of Anthropic': ['pause_turn', paused(chatWith('pause_turn'))],
+  'a server that passes on the word of Google': ['CONTINUATION', paused(chatWith('CONTINUATION'))],
+  Bedrock: [
+    'pause_turn',
+    {
+      model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      whole: () => json({ ...converseAnswer(), stopReason: 'pause_turn' }),
+      streamed: () =>
+        new Response(bodyOf(frames()), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
+    },
+    bedrock,
+  ],
+}
+
+/** How a whole answer ends in each format. */
+const endOf: Record<WireFormat, (answer: JsonObject) => unknown> = {
+  'openai-chat': ({ choices }) => (choices as JsonObject[])[0]?.finish_reason,
+  'openai-responses': ({ status, incomplete_details }) => [status, incomplete_details],
+  'anthropic-messages': ({ stop_reason }) => stop_reason,
+  gemini: ({ candidates }) => (candidates as JsonObject[])[0]?.finishReason,
+}
+
+/** How the end of a stream is told in each format. */
+const endIn: Record<WireFormat, (events: JsonObject[]) => unknown> = {
+  'openai-chat': (events) => events.flatMap(({ choices }) => (choices as JsonObject[])[0]?.finish_reason ?? []).at(-1),
+  'openai-responses': (events) => {
+    const { type, response } = events.at(-1) ?? {}
+    return type === 'response.incomplete' ? endOf['openai-responses'](response as JsonObject) : type
+  },
+  'anthropic-messages': (events) => {
+    const { delta } = events.find(({ type }) => type === 'message_delta') ?? {}
+    return endOf['anthropic-messages'](delta as JsonObject)
+  },
+  gemini: (events) => endOf.gemini(events.at(-1) ?? {}),
+}
+
+const ends: Record<WireFormat, unknown> = {
+  'openai-chat': 'length',
+  'openai-responses': ['incomplete', { reason: 'max_output_tokens' }],
+  'anthropic-messages': 'pause_turn',
+  gemini: 'CONTINUATION',
+}
+
+for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(pauses))
+  for (const client of wireFormats) {
+    if (model === `${providerOf[client]}/m`) continue // passed through
+    const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
+
+    test(`a pause is never a normal end: ${vendor} for ${client}`, async () => {
+      const { response, warned } = await ask({ client, model, answer: whole, ...more })
+      const result = warned.filter((one) => one.includes('answer.'))
+      assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
+    })
+
+    test(`a pause is never a normal end of a stream: ${vendor} for ${client}`, async () => {
+      const { response, world } = await ask({ client, model, answer: streamed, stream: true, ...more })
+      assert.equal(endIn[client](await getData(response)), ends[client])
+      const result = world.told.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []
+      assert.equal(result, warnings)
+    })
+  }
+
+test('a pause is no normal end for the AI SDK, which gets the word of the provider', async () => {
+  const { answer } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
+  const { world } = await openDoor(() => json(answer))
+  const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+  const headers = { 'ai-language-model-id': 'messages/m' }
+  const response = await world.post('/v4/ai/language-model', { prompt }, { headers })
+  assert.equal((await response.json()).finishReason, { unified: 'other', raw: 'pause_turn' })
+})

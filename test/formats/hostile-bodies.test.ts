@@ -1,0 +1,78 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { WireFormat } from '../../src/types.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { isCi } from '../support/ci.ts'
+import { neverFails } from '../support/hostile-values.ts'
+import { suite } from '../support/suite.ts'
+import { fields as messages } from './fields/anthropic-messages.ts'
+import type { Field } from './fields/field.ts'
+import { fields as gemini } from './fields/gemini.ts'
+import { fields as chat } from './fields/openai-chat.ts'
+import { fields as responses } from './fields/openai-responses.ts'
+
+const test = suite('values of any JSON type in any field of a chat')
+
+/** For each body and each provider. */
+const RUNS = isCi ? 40 : 1
+
+/** A provider of each format with known traits, and an unknown one. */
+const MODELS = [
+  ...['openai/gpt-5.6', 'anthropic/claude-sonnet-4-5', 'google/gemini-2.5-flash', 'bedrock/amazon.nova-2-lite'],
+  ...['mistral/mistral-large', 'open/m', 'own/m'],
+]
+
+const catalog = {
+  ...defaultCatalog,
+  open: { baseUrl: 'http://open.test/v1', format: 'openai-responses', models: [{ id: 'm' }] },
+  own: { baseUrl: 'http://own.test/v1', models: [{ id: 'm' }] },
+} as const
+
+const clients: Readonly<
+  Record<WireFormat, { fields: readonly Field[]; path(model: string): string; least: JsonObject }>
+> = {
+  'openai-chat': {
+    fields: chat,
+    path: () => '/v1/chat/completions',
+    least: { messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  'openai-responses': {
+    fields: responses,
+    path: () => '/v1/responses',
+    least: { input: [{ role: 'user', content: 'Hi' }] },
+  },
+  'anthropic-messages': {
+    fields: messages,
+    path: () => '/v1/messages',
+    least: { max_tokens: 8_000, messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  gemini: {
+    fields: gemini,
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+    least: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  },
+}
+
+for (const [client, { fields, path, least }] of Object.entries(clients))
+  test(`never make it a fault of the gateway: ${client}`, async () => {
+    const up = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
+    const connections = ['openai', 'anthropic', 'google', 'mistral', 'open', 'own']
+    const world = await openWorld({
+      fetch: up,
+      catalog,
+      connections: [...connections, { provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }],
+    })
+    const limits = { tokens: { day: 1_000_000_000_000 } }
+    const { key } = await world.api.keys.create({ name: 'limited', limits })
+    const headers = { authorization: `Bearer ${key}` }
+    for (const [nth, [, body]] of fields.entries())
+      for (const [place, model] of MODELS.entries()) {
+        if (!isCi && (nth + place) % MODELS.length !== 0) continue
+        const request = { ...least, ...body, ...(client === 'gemini' ? {} : { model, stream: false }) }
+        await neverFails(
+          { at: path(model), body: request, headers, isEach: isCi && place === nth % MODELS.length, runs: RUNS },
+          world,
+        )
+      }
+  })

@@ -1,0 +1,40 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import { watchfulLogger } from '../support/canaries.ts'
+
+import { assert, suite } from '../support/suite.ts'
+import { sampleOf } from './samples.ts'
+
+const test = suite('requests without a model')
+
+test('every endpoint names a model of its own kind from the catalog', async () => {
+  const gateway = createGateway({ storage: memoryStorage(), logger: watchfulLogger() })
+  let checked = 0
+  for (const endpoint of endpoints) {
+    const { path, operation, headers } = endpoint
+    if (path.includes(':')) continue
+    const reply = await gateway.fetch(
+      new Request(`http://gateway.test${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(headers?.version && { [headers.version]: '4' }) },
+        body: JSON.stringify(sampleOf(endpoint)?.body ?? { messages: [] }),
+      }),
+    )
+    const text = await reply.text()
+    const [, provider = '', id = ''] = /such as \\?"([\w-]+)\/([\w.-]+)\\?", an alias/.exec(text) ?? []
+    if (reply.status !== 400 || provider === '') continue // the format of the endpoint asks for another field first
+    checked++
+    const { models = [], searchConfig, fetchConfig } = defaultCatalog[provider] ?? {}
+    const kind =
+      id === 'search' && searchConfig
+        ? 'webSearch'
+        : id === 'fetch' && fetchConfig
+          ? 'webFetch'
+          : (models.find((model) => model.id === id)?.type ?? 'llm')
+    const serves = [operation.kind, ...(operation.alsoServes ?? [])]
+    assert.ok(serves.includes(kind) || (operation.name === 'ocr' && id.includes('ocr')), `${path}: ${text}`)
+  }
+  assert.ok(checked > 12, `${checked}`)
+})

@@ -1,0 +1,226 @@
+import { writeForm } from '../../src/lib/multipart.ts'
+import type { Catalog, Price } from '../../src/types.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { wav } from './sounds.ts'
+
+const test = suite('zeros and nothing as the report of a kind')
+
+const at = (name: string, type: string | undefined, price: Price, id = 'm') => ({
+  [name]: { baseUrl: `http://${name}.test/v1`, models: [{ id, ...(type && { type }), price }] },
+})
+
+const TOKENS = { input: 100, output: 100 }
+const catalog = {
+  ...at('one', 'embedding', TOKENS),
+  ...at('cohere', 'embedding', TOKENS),
+  ...at('google', 'embedding', TOKENS),
+  ...at('ranks', 'rerank', TOKENS),
+  ...at('searches', 'rerank', { search: 0.002 }),
+  ...at('moderates', 'moderation', TOKENS),
+  ...at('hears', 'stt', { second: 0.0001 }),
+  ...at('listens', 'stt', TOKENS),
+  ...at('elevenlabs', 'tts', { character: 0.0001 }),
+  ...at('speaks', 'tts', TOKENS),
+  ...at('paints', 'image', TOKENS),
+  ...at('reads', undefined, { page: 0.002 }),
+  ...at('tavily', 'webSearch', { search: 0.002, credit: 0.002, page: 0.002 }, 'search'),
+  ...at('exa', 'webSearch', { search: 0.002, page: 0.002 }, 'search'),
+} as unknown as Catalog // the types of models are strings here
+
+const text = 'Some words that are embedded, ranked, spoken and judged. '.repeat(10)
+const documents = [text, text]
+const sound = (more: object = {}) => {
+  const fields = Object.entries(more).map(([name, value]) => ({ name, value: String(value) }))
+  const file = { name: 'file', fileName: 'a.wav', type: 'audio/wav', bytes: wav(30) }
+  return { form: writeForm([{ name: 'model', value: 'MODEL' }, ...fields, file]) }
+}
+
+interface Row {
+  model: string
+  path: string
+  body: object
+  /** The answers to it that report nothing which can be. */
+  answers: ReadonlyArray<() => Response>
+}
+
+const results = documents.map((_, index) => ({ index, relevance_score: 0.5 - index / 10 }))
+const data = [{ object: 'embedding', index: 0, embedding: [0.5, 1] }]
+const image = 'aGVsbG8='
+const bytes = (headers: Record<string, string>) => () =>
+  new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg', ...headers } })
+const whole = (...answers: object[]) => answers.map((answer) => () => json(answer))
+const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`
+
+const NO_TOKENS = [{ usage: { prompt_tokens: 0, total_tokens: 0, cost: 0 } }, { usage: {} }, {}]
+
+const rows: Readonly<Record<string, Row>> = {
+  embeddings: {
+    model: 'one/m',
+    path: '/v1/embeddings',
+    body: { input: text },
+    answers: whole(...NO_TOKENS.map((more) => ({ object: 'list', data, model: 'm', ...more }))),
+  },
+  'embeddings of Cohere': {
+    model: 'cohere/m',
+    path: '/v1/embeddings',
+    body: { input: text },
+    answers: whole(
+      { embeddings: { float: [[0.5, 1]] }, meta: { billed_units: { input_tokens: 0 } } },
+      { embeddings: { float: [[0.5, 1]] } },
+    ),
+  },
+  'rerank by tokens': {
+    model: 'ranks/m',
+    path: '/v1/rerank',
+    body: { query: 'words', documents },
+    answers: whole(...NO_TOKENS.map((more) => ({ results, ...more }))),
+  },
+  'rerank by searches': {
+    model: 'searches/m',
+    path: '/v1/rerank',
+    body: { query: 'words', documents },
+    answers: whole({ results, meta: { billed_units: { search_units: 0 } } }, { results }),
+  },
+  moderation: {
+    model: 'moderates/m',
+    path: '/v1/moderations',
+    body: { input: text },
+    answers: whole(
+      ...NO_TOKENS.map((more) => ({ id: 'a', model: 'm', results: [{ flagged: false, categories: {} }], ...more })),
+    ),
+  },
+  'transcription by seconds': {
+    model: 'hears/m',
+    path: '/v1/audio/transcriptions',
+    body: sound(),
+    answers: [
+      ...whole(
+        { text, usage: { type: 'duration', seconds: 0 } },
+        { text, duration: 0 },
+        { text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 }, duration: 0 },
+      ),
+    ],
+  },
+  'transcription by tokens': {
+    model: 'listens/m',
+    path: '/v1/audio/transcriptions',
+    body: sound(),
+    answers: whole({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
+  },
+  'streamed transcription': {
+    model: 'listens/m',
+    path: '/v1/audio/transcriptions',
+    body: sound({ stream: true }),
+    answers: [
+      () =>
+        sse([
+          event({ type: 'transcript.text.delta', delta: text }),
+          event({ type: 'transcript.text.done', text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }),
+        ]),
+    ],
+  },
+  'speech by characters': {
+    model: 'elevenlabs/m',
+    path: '/v1/audio/speech',
+    body: { input: text, voice: 'alloy' },
+    answers: [bytes({ 'character-cost': '0' })],
+  },
+  'speech by tokens': {
+    model: 'speaks/m',
+    path: '/v1/audio/speech',
+    body: { input: text, voice: 'alloy' },
+    answers: [bytes({})],
+  },
+  images: {
+    model: 'paints/m',
+    path: '/v1/images/generations',
+    body: { prompt: text },
+    answers: whole(
+      { created: 1, data: [{ b64_json: image }], usage: { input_tokens: 0, output_tokens: 0, cost: 0 } },
+      { created: 1, data: [{ b64_json: image }] },
+    ),
+  },
+  'streamed images': {
+    model: 'paints/m',
+    path: '/v1/images/generations',
+    body: { prompt: text, stream: true },
+    answers: [
+      () =>
+        sse([
+          event({
+            type: 'image_generation.completed',
+            b64_json: image,
+            usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+          }),
+        ]),
+    ],
+  },
+  documents: {
+    model: 'reads/m',
+    path: '/v1/ocr',
+    body: { document: { type: 'document_url', document_url: 'https://a.test/b.pdf' } },
+    answers: whole({ pages: [{ index: 0, markdown: text }], usage_info: { pages_processed: 0 } }),
+  },
+  'web search': {
+    model: 'tavily/search',
+    path: '/v1/search',
+    body: { query: 'words' },
+    answers: whole({ results: [{ title: 'A', url: 'https://a.test', content: text }], usage: { credits: 0 } }),
+  },
+  'web search by cost': {
+    model: 'exa/search',
+    path: '/v1/search',
+    body: { query: 'words' },
+    answers: whole({ results: [{ title: 'A', url: 'https://a.test', text }], costDollars: { total: 0 } }),
+  },
+}
+
+for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
+  const ask = async (answer: () => Response, limited: boolean) => {
+    const provider = model.split('/', 1)[0] ?? ''
+    const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections: [provider] })
+    const { key } = await world.api.keys.create({ name: 'alice', ...(limited && { limits: { usd: { day: 0.01 } } }) })
+    const send = () => {
+      const authorization = `Bearer ${key}`
+      if (!('form' in body)) return world.post(path, { model, ...body }, { headers: { authorization } })
+      const { contentType, bytes: sent } = body.form as ReturnType<typeof writeForm>
+      const marked = Buffer.from(sent).toString('latin1').replace('MODEL', model)
+      return world.gateway.fetch(
+        new Request(`http://gateway${path}`, {
+          method: 'POST',
+          headers: { authorization, 'content-type': contentType },
+          body: Buffer.from(marked, 'latin1'),
+        }),
+      )
+    }
+    return { world, send }
+  }
+
+  test(`are estimated: ${name}`, async () => {
+    for (const [nth, answer] of answers.entries()) {
+      const { world, send } = await ask(answer, false)
+      const response = await send()
+      const said = await response.text()
+      assert.is(response.status, 200, said)
+      const [usage] = world.told.usages
+      assert.is(usage?.costSource, 'estimated', `answer ${nth}: ${JSON.stringify(usage)}`)
+      assert.ok((usage?.costUsd ?? 0) > 0.0005, `answer ${nth}: ${JSON.stringify(usage)}`)
+    }
+  })
+
+  test(`stop a key that has a cent a day: ${name}`, async () => {
+    for (const answer of answers) {
+      const { world, send } = await ask(answer, true)
+      const statuses: number[] = []
+      while (statuses.length < 20 && (statuses.at(-1) ?? 200) === 200) {
+        const response = await send()
+        await response.text()
+        statuses.push(response.status)
+      }
+      assert.is(statuses.at(-1), 402, `${statuses}`)
+      assert.ok(world.told.errors.length === 0)
+    }
+  })
+}

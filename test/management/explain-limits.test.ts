@@ -1,0 +1,159 @@
+import { metered } from '../gate/support/metered.ts'
+import { type GateOptions, messages, openGate } from '../gate/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the explanation of a request under the limits of its key')
+
+const chat = '/v1/chat/completions'
+
+interface Case extends GateOptions {
+  /** Requests that come before, for 12 tokens and $0.000057 each. */
+  before?: number
+  path?: string
+  body?: Record<string, unknown>
+  model?: string
+  expected: [status: number, code?: string]
+  uses?: string[]
+}
+
+const LOW = { total: 40 }
+const cases: Record<string, Case> = {
+  'no price': {
+    limits: { usd: { day: 5 } },
+    model: 'free/m',
+    expected: [402, 'request_too_expensive'],
+    uses: ['skipped'],
+  },
+  'no price, where that is allowed': {
+    limits: { usd: { day: 5 } },
+    settings: { whenPriceUnknown: 'allow' },
+    model: 'free/m',
+    expected: [200],
+  },
+  'no price at the first target': {
+    limits: { usd: { day: 5 } },
+    combos: { pool: ['free/m', 'one/m'] },
+    model: 'pool',
+    expected: [200],
+    uses: ['skipped', 'first'],
+  },
+  'a dearer tier': {
+    limits: { usd: { day: 5 } },
+    body: { service_tier: 'priority' },
+    expected: [402, 'request_too_expensive'],
+  },
+  'too few tokens left': {
+    limits: { tokens: LOW },
+    body: { max_tokens: 100 },
+    expected: [402, 'request_too_expensive'],
+  },
+  'too few tokens left this minute': {
+    limits: { tokens: { minute: 140 } },
+    before: 5,
+    body: { max_tokens: 100 },
+    expected: [429, 'rate_limit_exceeded'],
+  },
+  'too little money left': { limits: { usd: { month: 0.0001 } }, expected: [402, 'request_too_expensive'] },
+  'too little money for the first target': {
+    limits: { usd: { month: 0.0002 } },
+    combos: { pool: ['one/m', 'cheap/m'] },
+    model: 'pool',
+    expected: [200],
+    uses: ['skipped', 'first'],
+  },
+  'tokens of the group': { groupLimits: { tokens: LOW }, expected: [402, 'request_too_expensive'] },
+  'tokens of the gateway': { settings: { limits: { tokens: LOW } }, expected: [402, 'request_too_expensive'] },
+  'tokens that are used up': {
+    limits: { tokens: { total: 130 } },
+    before: 1,
+    answer: metered({ output: 200 }, { tokens: 0 }),
+    expected: [402, 'budget_exceeded'],
+  },
+  'requests that are used up': { limits: { requests: { hour: 1 } }, before: 1, expected: [429, 'rate_limit_exceeded'] },
+  'requests under way': { limits: { parallel: 1 }, expected: [200], uses: ['first'] },
+  'tokens that are used up, for a count': {
+    limits: { tokens: { total: 130 } },
+    answer: metered({ output: 200 }, { tokens: 0 }),
+    before: 1,
+    model: 'claude/c',
+    path: '/v1/messages/count_tokens',
+    expected: [200],
+  },
+  'a body with a list of models': {
+    limits: { tokens: { day: 100_000 } },
+    body: { models: ['x/y'] },
+    expected: [400, 'invalid_request'],
+  },
+  'a body with a list of models, for a key with allowed models': {
+    models: ['one/*'],
+    body: { models: ['x/y'] },
+    expected: [400, 'invalid_request'],
+  },
+  'a model that is not allowed': { models: ['two/*'], expected: [403, 'model_not_allowed'], uses: ['skipped'] },
+  embeddings: {
+    limits: { tokens: { total: 5 } },
+    model: 'other/embedding',
+    path: '/v1/embeddings',
+    body: { input: 'A text of more than five tokens, as everyone can see.' },
+    expected: [402, 'request_too_expensive'],
+  },
+  images: {
+    limits: { usd: { day: 0.000_001 } },
+    model: 'other/image',
+    path: '/v1/images/generations',
+    body: { prompt: 'A cat' },
+    expected: [402, 'request_too_expensive'],
+  },
+}
+
+for (const [
+  title,
+  { before = 0, path = chat, body = {}, model = 'one/m', expected, uses, ...options },
+] of Object.entries(cases))
+  test(`the explanation says what the request gets: ${title}`, async () => {
+    const { gateway, keyId, post, up } = await openGate({ answer: metered({}, { tokens: 0 }), ...options })
+    const asked =
+      path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
+    for (let nth = 0; nth < before; nth++)
+      assert.is((await post(chat, { model: 'one/m', messages, max_tokens: 5 })).status, 200)
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    const calls = up.calls.length
+    const { targets, error } = await gateway.api.explain({ model, body: asked, path, keyId })
+    assert.is(up.calls.length, calls)
+    assert.equal([error?.status ?? 200, error?.code.toLowerCase()], [expected[0], expected[1]])
+    if (error)
+      assert.ok(
+        targets.every(({ use }) => use === 'skipped'),
+        JSON.stringify(targets),
+      )
+    if (uses)
+      assert.equal(
+        targets.map(({ use }) => use),
+        uses,
+      )
+    const reply = await post(path, { model, ...asked })
+    const said = await reply.json()
+    assert.equal([reply.status, reply.status < 400 ? undefined : said.error.code], [expected[0], expected[1]])
+  })
+
+test('the explanation names the wait while requests under way hold what is left, and reserves nothing', async () => {
+  let answer: (response: Response) => void = () => {}
+  const {
+    gateway,
+    keyId,
+    chat: ask,
+    reserved,
+  } = await openGate({
+    limits: { tokens: { day: 200 }, parallel: 1 },
+    answer: () => new Promise((resolve) => (answer = resolve)),
+  })
+  const body = { messages, max_tokens: 100 }
+  const explain = () => gateway.api.explain({ model: 'one/m', body, keyId })
+  assert.is((await explain()).error, undefined)
+  assert.is(await reserved(), 0)
+  const asking = ask(body)
+  while ((await reserved()) === 0) await new Promise(setImmediate)
+  assert.equal((await explain()).error?.code, 'RATE_LIMIT_EXCEEDED')
+  answer(new Response('{}', { headers: { 'content-type': 'application/json' } }))
+  await asking
+})

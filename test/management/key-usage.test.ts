@@ -1,0 +1,90 @@
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the usage of keys')
+
+const DAY = 86_400_000
+
+async function world(options: object = {}) {
+  const opened = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), usage: true, ...options })
+  const { api, chat, clock } = opened
+  await api.customModels.create({ providerAlias: 'one', id: 'm', prices: { input: 1, output: 1 } })
+  const group = await api.groups.create({ name: 'team', limits: { requests: { month: 100 } } })
+  const make = (name: string, more: object = {}) => api.keys.create({ name, ...more })
+  const [busy, old, never] = [
+    await make('busy', { group: group.id, limits: { requests: { day: 10 }, usd: { month: 5 } } }),
+    await make('old'),
+    await make('never', { expiresAt: '2099-01-01T00:00:00Z' }),
+  ]
+  const send = async ({ key }: { key: string }) =>
+    (await chat({ model: 'one/m', messages: [] }, { headers: { 'x-api-key': key } })).text()
+  const usageOf = async (...ids: string[]) =>
+    new Map((await api.usage.keys({ ids })).keys.map(({ id, ...usage }) => [id, usage]))
+  return { ...opened, clock, busy, old, never, send, usageOf }
+}
+
+test('a key has the costs of this month, how much of each limit is used, and the time of its latest request', async () => {
+  const { api, clock, busy, old, never, send, usageOf } = await world()
+  await send(busy) // in the month before
+  await send(old)
+  const oldAt = clock.now()
+  await clock.advance(Date.parse('2026-02-03T09:15:30Z') - clock.now())
+  await send(busy)
+  await send(busy)
+  const busyAt = clock.now()
+  await clock.advance(90_000)
+
+  const found = await usageOf(busy.id, old.id, never.id, 'unknown')
+  assert.equal([...found.keys()].sort(), [busy.id, old.id, never.id].sort())
+  const { totals } = await api.usage.summary({ from: '2026-02-01', keyId: busy.id })
+  const { limits, ...spent } = found.get(busy.id) ?? { limits: [] }
+  assert.ok(totals.costUsd > 0)
+  assert.equal(spent, {
+    requests: 2,
+    costUsd: totals.costUsd,
+    unpriced: 0,
+    lastUsedAt: new Date(busyAt).toISOString(),
+  })
+  assert.equal(
+    limits.map(({ scope, unit, window, used }) => [scope, unit, window, used]),
+    [
+      ['key', 'requests', 'day', 2],
+      ['key', 'usd', 'month', totals.costUsd],
+      ['group', 'requests', 'month', 2],
+    ],
+  )
+  assert.equal(found.get(old.id), { limits: [], requests: 0, costUsd: 0, unpriced: 0 }, 'longer ago than 30 days')
+  assert.equal(found.get(never.id), { limits: [], requests: 0, costUsd: 0, unpriced: 0 })
+  assert.ok(clock.now() - oldAt > 30 * DAY)
+})
+
+test('the latest request is exact days later, whether or not its requests were folded', async () => {
+  const { clock, gateway, busy, send, usageOf } = await world()
+  await clock.advance(5 * DAY + 12_345_678)
+  await send(busy)
+  const at = clock.now()
+  await clock.advance(150_000) // requests are folded every two minutes
+  assert.is((await usageOf(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  await clock.advance(3 * DAY)
+  assert.is((await usageOf(busy.id)).get(busy.id)?.lastUsedAt, new Date(at).toISOString())
+  await gateway.close()
+})
+
+test('a gateway that keeps no usage still says how much of the limits is used', async () => {
+  const { busy, send, usageOf } = await world({ usage: false })
+  await send(busy)
+  const { limits, ...spent } = (await usageOf(busy.id)).get(busy.id) ?? { limits: [] }
+  assert.equal(spent, {})
+  assert.equal(limits.find(({ scope, unit }) => scope === 'key' && unit === 'requests')?.used, 1)
+})
+
+test('too many ids and none are rejected', async () => {
+  const { api } = await world()
+  for (const ids of ['', [], Array.from({ length: 101 }, (_, nth) => `k${nth}`), 5 as never])
+    await api.usage.keys({ ids }).then(
+      () => assert.unreachable(),
+      ({ message }) => assert.match(message, '"ids" must be 1 to 100 key IDs'),
+    )
+})

@@ -1,0 +1,37 @@
+import type { OperationEntry, OperationTable } from '../../src/admin/operation-table.ts'
+import { operations, servedOperations } from '../../src/management/operations.ts'
+
+const HEAD = '/* Generated from src/management/operations.ts by test/management/operation-data.test.ts. */\n\n'
+
+/** The files that hold parts of the operation table as data, and the text of each. */
+export const generateOperationData = (): ReadonlyMap<string, string> =>
+  new Map([
+    ['src/management/operation-names.data.ts', generateNames()],
+    ['src/client/routes.data.ts', generateRoutes()],
+  ])
+
+function generateNames(): string {
+  const names = writeTree(operations, () => '1')
+  return `${HEAD}/** The names of all operations. The gateway has them before it loads the operation table. */\nexport const operationNames = ${names} as const\n`
+}
+
+function generateRoutes(): string {
+  const routes = writeTree(operations, (operation) => `'${writeRoute(operation)}'`)
+  const changes = new Map<string, string[]>()
+  for (const { names, ifMatch } of servedOperations())
+    if (ifMatch) changes.set(`${names[0]}`, [...(changes.get(`${names[0]}`) ?? []), `'${names[1]}'`])
+  const members = [...changes].map(([resource, names]) => `  ${resource}: ${names.join(' | ')}\n`)
+  return `${HEAD}/** The route of each operation, with its \`action\` if it shares the route. */\nexport const routes = ${routes}\n
+/** The operations that change one record, by the resource. */\nexport interface IfMatchOperations {\n${members.join('')}}\n`
+}
+
+const writeRoute = ({ method, path, action }: OperationEntry) =>
+  `${method} ${path}${action === undefined ? '' : ` ${action}`}`
+
+function writeTree(table: OperationTable, write: (operation: OperationEntry) => string, indent = '  '): string {
+  const lines = Object.entries(table).map(([name, entry]) => {
+    const isOperation = (one: typeof entry): one is OperationEntry => typeof one.path === 'string'
+    return `${indent}${name}: ${isOperation(entry) ? write(entry) : writeTree(entry, write, `${indent}  `)},\n`
+  })
+  return `{\n${lines.join('')}${indent.slice(2)}}`
+}

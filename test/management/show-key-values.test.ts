@@ -1,0 +1,17 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('the setting showKeyValues')
+
+test('false makes hints the default of the list of keys', async () => {
+  const { expect } = openDoor()
+  const { key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
+  const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
+  const shown = async (query = '') =>
+    (await expect(200, 'GET', `/api/keys${query}`)).keys.map((one) => ('hint' in one ? one.hint : one.key))
+  assert.equal(await shown(), [key])
+  await expect(200, 'PATCH', '/api/settings', { showKeyValues: false })
+  assert.equal([await shown(), await shown('?limit=1'), await shown('?values=none')], [[hint], [hint], [hint]])
+  await expect(200, 'PATCH', '/api/settings', { showKeyValues: null })
+  assert.equal(await shown(), [key])
+})

@@ -1,0 +1,33 @@
+import { dashboard } from '../../src/features/dashboard/dashboard.ts'
+import { prometheus } from '../../src/features/observe/prometheus.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { openDoor } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('paths that people try')
+
+async function said(path: string, options: Partial<GatewayOptions> = {}) {
+  const { gateway } = openDoor(options)
+  const reply = await gateway.fetch(new Request(`http://gateway.test${path}`, { method: 'POST', body: '{}' }))
+  return `${reply.status} ${await reply.text()}`
+}
+
+test('AI SDK routes without the base URL get an error that names it', async () => {
+  for (const route of ['language-model', 'embedding-model', 'image-model', 'speech-model', 'transcription-model'])
+    for (const base of ['', '/v1', '/v2', '/v3', '/v4', '/ai', '/v1/ai', '/v1beta'])
+      assert.match(await said(`${base}/${route}`), /^404 .*\/v4\/ai \(AI SDK 6: \/v3\/ai\)/s, `${base}/${route}`)
+  assert.match(await said('/x/language-model', { basePath: '/x' }), ' /x/v4/ai (AI SDK 6: /x/v3/ai)')
+})
+
+test('the dashboard and the metrics are found where they are', async () => {
+  const served = { dashboard: dashboard(), observe: [prometheus()] }
+  for (const path of ['/dashboard', '/dashboard/keys', '/ui'])
+    assert.match(await said(path, served), 'The dashboard is at /admin/.', path)
+  assert.match(await said('/x/dashboard', { ...served, basePath: '/x' }), 'The dashboard is at /x/admin/.')
+  assert.match(await said('/metrics', { ...served, basePath: '/x' }), 'Metrics are at /x/metrics.')
+  for (const path of ['/dashboard', '/admin', '/ui'])
+    assert.match(await said(path), 'start signalbox with --dashboard', path)
+  assert.match(await said('/metrics'), 'start signalbox with --metrics')
+  assert.match(await said('/v1/metrics'), 'Metrics are at /metrics if enabled.')
+  assert.match(await said('/v1/dashboard'), 'The dashboard is at /admin/ if enabled.')
+})

@@ -1,0 +1,113 @@
+import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
+import { answerAt, sampleOf } from '../kinds/samples.ts'
+import { assert, suite } from '../support/suite.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('a file or a request that is too large for one target')
+
+const chat = { messages: [{ role: 'user', content: 'Hi' }] }
+const completion = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+
+const ofKinds = endpoints
+  .filter(hasForms)
+  .filter(
+    ({ path, operation }) => !path.includes('{model}') && !/\/ai\//.test(path) && !/search|fetch/.test(operation.name),
+  )
+  .map((endpoint) => ({ at: endpoint.path, kind: endpoint.operation.kind, body: sampleOf(endpoint)?.body ?? {} }))
+const all = [
+  { at: '/v1/chat/completions', kind: 'llm', body: chat },
+  { at: '/v1/messages', kind: 'llm', body: { ...chat, max_tokens: 9 } },
+  { at: '/v1/responses', kind: 'llm', body: { input: 'Hi' } },
+  ...ofKinds,
+] as const
+
+const refusals: Record<string, () => Response> = {
+  'a 413': () => json({ error: { message: 'Request Entity Too Large', type: 'invalid_request_error' } }, 413),
+  'a 413 that is a page': () =>
+    new Response('<html>413</html>', { status: 413, headers: { 'content-type': 'text/html' } }),
+  'the size of OpenAI': () =>
+    json({ error: { message: 'Maximum content size limit (26214400) exceeded (26345678 bytes read)' } }, 413),
+  'the length of OpenAI': () =>
+    json(
+      {
+        error: {
+          message: 'audio duration 1500.2 seconds is longer than 1400 seconds which is the maximum for this model',
+        },
+      },
+      400,
+    ),
+  'the size of Google': () =>
+    json(
+      {
+        error: {
+          code: 400,
+          message: 'Request payload size exceeds the limit: 20971520 bytes.',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+      400,
+    ),
+  'a list of FastAPI': () =>
+    json({ detail: [{ loc: ['body', 'file'], msg: 'File size 30.00 MB exceeds maximum of 25 MB' }] }, 422),
+  'a code alone': () => json({ error: { message: 'Bad request', code: 'FileTooLarge' } }, 400),
+  ...Object.fromEntries(
+    [
+      'Invalid file size: 30MB. Maximum allowed is 25MB',
+      'The audio file is 40.1MB, the maximum is 25MB',
+      'file size must be less than 25MB',
+      'Your image is over the 20MB limit',
+      'Body exceeded 10mb limit',
+      'The attachment is too big',
+    ].map((message) => [message, () => json({ error: { message, type: 'invalid_request_error' } }, 400)]),
+  ),
+  'the size of Anthropic': () =>
+    json(
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message:
+            'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6001234 bytes > 5242880 bytes',
+        },
+      },
+      400,
+    ),
+  'the size of ElevenLabs': () => json({ detail: { status: 'file_too_large', message: 'No.' } }, 400),
+}
+
+for (const { at, kind, body } of all)
+  for (const [what, refusal] of Object.entries(refusals))
+    test(`${at} falls back to the next target after ${what}`, async () => {
+      const up = fakeUpstream(({ provider, url }) => {
+        if (provider === 'one') return refusal()
+        return answerAt(url.pathname) ?? json(completion)
+      })
+      const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
+      const { post, told } = await openWorld({ fetch: up, combos, connections: ['one', 'two'] })
+      const response = await post(at, { model: 'pair', ...body })
+      assert.is(response.status, 200, await response.clone().text())
+      assert.equal(up.providers, ['one', 'two'])
+      const alone = await post(at, { model: 'one/of-any-kind', ...body })
+      assert.is(alone.status, refusal().status, await alone.clone().text())
+      assert.equal(told.errors, [])
+      // The target stays in use for what isn't too large for it.
+      assert.equal((await post(at, { model: 'one/of-any-kind', ...body })).status, refusal().status)
+    })
+
+for (const { at, kind, body } of all.filter(({ at }) => !at.startsWith('/v1/audio')))
+  test(`${at} ends at the first target after another mistake of the client`, async () => {
+    const up = fakeUpstream(() => json({ error: { message: '"temperature" must be at most 2.' } }, 400))
+    const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
+    const { post } = await openWorld({ fetch: up, combos, connections: ['one', 'two'] })
+    await post(at, { model: 'pair', ...body })
+    assert.equal(up.providers, ['one'])
+  })

@@ -1,0 +1,52 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { joinPool, openPool, type Pool } from './support/pool.ts'
+
+const test = suite('session owners')
+
+const sticky = { models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' as const }
+const body = { user: 'somebody' }
+
+/** Two keys, and how each of them names the same session. */
+async function createKeys({ world }: Pick<Pool, 'world'>) {
+  const [alice, bob] = await Promise.all(['alice', 'bob'].map((name) => world.api.keys.create({ name })))
+  return {
+    alice: { headers: { 'x-api-key': alice?.key ?? '' } },
+    bob: { headers: { 'x-api-key': bob?.key ?? '' } },
+  }
+}
+
+test('a session that moves takes no session with the same name along that another caller has', async () => {
+  const storage = memoryStorage()
+  const pool = await openPool(sticky, { storage })
+  const { asks, down } = pool
+  const { alice, bob } = await createKeys(pool)
+  const home = await asks(1, body, alice)
+  assert.is(await asks(1, body, bob), home, 'both start at the same target')
+  down.set(home, 500)
+  const [, other = ''] = (await asks(1, body, alice)).split('>')
+  down.clear()
+  await pool.world.api.health.reset()
+  assert.is(await asks(1, body, alice), other)
+  assert.is(await asks(1, body, bob), home)
+  assert.is(await asks(1, body), home, 'without a key')
+  const second = await joinPool(pool, { storage })
+  assert.is(await second.asks(1, body, alice), other, 'on another instance, too')
+  assert.is(await second.asks(1, body, bob), home)
+})
+
+test('a draining connection keeps only the sessions of the caller that it has answered', async () => {
+  const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
+  const { asks, world } = pool
+  const { alice, bob } = await createKeys(pool)
+  const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
+  const homes = new Map<string, string>()
+  for (const user of users) homes.set(user, await asks(1, { user }, alice))
+  for (const one of (await world.api.connections.list()).connections)
+    if (one.provider === 'one') await world.api.connections.update(one.id, { draining: true })
+  assert.ok([...homes.values()].includes('one'))
+  for (const user of users) {
+    assert.is(await asks(1, { user }, bob), 'two', user)
+    assert.is(await asks(1, { user }, alice), homes.get(user), user)
+  }
+})

@@ -1,0 +1,17 @@
+import type { Browser } from 'playwright-core'
+import { skip, suite } from '../support/suite.ts'
+import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { recordsAreEdited } from './browser/dashboard/editing.ts'
+import { timesAreShown } from './browser/dashboard/ranges.ts'
+
+if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
+const path = chromiumPath
+
+const test = suite<{ browser?: Browser }>('forms and time ranges of the dashboard, in Chromium')
+test.before({ timeoutMs: 150_000 }, async (context) => {
+  context.browser = await launchChromium(path)
+})
+test.after(({ browser }) => browser?.close())
+
+timesAreShown(test)
+recordsAreEdited(test)

@@ -1,0 +1,31 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Storage } from '../../../src/index.ts'
+
+/** The files of a folder by name. */
+export async function filesIn(path: string): Promise<Record<string, Buffer>> {
+  const names = (await readdir(path)).sort()
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(path, name))] as const)),
+  )
+}
+
+/** Writes files into a folder, which is made. */
+export async function putFiles(path: string, files: Record<string, Buffer>): Promise<void> {
+  await mkdir(path, { recursive: true })
+  for (const [name, bytes] of Object.entries(files)) await writeFile(join(path, name), bytes)
+}
+
+/** The values of a storage by key. */
+export async function contentsOf(storage: Storage): Promise<Record<string, string>> {
+  return Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
+}
+
+/** The code and the message of what a promise rejects with. */
+export async function failureOf(work: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
+  const error: unknown = await work?.then(
+    () => new Error('it worked'),
+    (reason: unknown) => reason,
+  )
+  return { code: Reflect.get(Object(error), 'code'), message: String(Reflect.get(Object(error), 'message')) }
+}

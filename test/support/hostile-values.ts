@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import type { World } from '../pipeline/support/world.ts'
+import { assert } from './suite.ts'
+
+/** Names that objects of JavaScript have by themselves, or that mean something to it. */
+const names = [
+  'toString',
+  'valueOf',
+  '__proto__',
+  'length',
+  'then',
+  'toJSON',
+  'constructor',
+  'hasOwnProperty',
+  'type',
+  'id',
+  'text',
+  'url',
+]
+/** Values that have been a fault of the gateway, or are likely to be. */
+const HOSTILE = [
+  ...['{"toString":1}', '{"valueOf":1,"toString":null}', '{"__proto__":{"toString":1}}', '{"toJSON":1}', '{"then":1}'],
+  ...[
+    '{"length":4294967295}',
+    '[{"toString":1}]',
+    '{"type":{"toString":1}}',
+    '1e400',
+    '-1',
+    '""',
+    '"\\ud800"',
+    'null',
+    '[[]]',
+  ],
+]
+const leaf = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.constantFrom(
+    'null',
+    'true',
+    'false',
+    '0',
+    '-1',
+    '-0',
+    '1.5',
+    '1e400',
+    '-1e400',
+    '12345678901234567890',
+    '1e21',
+    '5e-324',
+    '99999999',
+  ),
+  fc.constantFrom(
+    '""',
+    '" "',
+    '"x"',
+    '"\\ud800"',
+    '"\\udc00x"',
+    '"\\u0000"',
+    '"NaN"',
+    '"-1"',
+    '"https://x"',
+    '"data:,"',
+    '"__proto__"',
+    '[]',
+    '{}',
+  ),
+  fc.string().map((text) => JSON.stringify(text)),
+)
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    leaf,
+    fc.array(tie('value'), { maxLength: 3 }).map((list) => `[${list.join(',')}]`),
+    fc
+      .array(fc.tuple(fc.constantFrom(...names), tie('value')), { maxLength: 3 })
+      .map((members) => `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${inner}`).join(',')}}`),
+  ),
+}))
+
+/** Texts of a body with one to three of its values, at any depth, in place of which others stand, and maybe one more member. */
+function textOf(body: unknown, places: readonly number[], values: readonly string[], at = { nth: 0 }): string {
+  const replaced = places.indexOf(at.nth++)
+  const found = values[replaced]
+  if (replaced >= 0 && found !== undefined) return found
+  if (Array.isArray(body)) return `[${body.map((one) => textOf(one, places, values, at)).join(',')}]`
+  if (typeof body !== 'object' || body === null) return JSON.stringify(body)
+  const members = Object.entries(body).map(
+    ([name, inner]) => `${JSON.stringify(name)}:${textOf(inner, places, values, at)}`,
+  )
+  return `{${members.join(',')}}`
+}
+
+const sizeOf = (body: unknown): number =>
+  typeof body === 'object' && body !== null ? Object.values(body).reduce<number>((sum, one) => sum + sizeOf(one), 1) : 1
+
+/** A body, and how to send it. `isEach`: also each place with each of the values that are likely to be a fault. `runs`: how many random changes. */
+interface HostileBody {
+  at: string
+  body: object
+  headers?: Record<string, string>
+  isEach: boolean
+  runs: number
+}
+
+/** Checks that no such body makes a 500, or an error of the gateway. */
+export const neverFails = (body: HostileBody, world: World): Promise<void> =>
+  eachHostile(body, async (text) => {
+    const response = await world.post(body.at, text, { headers: body.headers ?? {} })
+    await response.text().catch(() => '')
+    assert.is.not(response.status, 500, text)
+    assert.equal(world.told.errors.map(String), [], text)
+    world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+  })
+
+/** Calls `check` with texts of the body in which one to three of its values are others. */
+export async function eachHostile(
+  { body, isEach, runs }: Pick<HostileBody, 'body' | 'isEach' | 'runs'>,
+  check: (text: string) => Promise<void>,
+): Promise<void> {
+  const most = sizeOf(body) - 1
+  if (isEach) for (let at = 1; at <= most; at++) for (const one of HOSTILE) await check(textOf(body, [at], [one]))
+  const place = fc.integer({ min: 1, max: Math.max(1, most) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(place, value), { minLength: 1, maxLength: 3 }), (changes) =>
+      check(
+        textOf(
+          body,
+          changes.map(([one]) => one),
+          changes.map(([, one]) => one),
+        ),
+      ),
+    ),
+    { numRuns: runs },
+  )
+}

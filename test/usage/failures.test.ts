@@ -1,0 +1,20 @@
+import { assert, suite } from '../support/suite.ts'
+import { clients, providers, usageOf } from './support/reporting.ts'
+
+const test = suite('usage in failure events')
+
+const REPORTED = { input: 40, output: 1_200 }
+
+for (const [provider, speaking] of Object.entries(providers))
+  for (const [client, ask] of Object.entries(clients))
+    for (const [what, text, stream] of [
+      ['after some words', 'Hello there ', true],
+      ['before a word', '', true],
+      ['in a stream that was not asked for', 'Hello there ', false],
+    ] as const)
+      test(`${what} is counted: ${client} client, ${provider} provider`, async () => {
+        for (const end of speaking.failures(speaking.usage(REPORTED))) {
+          const { counts, source, usd } = await usageOf(() => speaking.failing(end, text), ask(`${provider}/m`, stream))
+          assert.equal([counts, source, usd], [REPORTED, 'counted', (40 + 12_000) / 1e6], end)
+        }
+      })

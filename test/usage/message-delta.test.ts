@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients, providers, SAID, usageOf } from './support/reporting.ts'
+
+const test = suite('input tokens at the start and end of a Messages stream')
+
+const input = (plain: number | null, read?: number | null, write?: number) => ({
+  input_tokens: plain,
+  ...(read !== undefined && { cache_read_input_tokens: read }),
+  ...(write !== undefined && { cache_creation_input_tokens: write }),
+})
+
+/** The charged tokens: all input, cache reads, and cache writes. */
+type Charged = readonly [input: number, read: number, write: number]
+
+const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: JsonObject, charged: Charged]> = [
+  ['the delta has none', input(100), {}, [100, 0, 0]],
+  ['the delta has null', input(100, 20), input(null, null), [120, 20, 0]],
+  ['the delta has 0', input(100), input(0), [100, 0, 0]],
+  ['the delta has 0 everywhere', input(100, 50, 10), input(0, 0, 0), [160, 50, 10]],
+  ['the delta repeats cached tokens beside 0', input(20, 80), input(0, 80), [100, 80, 0]],
+  ['the delta repeats it', input(20, 80, 5), input(20, 80, 5), [105, 80, 5]],
+  ['the delta has more', input(20, 80), input(500, 80), [580, 80, 0]],
+  ['the delta splits the total', input(100), input(20, 80), [100, 80, 0]],
+  ['the delta splits the total in three', input(100), input(20, 50, 30), [100, 50, 30]],
+  ['the delta finds all of the total in the cache', input(100), input(0, 100), [100, 100, 0]],
+  ['the delta finds some of the total in the cache', input(100), input(0, 40), [100, 40, 0]],
+  ['the delta splits otherwise', input(60, 0, 40), input(20, 80), [100, 80, 0]],
+  ['the start has 0', input(0), input(40, 60), [100, 60, 0]],
+  ['the start has 0 everywhere', input(0, 0, 0), input(40), [40, 0, 0]],
+  ['the start has none', {}, input(40, 60), [100, 60, 0]],
+  ['the cache has it all from the start', input(0, 100), {}, [100, 100, 0]],
+]
+
+for (const [client, ask] of Object.entries(clients))
+  for (const [what, start, delta, [all, read, write]] of rows)
+    test(`${what}: ${client} client`, async () => {
+      const { usage, source } = await usageOf(
+        () =>
+          providers.claude.stream(
+            [
+              { ...start, output_tokens: 1 },
+              { ...delta, output_tokens: 30 },
+            ],
+            SAID,
+          ),
+        ask('claude/m', true),
+      )
+      const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
+      assert.equal([inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens], [all, read, write, 30])
+      assert.is(source, 'counted')
+    })

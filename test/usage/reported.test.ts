@@ -1,0 +1,262 @@
+import { wav } from '../kinds/sounds.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('costs reported by providers')
+
+const price = { input: 1, output: 10, search: 1, page: 1, minute: 1 }
+const model = (id: string, type?: 'image' | 'stt' | 'embedding' | 'rerank' | 'moderation') => ({
+  id,
+  ...(type && { type }),
+  price,
+})
+const catalog = {
+  one: {
+    baseUrl: 'http://one.test/v1',
+    models: [
+      model('m'),
+      model('i', 'image'),
+      model('e', 'embedding'),
+      model('r', 'rerank'),
+      model('s', 'stt'),
+      model('o', 'moderation'),
+    ],
+  },
+  open: { baseUrl: 'http://open.test/v1', format: 'openai-responses' as const, models: [model('r')] },
+  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages' as const, models: [model('c')] },
+  google: { baseUrl: 'http://google.test/v1', format: 'gemini' as const, models: [model('g')] },
+}
+
+interface Told {
+  usage?: object
+  beside?: object
+  headers?: Record<string, string>
+}
+
+/** The cost by tokens alone: 7 for input, 5 for output. */
+const COUNTED = 0.000057
+
+const forms: Record<string, [told: Told, costUsd: number | undefined]> = {
+  'a number': [{ usage: { cost: 0.5 } }, 0.5],
+  'a text': [{ usage: { cost: '0.00125' } }, 0.00125],
+  'a text in exponents': [{ usage: { cost: '1.25e-3' } }, 0.00125],
+  'its total': [{ usage: { cost: { total_cost: 0.25, currency: 'USD' } } }, 0.25],
+  'its total as a text': [{ usage: { cost: { total_cost: '0.25' } } }, 0.25],
+  'a total beside the tokens': [{ usage: { total_cost: 0.25 } }, 0.25],
+  ticks: [{ usage: { cost_in_usd_ticks: 37_756_000 } }, 0.0037756],
+  'billionths of a dollar': [{ usage: { cost_in_nano_usd: 3_775_600 } }, 0.0037756],
+  'an estimate': [{ usage: { estimated_cost: 0.3 } }, 0.3],
+  'its name in US dollars': [{ usage: { cost_usd_total: 0.3 } }, 0.3],
+  'the fee for a key of its own': [
+    { usage: { cost: 0.01, is_byok: true, cost_details: { upstream_inference_cost: 0.2 } } },
+    0.21,
+  ],
+  'the fee, and the parts of what the vendor charges': [
+    {
+      usage: {
+        ...{ cost: 0.01, is_byok: true },
+        cost_details: { upstream_inference_prompt_cost: 0.05, upstream_inference_completions_cost: '0.15' },
+      },
+    },
+    0.21,
+  ],
+  'the same in the words of Responses': [
+    {
+      usage: {
+        ...{ cost: 0.01, is_byok: true },
+        cost_details: {
+          ...{ upstream_inference_cost: null, upstream_inference_input_cost: 0.05 },
+          upstream_inference_output_cost: 0.15,
+        },
+      },
+    },
+    0.21,
+  ],
+  'a fee without the flag': [{ usage: { cost: 0.01, cost_details: { upstream_inference_cost: '0.2' } } }, 0.21],
+  'what the vendor got of it': [
+    { usage: { cost: 0.2, is_byok: false, cost_details: { upstream_inference_cost: 0.2 } } },
+    0.2,
+  ],
+  'a fee alone': [{ usage: { cost: 0, is_byok: true } }, undefined],
+  'another currency': [{ usage: { cost: { total_cost: 3, currency: 'EUR' } } }, undefined],
+  'a negative number': [{ usage: { cost: -1 } }, undefined],
+  'a text that is no number': [{ usage: { cost: 'free' } }, undefined],
+  'LiteLLM’s header': [{ headers: { 'x-litellm-response-cost': '0.0042' } }, 0.0042],
+  'a header that does not know it yet': [{ headers: { 'x-litellm-response-cost': '0.0' } }, undefined],
+  'AI/ML API’s place': [{ beside: { meta: { usage: { credits_used: 120, usd_spent: 0.06 } } } }, 0.06],
+  'the answer': [{ beside: { cost_usd: 0.07 } }, 0.07],
+  'Vercel’s place': [{ beside: { provider_metadata: { gateway: { cost: '0.08' } } } }, 0.08],
+}
+
+const tokens = (names: [string, string], usage: object = {}) => ({ [names[0]]: 7, [names[1]]: 5, ...usage })
+const openai = ['prompt_tokens', 'completion_tokens'] as [string, string]
+const newer = ['input_tokens', 'output_tokens'] as [string, string]
+const messages = [{ role: 'user', content: 'Hi' }]
+const output = [{ type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }]
+const response = ({ usage, beside }: Told) => ({
+  ...{ id: 'r', object: 'response', status: 'completed', output, usage: tokens(newer, usage) },
+  ...beside,
+})
+const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
+const whole = (told: Told, body: object) => {
+  const answer = json(body)
+  for (const [name, value] of Object.entries(told.headers ?? {})) answer.headers.set(name, value)
+  return answer
+}
+
+/** The endpoints with a provider's responses. `hasNoHeaders` means that a stream's headers come before its cost is known. */
+const places: Record<
+  string,
+  { path: string; body?: object; form?: string; answer(told: Told): Response; hasNoHeaders?: true; counted?: number }
+> = {
+  chat: {
+    path: '/v1/chat/completions',
+    body: { model: 'one/m', messages },
+    answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
+  },
+  'chat for Messages': {
+    path: '/v1/messages',
+    body: { model: 'one/m', messages, max_tokens: 10 },
+    answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
+  },
+  'streamed chat': {
+    path: '/v1/chat/completions',
+    body: { model: 'one/m', messages, stream: true, stream_options: { include_usage: true } },
+    hasNoHeaders: true,
+    answer: (told) =>
+      sse([
+        chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }),
+        chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+        chunk({ choices: [], usage: tokens(openai, told.usage), ...told.beside }),
+        'data: [DONE]\n\n',
+      ]),
+  },
+  responses: {
+    path: '/v1/responses',
+    body: { model: 'open/r', input: 'Hi' },
+    answer: (told) => whole(told, response(told)),
+  },
+  'streamed responses for chat': {
+    path: '/v1/chat/completions',
+    body: { model: 'open/r', messages, stream: true },
+    hasNoHeaders: true,
+    answer: (told) =>
+      sse([
+        `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', response: { ...response(told), usage: null } })}\n\n`,
+        `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: response(told) })}\n\n`,
+      ]),
+  },
+  messages: {
+    path: '/v1/messages',
+    body: { model: 'claude/c', messages, max_tokens: 10 },
+    answer: (told) =>
+      whole(told, {
+        ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', stop_reason: 'end_turn' },
+        ...{ content: [{ type: 'text', text: 'Hi' }], usage: tokens(newer, told.usage), ...told.beside },
+      }),
+  },
+  gemini: {
+    path: '/v1beta/models/google/g:generateContent',
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+    answer: (told) =>
+      whole(told, {
+        candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, ...told.usage },
+        ...told.beside,
+      }),
+  },
+  images: {
+    path: '/v1/images/generations',
+    body: { model: 'one/i', prompt: 'rain' },
+    answer: (told) => whole(told, { data: [{ b64_json: 'AAAA' }], usage: tokens(newer, told.usage), ...told.beside }),
+  },
+  embeddings: {
+    path: '/v1/embeddings',
+    body: { model: 'one/e', input: 'Hi' },
+    counted: 0.000007,
+    answer: (told) =>
+      whole(told, {
+        ...{ object: 'list', model: 'e', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
+        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...told.usage }, ...told.beside },
+      }),
+  },
+  rerank: {
+    path: '/v1/rerank',
+    body: { model: 'one/r', query: 'Hi', documents: ['a'] },
+    counted: 0.000007,
+    answer: (told) =>
+      whole(told, {
+        results: [{ index: 0, relevance_score: 1 }],
+        usage: { total_tokens: 7, ...told.usage },
+        ...told.beside,
+      }),
+  },
+  moderations: {
+    path: '/v1/moderations',
+    body: { model: 'one/o', input: 'Hi' },
+    counted: 0.000007,
+    answer: (told) =>
+      whole(told, {
+        ...{ id: 'x', model: 'o', results: [{ flagged: false, categories: {}, category_scores: {} }] },
+        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...told.usage }, ...told.beside },
+      }),
+  },
+  transcriptions: {
+    path: '/v1/audio/transcriptions',
+    form: 'one/s',
+    answer: (told) =>
+      whole(told, { text: 'Hi', usage: { type: 'tokens', ...tokens(newer, told.usage) }, ...told.beside }),
+  },
+}
+
+for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
+  test(`the cost counts in every form in which it is reported: ${where}`, async () => {
+    for (const [what, [told, costUsd]] of Object.entries(forms)) {
+      if (told.headers && hasNoHeaders) continue
+      const { gateway, told: records } = await openWorld({
+        catalog,
+        connections: Object.keys(catalog),
+        fetch: fakeUpstream(() => answer(told)),
+      })
+      const upload = new FormData()
+      if (form) {
+        upload.set('model', form)
+        upload.set('file', new File([new Uint8Array(wav(1))], 'a.wav', { type: 'audio/wav' }))
+      }
+      const reply = await gateway.fetch(
+        new Request(`http://gateway${path}`, {
+          method: 'POST',
+          ...(form ? {} : { headers: { 'content-type': 'application/json' } }),
+          body: form ? upload : JSON.stringify(body),
+        }),
+      )
+      const text = await reply.text()
+      assert.is(reply.status, 200, `${what}: ${text}`)
+      const [{ costUsd: cost = -1, costSource } = {}] = records.usages
+      const expected = costUsd === undefined ? [counted, 'counted'] : [costUsd, 'reported']
+      assert.equal([Math.round(cost * 1e12) / 1e12, costSource], expected, what)
+    }
+  })
+
+test('a response whose cost or tier is nested thousands of levels deep reaches the client', async () => {
+  const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
+  for (const told of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
+    for (const [where, { path, body, answer }] of Object.entries(places)) {
+      if (where !== 'chat' && where !== 'streamed chat') continue // a translation can't write it
+      const { gateway, told: records } = await openWorld({
+        catalog,
+        connections: ['one'],
+        fetch: fakeUpstream(async () => {
+          const response = answer(told)
+          return new Response((await response.text()).replace('"deep"', deep), response)
+        }),
+      })
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      const reply = await gateway.fetch(new Request(`http://gateway${path}`, request))
+      assert.is(reply.status, 200)
+      await reply.text()
+      assert.is(Math.round((records.usages[0]?.costUsd ?? -1) * 1e12) / 1e12, COUNTED)
+    }
+})

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createUsageOperations, type RequestsQuery } from '../../src/features/usage/operations/usage-operations.ts'
+import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { Storage } from '../../src/types.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { noNames, openInstance, requestAt } from './support/instances.ts'
+
+const test = suite('sorted requests')
+
+const NOW = Date.parse('2026-01-20T12:30:00Z')
+
+/** Requests over two days, with repeated durations and costs, and some without a cost. */
+function requests(): KeptRequest[] {
+  return Array.from({ length: 60 }, (_, nth) => {
+    const durationMs = [900, 40.4, 40.2, 7_000, 12][nth % 5] ?? 0
+    const request = requestAt(NOW - nth * 2_400_000, {
+      input: [5, 5, 80, 1, 0][nth % 5] ?? 0,
+      durationMs,
+      keyId: `k${nth % 7}`,
+    })
+    return nth % 6 === 0 ? unpriced(request) : request
+  })
+}
+
+function unpriced({ costUsd: _, costSource: _source, ...request }: KeptRequest): KeptRequest {
+  return { ...request, attempts: request.attempts.map(({ costUsd: _cost, ...attempt }) => attempt) }
+}
+
+const stores: Record<string, (clock: FakeClock, folder: string) => Storage> = {
+  memory: (clock) => memoryStorage({ clock }),
+  'not atomic': (clock) => ({ ...memoryStorage({ clock }), atomic: false }),
+  file: (_, folder) => fileStorage(join(folder, 'data.json')),
+}
+
+/** All pages of a query, in order. */
+async function pagesOf(
+  api: { requests(query: RequestsQuery): Promise<{ requests: KeptRequest[]; before?: string }> },
+  query: RequestsQuery,
+): Promise<KeptRequest[]> {
+  const all: KeptRequest[] = []
+  for (let before: string | undefined; ; ) {
+    const page = await api.requests({ ...query, limit: 7, ...(before !== undefined && { before }) })
+    all.push(...page.requests)
+    if (page.before === undefined) return all
+    assert.is(page.requests.length, 7, 'a sorted page is full')
+    before = page.before
+  }
+}
+
+for (const [store, open] of Object.entries(stores))
+  for (const isFolded of [true, false])
+    test(`pages sort all requests by duration and cost, not only the loaded ones (${store}, ${isFolded ? 'folded' : 'not folded'})`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'sorted-'))
+      const clock = fakeClock(NOW)
+      const usage = openInstance(open(clock, folder), clock)
+      const given = requests()
+      for (const request of given) usage.keep(request)
+      if (isFolded) await usage.close()
+      const api = createUsageOperations({ usage, clock, store: noNames })
+
+      const values = {
+        duration: ({ durationMs }: KeptRequest) => Math.round(durationMs),
+        cost: ({ costUsd }: KeptRequest) => costUsd,
+        time: ({ time }: KeptRequest) => Date.parse(time),
+      }
+      for (const sort of ['duration', 'cost', 'time'] as const)
+        for (const order of ['desc', 'asc'] as const) {
+          const found = await pagesOf(api, { sort, order })
+          assert.is(new Set(found.map(({ id }) => id)).size, given.length, `each once by ${sort} ${order}`)
+          const known = found.map(values[sort]).filter((value) => value !== undefined)
+          const expected = [...known].sort((one, other) => (order === 'asc' ? one - other : other - one))
+          assert.equal(known, expected, `${sort} ${order}`)
+          const firstUnknown = found.findIndex((request) => values[sort](request) === undefined)
+          if (sort === 'cost') assert.is(firstUnknown, known.length, 'those of unknown cost come last')
+        }
+
+      const one = await pagesOf(api, { sort: 'cost', keyId: 'k3', from: '2026-01-20' })
+      assert.ok(one.length > 0 && one.every(({ keyId, time }) => keyId === 'k3' && time >= '2026-01-20'))
+      if (!isFolded) await usage.close()
+      await rm(folder, { recursive: true })
+    })
+
+test('the cursor of one order is rejected by another', async () => {
+  const clock = fakeClock(NOW)
+  const usage = openInstance(memoryStorage({ clock }), clock)
+  for (const request of requests()) usage.keep(request)
+  const api = createUsageOperations({ usage, clock, store: noNames })
+  const codeOf = (query: RequestsQuery) =>
+    api.requests(query).then(
+      () => 'done',
+      ({ code, message }) => `${code} ${message}`,
+    )
+  const sorted = await api.requests({ sort: 'cost', limit: 1 })
+  const plain = await api.requests({ limit: 1 })
+  assert.match(await codeOf({ before: sorted.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
+  assert.match(await codeOf({ sort: 'cost', before: plain.before ?? '' }), /^INVALID_REQUEST .*a different "sort"/)
+  assert.match(await codeOf({ sort: 'cost', before: 'x' }), /^INVALID_REQUEST .*"before" value of a previous page/)
+  assert.match(await codeOf({ sort: 'price' as 'cost' }), /^INVALID_REQUEST .*"sort" must be one of/)
+  await usage.close()
+})

@@ -1,0 +1,145 @@
+import { json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients, dataOf, event, type ProviderName, SAID, usageOf } from './support/reporting.ts'
+
+const test = suite('usage of responses without plain text')
+
+const PICTURE = 'data:image/png;base64,QUJD'
+const call = { id: 'c1', type: 'function', index: 0, function: { name: 'f', arguments: JSON.stringify({ a: SAID }) } }
+const thought = { type: 'thinking', thinking: SAID }
+const CHAT: Readonly<Record<string, object>> = {
+  'tool calls (LocalAI#9927)': { tool_calls: [call] },
+  'reasoning details': { reasoning_details: [{ type: 'reasoning.text', text: SAID }] },
+  'summaries of reasoning': { reasoning_details: [{ type: 'reasoning.summary', summary: SAID }] },
+  'encrypted reasoning': { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x'.repeat(800) }] },
+  'blocks of thinking': { thinking_blocks: [thought] },
+  thinking: { thinking: SAID },
+  'data URLs of images': { images: [PICTURE] },
+  'image parts': { content: [{ type: 'image_url', image_url: PICTURE }] },
+  sound: { audio: { id: 'a', transcript: SAID, data: 'QUJD', expires_at: 1 } },
+}
+const BLOCKS: Readonly<Record<string, readonly [start: object, delta?: object, whole?: object]>> = {
+  'redacted thinking': [{ type: 'redacted_thinking', data: 'x'.repeat(900) }],
+  'a compaction': [
+    { type: 'compaction', content: null },
+    { type: 'compaction_delta', content: SAID },
+    { type: 'compaction', content: SAID },
+  ],
+}
+const ITEMS: Readonly<Record<string, object>> = {
+  'encrypted reasoning': { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(900) },
+  code: { type: 'code_interpreter_call', status: 'completed', code: SAID, container_id: 'c', outputs: null },
+  'shell commands': { type: 'shell_call', call_id: 'c', status: 'completed', action: { commands: [SAID] } },
+  'local shell commands': { type: 'local_shell_call', call_id: 'c', action: { type: 'exec', command: ['sh', SAID] } },
+  'a patch': { type: 'apply_patch_call', call_id: 'c', operation: { type: 'create_file', path: 'x', diff: SAID } },
+  'a search': { type: 'web_search_call', status: 'completed', action: { type: 'search', query: SAID } },
+}
+
+type Given = readonly [what: string, provider: ProviderName, whole: object, events: readonly string[]]
+
+const chatUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+const usage = { input_tokens: 0, output_tokens: 0 }
+const response = (status: string, output: object[]) => ({
+  id: 'r',
+  object: 'response',
+  model: 'm',
+  status,
+  output,
+  usage,
+})
+const given: Given[] = [
+  ...Object.entries(CHAT).map(([what, said]): Given => {
+    const message = { role: 'assistant', content: null, ...said }
+    return [
+      what,
+      'chat',
+      { choices: [{ index: 0, message, finish_reason: 'stop' }], usage: chatUsage },
+      [
+        dataOf({ choices: [{ index: 0, delta: message, finish_reason: null }], usage: chatUsage }),
+        dataOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: chatUsage }),
+        'data: [DONE]\n\n',
+      ],
+    ]
+  }),
+  ...Object.entries(BLOCKS).map(([what, [start, delta, whole = start]]): Given => {
+    const message = { id: 'm1', type: 'message', role: 'assistant', model: 'm', usage }
+    return [
+      what,
+      'claude',
+      { ...message, content: [whole], stop_reason: 'end_turn' },
+      [
+        event({ type: 'message_start', message: { ...message, content: [], stop_reason: null } }),
+        event({ type: 'content_block_start', index: 0, content_block: start }),
+        ...(delta ? [event({ type: 'content_block_delta', index: 0, delta })] : []),
+        event({ type: 'content_block_stop', index: 0 }),
+        event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }),
+        event({ type: 'message_stop' }),
+      ],
+    ]
+  }),
+  ...Object.entries(ITEMS).map(([what, made]): Given => {
+    const item = { id: 'i', ...made }
+    return [
+      what,
+      'open',
+      response('completed', [item]),
+      [
+        event({ type: 'response.created', response: { ...response('in_progress', []), usage: null } }),
+        event({ type: 'response.output_item.added', output_index: 0, item }),
+        event({ type: 'response.output_item.done', output_index: 0, item }),
+        event({ type: 'response.completed', response: response('completed', [item]) }),
+      ],
+    ]
+  }),
+]
+
+for (const [what, provider, whole, events] of given)
+  test(`${what} is estimated if a provider reports zeros: ${provider}`, async () => {
+    for (const [client, ask] of Object.entries(clients)) {
+      const one = await usageOf(() => json(whole), ask(`${provider}/m`, false))
+      assert.is(one.source, 'estimated', client)
+      assert.ok(one.counts.input > 5 && one.counts.output > 50, `${client}: ${JSON.stringify(one.counts)}`)
+      const streamed = await usageOf(() => sse(events), ask(`${provider}/m`, true))
+      assert.is(streamed.source, 'estimated', `${client}, streamed`)
+      assert.ok(
+        streamed.counts.input > 5 && streamed.counts.output > 0,
+        `${client}: ${JSON.stringify(streamed.counts)}`,
+      )
+    }
+  })
+
+test('reasoning is counted once if a server sends it under several names', async () => {
+  const said = { reasoning: SAID, reasoning_content: SAID, reasoning_details: [{ type: 'reasoning.text', text: SAID }] }
+  const message = { role: 'assistant', content: '', ...said }
+  const { counts } = await usageOf(
+    () => json({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage: chatUsage }),
+    clients.chat?.('chat/m', false) ?? ['', {}],
+  )
+  assert.ok(counts.output < 300, `${counts.output}`)
+})
+
+test('uncounted responses are estimated as a whole or by their text', async () => {
+  const message = { role: 'assistant', content: SAID }
+  const rows = [
+    ['chat', { prompt_tokens: '30', completion_tokens: '150' }],
+    ['chat', { prompt_tokens: '0', completion_tokens: '0' }],
+    ['chat', { prompt_tokens: 30, completion_tokens: null }],
+    ['chat', { prompt_tokens: 30, completion_tokens: -1 }],
+    ['chat', { prompt_tokens: 30, total_tokens: 30 }],
+    ['open', { input_tokens: '30', output_tokens: '150' }],
+    ['open', { input_tokens: 30, output_tokens: null }],
+    ['open', { input_tokens: 30 }],
+  ] as const
+  for (const [provider, usage] of rows)
+    for (const [client, ask] of Object.entries(clients)) {
+      const text = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: SAID }] }
+      const whole =
+        provider === 'open'
+          ? { ...response('completed', [text]), usage }
+          : { choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
+      const answered = await usageOf(() => json(whole), ask(`${provider}/m`, false))
+      const what = `${client}, ${JSON.stringify(usage)}`
+      assert.is(answered.source, 'estimated', what)
+      assert.ok(answered.counts.output > 100, what)
+    }
+})

@@ -1,0 +1,167 @@
+import { json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import {
+  type Counts,
+  clients,
+  completions,
+  dataOf,
+  type ProviderName,
+  providers,
+  spendACent,
+  usageOf,
+} from './support/reporting.ts'
+
+const test = suite('usage reports of zeros')
+
+const ZERO: Counts = { input: 0, output: 0 }
+const REAL: Counts = { input: 30, output: 150 }
+const COST = (30 + 1_500) / 1e6
+
+/** Each pair of client and provider, and legacy completions, which are never translated. */
+const pairs = [
+  ...Object.entries(providers).flatMap(([provider, speaking]) =>
+    Object.entries(clients).map(([client, ask]) => ({
+      name: `${client} client, ${provider} provider`,
+      speaking,
+      ask: (stream: boolean) => ask(`${provider as ProviderName}/m`, stream),
+    })),
+  ),
+  {
+    name: 'completions',
+    speaking: completions,
+    ask: (stream: boolean) =>
+      ['/v1/completions', { model: 'chat/m', prompt: 'Say it twenty times.', stream, max_tokens: 900 }] as const,
+  },
+]
+
+const isNear = (tokens: number, wanted: number, what: string) =>
+  assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${what}: ${tokens}, not about ${wanted}`)
+
+for (const { name, speaking, ask } of pairs) {
+  test(`zeros do not count as usage of a long response: ${name}`, async () => {
+    for (const report of [speaking.usage(ZERO), {}])
+      for (const stream of [false, true]) {
+        const { counts, source, usd } = await usageOf(
+          () => (stream ? speaking.stream([report]) : speaking.whole(report)),
+          ask(stream),
+        )
+        const what = `${stream ? 'streamed' : 'whole'}, ${JSON.stringify(report)}`
+        assert.is(source, 'estimated', what)
+        isNear(counts.output, 200, what)
+        assert.ok(counts.input >= 5 && counts.input < 200, `${what}: ${counts.input}`)
+        assert.ok(Math.abs((usd ?? 0) - (counts.input + counts.output * 10) / 1e6) < 1e-9, what)
+      }
+  })
+
+  test(`zeros after real usage change nothing: ${name}`, async () => {
+    if (speaking === providers.bedrock) return // its only report ends the stream
+    const real = speaking.usage(REAL)
+    for (const reports of [
+      [real, speaking.usage(ZERO)],
+      [speaking.usage({ ...REAL, output: 2 }), speaking.usage({ input: 0, output: 150 })],
+      [speaking.usage(ZERO), real],
+    ]) {
+      const { counts, source, usd } = await usageOf(() => speaking.stream(reports), ask(true))
+      const isClaude = speaking === providers.claude && reports[0] === real // whose first report is preliminary
+      assert.is(source, isClaude ? 'estimated' : 'counted', JSON.stringify(reports))
+      if (isClaude) assert.is(counts.input, 30)
+      else assert.equal([counts, usd], [REAL, COST], JSON.stringify(reports))
+    }
+  })
+
+  test(`zeros for only the input are replaced by an estimate: ${name}`, async () => {
+    for (const stream of [false, true]) {
+      const report = speaking.usage({ input: 0, output: 150 })
+      const { counts, source } = await usageOf(
+        () => (stream ? speaking.stream([report]) : speaking.whole(report)),
+        ask(stream),
+      )
+      assert.equal([counts.output, source], [150, 'estimated'])
+      assert.ok(counts.input >= 5 && counts.input < 200, `${counts.input}`)
+    }
+  })
+
+  test(`zeros for the output next to real input count as real usage: ${name}`, async () => {
+    for (const reported of [REAL, { input: 30, output: 0 }])
+      for (const stream of [false, true]) {
+        const report = speaking.usage(reported)
+        const { counts, source } = await usageOf(
+          () => (stream ? speaking.stream([report]) : speaking.whole(report)),
+          ask(stream),
+        )
+        assert.equal([counts, source], [reported, 'counted'])
+      }
+  })
+}
+
+for (const { name, speaking, ask } of pairs) {
+  test(`estimated usage stops a key with a daily budget of one cent: ${name}`, async () => {
+    for (const stream of [false, true]) {
+      const report = speaking.usage(ZERO)
+      const statuses = await spendACent(
+        () => (stream ? speaking.stream([report]) : speaking.whole(report)),
+        ask(stream),
+      )
+      assert.ok([402, 429].includes(statuses.at(-1) ?? 0), `${stream}: ${statuses}`)
+    }
+  })
+}
+
+test('zeros do not count as usage of an image response', async () => {
+  const url = `data:image/png;base64,${'QUJD'.repeat(400)}`
+  const message = { role: 'assistant', content: '', images: [{ type: 'image_url', image_url: { url } }] }
+  const made = { type: 'image_generation_call', id: 'i', status: 'completed', result: 'QUJD' }
+  const shown: ReadonlyArray<readonly [provider: string, answer: object]> = [
+    [
+      'chat',
+      {
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        usage: providers.chat.usage(ZERO),
+      },
+    ],
+    ['open', { id: 'r', object: 'response', status: 'completed', output: [made], usage: providers.open.usage(ZERO) }],
+    [
+      'google',
+      {
+        candidates: [
+          {
+            index: 0,
+            content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'QUJD' } }] },
+            finishReason: 'STOP',
+          },
+        ],
+        usageMetadata: providers.google.usage(ZERO),
+      },
+    ],
+  ]
+  for (const [provider, answer] of shown)
+    for (const [client, ask] of Object.entries(clients)) {
+      const { counts, source } = await usageOf(() => json(answer), ask(`${provider}/m`, false))
+      assert.is(source, 'estimated', `${client}, ${provider}`)
+      assert.ok(counts.output > 1_000, `${client}, ${provider}: ${counts.output}`)
+    }
+  const events = [
+    dataOf({ choices: [{ index: 0, delta: message, finish_reason: null }] }),
+    dataOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: providers.chat.usage(ZERO) }),
+    'data: [DONE]\n\n',
+  ]
+  for (const [client, ask] of Object.entries(clients)) {
+    const { counts, source } = await usageOf(() => sse(events), ask('chat/m', true))
+    assert.equal([source, counts.output > 1_000], ['estimated', true], client)
+  }
+})
+
+test('zeros are the usage of an empty response', async () => {
+  for (const [provider, speaking] of Object.entries({ ...providers, completions })) {
+    if (provider === 'google') continue // Google reports no zeros of its own
+    const [path, body] =
+      provider === 'completions'
+        ? (['/v1/completions', { model: 'chat/m', prompt: 'Hi' }] as const)
+        : (clients.messages?.(`${provider}/m`, false) ?? ['', {}])
+    const report = speaking.usage(ZERO)
+    const whole = await usageOf(() => speaking.whole(report, ''), [path, body])
+    assert.equal([whole.counts, whole.source, whole.usd], [ZERO, 'counted', 0], provider)
+    const streamed = await usageOf(() => speaking.stream([report], ''), [path, { ...body, stream: true }])
+    assert.equal([streamed.counts, streamed.source, streamed.usd], [ZERO, 'counted', 0], `${provider}, streamed`)
+  }
+})
