@@ -1,0 +1,68 @@
+import { evictOldest } from '../../lib/maps.ts'
+import { settledPromise } from '../../lib/promises.ts'
+import type { Keyring } from '../../records/keyring.ts'
+
+/*
+ * An account's ref is the pseudonym of its id. Storage keys, records, sums, and URLs have only refs, so ids can contain anything, and nobody can
+ * read them from the storage.
+ */
+
+/** Computes the refs of accounts. */
+export interface AccountRefs {
+  /** The ref of an account's id: `a_` and 26 base32 characters. The same as long as the storage has the same keyring. */
+  find(id: string): Promise<string>
+  /** The ref of an account that is named by its id or its ref. */
+  resolve(idOrRef: string): Promise<string>
+}
+
+/** Remembers the refs of the latest 20,000 ids. */
+export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForLookup'>>): AccountRefs {
+  const known = new Map<string, Promise<string>>()
+
+  async function compute(id: string): Promise<string> {
+    const ref = encodeRef(await (await keyring()).hashForLookup(`account ${id}`))
+    evictOldest(known, MAX_KNOWN)
+    known.set(id, settledPromise(ref))
+    return ref
+  }
+
+  const find = (id: string) => known.get(id) ?? compute(id)
+  return { find, resolve: (idOrRef) => (isAccountRef(idOrRef) ? settledPromise(idOrRef) : find(idOrRef)) }
+}
+
+/** Whether a text has the form of a ref. No id has. */
+export const isAccountRef = (text: string): boolean => /^a_[a-z2-7]{26}$/.test(text)
+
+/**
+ * Whether a text can be the id of an account: 1 to 200 UTF-16 code units, well-formed, in Unicode's composed form (NFC), without control and format
+ * characters, without blanks around it, and not in the form of a ref.
+ */
+export const isAccountId = (text: string): boolean =>
+  text.length > 0 &&
+  text.length <= MAX_ID_LENGTH &&
+  !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(text) &&
+  text.trim() === text &&
+  text.normalize('NFC') === text &&
+  !isAccountRef(text)
+
+const MAX_KNOWN = 20_000
+const MAX_ID_LENGTH = 200
+const REF_CHARACTERS = 26
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** The first 130 bits of a hash, five for each character. */
+function encodeRef(hash: Uint8Array): string {
+  let text = 'a_'
+  let bits = 0
+  let value = 0
+  for (const byte of hash) {
+    value = ((value << 8) | byte) & 0xfff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += BASE32[(value >> bits) & 31]
+      if (text.length === REF_CHARACTERS + 2) return text
+    }
+  }
+  return text
+}
