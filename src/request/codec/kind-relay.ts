@@ -150,8 +150,13 @@ export class KindRelay implements RelayedStream {
     const { status, code, message } = failure.error
     if (!stream.isEvents) throw failure.error
     this.#failure = undefined
-    const shown = censor(message, [...secrets, ...(await knownKeys())])
-    return encodeUtf8(errors.event({ status, code, message: shown }))
+    try {
+      const shown = censor(message, [...secrets, ...(await knownKeys())])
+      return encodeUtf8(errors.event({ status, code, message: shown }))
+    } catch (thrown) {
+      const unread = toGatewayError(thrown)
+      return encodeUtf8(errors.event({ status: unread.status, code: unread.code, message: unread.message }))
+    }
   }
 
   #providerError({ status, message }: EmbeddedError): GatewayError {

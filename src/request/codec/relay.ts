@@ -220,10 +220,18 @@ class PassedStream implements RelayedStream {
     if (!parting) return undefined
     const { events, error } = parting
     const hasFailed = this.#vagueEvents !== undefined // before the end
-    const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
-    if (error && !hasFailed)
-      return concatBytes([seen, encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))])
-    return seen.length > 0 ? seen : undefined
+    try {
+      const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
+      if (error && !hasFailed) return concatBytes([seen, this.#errorEvent(error)])
+      return seen.length > 0 ? seen : undefined
+    } catch (thrown) {
+      const { status, code, message } = toGatewayError(thrown)
+      return this.#errorEvent({ status, code, message }) // in place of events that may quote a key
+    }
+  }
+
+  #errorEvent(error: ErrorFacts): Uint8Array {
+    return encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))
   }
 
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */

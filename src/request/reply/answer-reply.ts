@@ -1,9 +1,9 @@
 import { isGatewayError } from '../../errors.ts'
-import type { Reply, UpstreamResponse } from '../../lib/exchange.ts'
+import type { Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import { getClientContentFields } from '../../protocols/formats/format.ts'
 import { createWarningHeader } from '../codec/losses.ts'
-import type { StreamedResponse } from '../codec/response.ts'
+import type { ReceivedResponse, StreamedResponse } from '../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../codec/secrets.ts'
 import { STREAM_HEADERS } from '../codec/stream-headers.ts'
 import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../hook-records.ts'
@@ -20,7 +20,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const { target } = route
   const { isPassThrough } = codec
   const { knownKeys } = request.context
-  const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await keyFinderFor(response.head, knownKeys))
+  const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await keyFinderFor(response, knownKeys))
   const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
   const usual = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
@@ -50,11 +50,16 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 /** Statuses of answers without a body. */
 const WITHOUT_BODY = new Set([204, 205])
 
-/** What finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
-async function keyFinderFor(head: UpstreamResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
-  for (const [, value] of head.headers())
-    if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
-  return findsNone
+/** Finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
+async function keyFinderFor(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
+  try {
+    for (const [, value] of response.head.headers())
+      if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
+    return findsNone
+  } catch (thrown) {
+    if (response.kind === 'stream') response.body.cancel(thrown)
+    throw thrown
+  }
 }
 
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i

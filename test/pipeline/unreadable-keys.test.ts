@@ -1,0 +1,64 @@
+import * as estimates from '../../src/pricing/estimates.ts'
+import { getAnswerReader, newStreamProgress } from '../../src/protocols/formats/format.ts'
+import { operations } from '../../src/protocols/formats/model-operations.ts'
+import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
+import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
+import type { KnownKeys } from '../../src/request/codec/secrets.ts'
+import type { ModelRequest } from '../../src/request/model-request.ts'
+import type { Answered } from '../../src/request/outcome.ts'
+import { answerReply } from '../../src/request/reply/answer-reply.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents } from './support/answers.ts'
+import { chunksOf } from './support/raw.ts'
+
+const test = suite('a stream whose gateway cannot list the keys of its providers')
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const quoting = 'data: {"error":{"message":"Bad key: the-key-of-another","code":"invalid_api_key"}}\n\n'
+
+for (const [when, chunks, fault] of [
+  ['begins with an error', [quoting], 'RangeError: unreadable'],
+  ['ends with an error without a blank line', [chatEvents()[0] ?? '', quoting.trimEnd()], 'undefined'],
+] as const)
+  test(`ends with an error of the gateway if it ${when}`, async () => {
+    const ends: StreamEnd[] = []
+    const relayed = relayStream(
+      chunksOf(chunks.map(encode)),
+      { head: [], state: { ...newStreamProgress(), observe() {} } },
+      {
+        format: openaiChat,
+        answers: getAnswerReader(openaiChat, operations.generate),
+        secrets: [],
+        maxStreamBytes: 10_000,
+        knownKeys: () => Promise.reject(new RangeError('unreadable')),
+        onEnd: (end) => void ends.push(end),
+        estimates,
+      },
+    )
+    let text = ''
+    for (let chunk = await relayed.next(); chunk; chunk = await relayed.next()) text += new TextDecoder().decode(chunk)
+    assert.match(text, /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/)
+    assert.not.ok(text.includes('the-key'))
+    assert.equal(
+      ends.map(({ internalError }) => String(internalError)),
+      [fault],
+    )
+  })
+
+test('is no longer read if it begins with a header that may quote a key', async () => {
+  const unreadable = new RangeError('unreadable')
+  const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
+  const cancelled: unknown[] = []
+  const response = {
+    kind: 'stream',
+    head: { status: 200, headers: () => [['x-debug', 'Bearer the-key-of-another']] },
+    body: { cancel: (reason: unknown) => void cancelled.push(reason) },
+  }
+  const answered = { response, codec: { isPassThrough: true }, route: {} } as unknown as Answered
+  const request = { context: { knownKeys }, table: { connections: [] } } as unknown as ModelRequest
+  await answerReply(answered, request).then(
+    () => assert.unreachable(),
+    (thrown: unknown) => assert.is(thrown, unreadable),
+  )
+  assert.equal(cancelled, [unreadable])
+})
