@@ -60,7 +60,7 @@ export type Stop = 'max-attempts' | 'retry-budget'
 
 /**
  * How a request ended. `complete`: with the full response; `cut`: the response broke off; `aborted`: the client disconnected; `failed`:
- * with an error after providers were called; `refused`: rejected before any call.
+ * with an error after providers were called, or with an internal error; `refused`: rejected before any call.
  */
 export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 

@@ -225,7 +225,8 @@ export class RequestLog {
   /** The end of a request whose client gets an error of the gateway. */
   endOfError(thrown: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(thrown)
-    const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : this.attempts.length === 0 ? 'refused' : 'failed'
+    const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'
+    const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefusal ? 'refused' : 'failed'
     return { status, end, error: code, reason: message }
   }
 
