@@ -57,6 +57,8 @@ export interface Reply {
   status: number
   /** Names are lowercase. */
   headers: Record<string, string>
+  /** Values of `set-cookie`; each is sent as a header of its own. */
+  cookies?: readonly string[]
   body?: string | Uint8Array | ByteStream
 }
 

@@ -160,13 +160,15 @@ export function takeReply(
 async function toReply(response: Reply | Response): Promise<Reply> {
   if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
   const { status, body } = response
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !OF_CONNECTION.has(name)))
-  if (!body) return { status, headers }
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !DROPPED_HEADERS.has(name)))
+  const cookies = response.headers.getSetCookie()
+  const head = { status, headers, ...(cookies.length > 0 && { cookies }) }
+  if (!body) return head
   const isJson = headers['content-type']?.startsWith('application/json')
-  return { status, headers, body: isJson ? new Uint8Array(await response.arrayBuffer()) : createFetchBody(response) }
+  return { ...head, body: isJson ? new Uint8Array(await response.arrayBuffer()) : createFetchBody(response) }
 }
 
-/** Headers that describe a body as it was sent, which `fetch` has decoded. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  ...['connection', 'content-encoding', 'content-length', 'keep-alive', 'transfer-encoding'],
+/** Headers that describe a body as it was sent, which `fetch` has decoded, and `set-cookie`, which may occur several times. */
+const DROPPED_HEADERS: ReadonlySet<string> = new Set([
+  ...['connection', 'content-encoding', 'content-length', 'keep-alive', 'set-cookie', 'transfer-encoding'],
 ])

@@ -13,7 +13,8 @@ import { hasLargeRest, sendWhole } from './whole-reply.ts'
 
 /** Sends a reply. Its stream is always read to the end or cancelled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
-  const { status, headers, body } = reply
+  const { status, cookies, body } = reply
+  const headers = cookies ? { ...reply.headers, 'set-cookie': [...cookies] } : reply.headers
   const isOver = res.headersSent || res.writableEnded
   try {
     if (isStream(body) && req.method !== 'HEAD' && !isOver) {

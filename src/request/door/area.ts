@@ -76,7 +76,7 @@ async function serveForPage(area: Area, request: AreaRequest, origin: string): P
 }
 
 /** The reply to a `HEAD` request. */
-export function withoutBody({ status, headers, body }: Reply): Reply {
+export function withoutBody({ body, ...head }: Reply): Reply {
   if (isByteStream(body)) body.cancel()
-  return { status, headers }
+  return head
 }

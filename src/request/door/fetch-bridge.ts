@@ -227,11 +227,14 @@ function parseUrl({ url, headers }: Request): URL {
  * A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. `caller`: the signal of a
  * client in this process.
  */
-function toResponse({ status, headers, body }: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
+function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
+  const { status, headers, cookies = [], body } = reply
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
   const content = isHeldOpen ? followedBy(linger, body) : body
-  if (isByteStream(content)) return new Response(toReadableStream(content, caller), { status, headers })
-  return new Response((content ?? null) as BodyInit | null, { status, headers }) // the type excludes shared memory, which the bytes never are
+  const sent = isByteStream(content) ? toReadableStream(content, caller) : ((content ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never are
+  const response = new Response(sent, { status, headers })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
 }
 
 /** A stream that sends the text at once, and ends when `linger` resolves. */

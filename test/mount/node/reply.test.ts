@@ -22,6 +22,16 @@ test('a reply over a Node response sends text and bytes with their length and ke
   assert.match(await dialled.until(/bytes$/), /HTTP\/1\.1 201 [\s\S]*x-a: 1\r\n[\s\S]*content-length: 5\r\n/i)
 })
 
+test('each cookie of a reply is a header of its own, for text and for streams', async () => {
+  const cookies = ['a=1', 'b=2']
+  for (const body of ['text', source()]) {
+    const { url } = await serve(() => ({ status: 200, headers: {}, cookies, body }))
+    const leaving = new AbortController()
+    assert.equal((await fetch(url, { signal: leaving.signal })).headers.getSetCookie(), cookies)
+    leaving.abort()
+  }
+})
+
 test('an empty reply has length 0, a 204 has none', async () => {
   const statuses = [200, 204]
   const { url } = await serve(() => ({ status: statuses.shift() ?? 500, headers: {} }))
