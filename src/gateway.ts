@@ -45,6 +45,7 @@ import {
 import { endpoints } from './protocols/kinds/kinds.ts'
 import { defaultCatalog } from './protocols/providers/catalog.ts'
 import { createStore, type Store, type StoreOptions } from './records/store.ts'
+import { getKeyCaller } from './request/caller.ts'
 import { createApp, elsewhereReply, normalizeBasePath } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import {
@@ -239,7 +240,9 @@ export function createGatewayWith(
         explain: async (question) => {
           const { key } = question
           if (!key) return explain(question)
-          return explain({ ...question, access: await access.getAccess(key), refusalOf: await limiting.preview(key) })
+          const caller = getKeyCaller(key)
+          const [allowed, refusalOf] = await Promise.all([access.getAccess(caller), limiting.preview(caller)])
+          return explain({ ...question, access: allowed, refusalOf })
         },
         ledger: limiting.ledger,
         turnEnd,
@@ -312,8 +315,8 @@ export function createGatewayWith(
         ...accountRoutes(limiting.account),
         ...createListingRoutes({
           listing,
-          getReader: async (key) => {
-            const allowed = await access.getAccess(key)
+          getReader: async (caller) => {
+            const allowed = await access.getAccess(caller)
             if (!allowed) return undefined
             const table = await pipeline.routes()
             return {

@@ -20,12 +20,12 @@ export interface UsageLimits {
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
 /** What a limit applies to. */
-export type LimitScope = 'key' | 'group' | 'gateway'
+export type LimitScope = 'key' | 'account' | 'group' | 'gateway'
 
 /** A limit and what remains of it. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
-  /** The id of the key or group. */
+  /** The id of the key or group, or the ref of the account. */
   id?: string
   unit: LimitUnit
   /** `null` for `parallel`. */

@@ -1,31 +1,29 @@
 import { getProviderNames } from '../../protocols/providers/names.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
+import type { Caller } from '../../request/caller.ts'
 import type { Group, RouteTarget } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import { matchesPattern } from '../../request/routing/routing-facts.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
-/** The lists of allowed models and kinds of a key and of its group. A request must be allowed by both. */
-type Restricted = Pick<ClientKey, 'models' | 'kinds' | 'group'>
-
-/** The models and kinds that a key may use. */
+/** The models and kinds that a caller may use: those that its key, the key's group, its account, and the account's plan all allow. */
 export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
   readonly #catalog: Catalog
 
-  constructor({ models, kinds, group }: Restricted, catalog: Catalog) {
-    this.#models = [models, group?.models].filter((list) => list !== undefined)
-    this.#kinds = [kinds, group?.kinds].filter((list) => list !== undefined)
+  constructor({ key, account }: Pick<Caller, 'key' | 'account'>, catalog: Catalog) {
+    const restricted = [key, key?.group, account, account?.plan]
+    this.#models = restricted.flatMap((one) => (one?.models ? [one.models] : []))
+    this.#kinds = restricted.flatMap((one) => (one?.kinds ? [one.kinds] : []))
     this.#catalog = catalog
   }
 
-  /** Whether the key may use models of this kind. */
+  /** Whether the caller may use models of this kind. */
   allowsKind(kind: Kind): boolean {
     return this.#kinds.every((list) => list.includes(kind))
   }
 
-  /** Whether every list contains the name of the model, combo, or alias, so that the key may use all its targets. */
+  /** Whether every list contains the name of the model, combo, or alias, so that the caller may use all its targets. */
   allowsName(model: string): boolean {
     return this.#models.every((list) => includesMatch(list, model))
   }
@@ -42,7 +40,7 @@ export class Access {
     return this.#models.every((list) => includesMatch(list, model) || names.some((name) => includesMatch(list, name)))
   }
 
-  /** Whether the key may request this name: the name itself is allowed, or any target that it can resolve to. */
+  /** Whether the caller may request this name: the name itself is allowed, or any target that it can resolve to. */
   allowsModel(model: string, table: Pick<RouteTable, 'resolveModel'>): boolean {
     if (this.allowsName(model)) return true
     const seen = new Set<Group>()

@@ -1,6 +1,5 @@
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
 import type { ServedRoute } from '../../request/request-log.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import { getRequestedName } from '../../request/routing/group.ts'
@@ -10,16 +9,16 @@ import { Access } from './allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
 /**
- * Serves a request with only those targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the key may not use models
+ * Serves a request with only those targets that its caller may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if it may not use models
  * of the endpoint's kind.
  */
 export async function enforceAccess(
-  { route, log }: RouteRequest,
-  { key, catalog }: { key: ClientKey; catalog: Catalog },
+  { route, log, caller }: RouteRequest,
+  catalog: Catalog,
   next: () => Promise<Reply>,
 ): Promise<Reply> {
-  const access = new Access(key, catalog)
-  const whose = `The API key "${key.name}"`
+  const access = new Access(caller, catalog)
+  const whose = caller.key ? `The API key "${caller.key.name}"` : 'Your account'
   const refusalOfKind = ({ operation: { kind } }: ServedRoute) =>
     kind === undefined || access.allowsKind(kind)
       ? undefined
@@ -50,7 +49,7 @@ export async function enforceAccess(
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,
-      message: `The model does not exist, or the API key "${key.name}" is not allowed to use it. Choose one from GET /v1/models.`,
+      message: `The model does not exist, or ${whose.charAt(0).toLowerCase()}${whose.slice(1)} is not allowed to use it. Choose one from GET /v1/models.`,
     })
   }
 }

@@ -2,16 +2,22 @@ import { gatewayError } from '../../errors.ts'
 import { fromNanoUsd } from '../../lib/usd.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
-import type { Clock, Kind, LimitState, LimitWindow } from '../../types.ts'
+import type { Caller, CallerAccount } from '../../request/caller.ts'
+import type { Clock, Kind, LimitState, LimitWindow, UsageLimits } from '../../types.ts'
 import type { UsageStore } from '../usage/usage.ts'
 import { listScopes } from './gate.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { toMinute, windowStart } from './ledger/windows.ts'
 import { findScarcest } from './limit-headers.ts'
 
-/** The caller's key and limits, as `GET /v1/account` returns them. */
+/** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
   object: 'account'
+  /** Your app's id of the account that the request runs as; absent without one, as are the next two. */
+  id?: string
+  name?: string | null
+  /** The name of its plan. */
+  plan?: string | null
   /** `null` for a request without a key, if none is required. */
   key: {
     id: string
@@ -22,7 +28,7 @@ export interface Account {
     models: string[] | null
     kinds: Kind[] | null
   } | null
-  /** All limits that apply: those of the key, of its group, and of the gateway. */
+  /** All limits that apply: those of the key, its group, the account, its plan, and the gateway. */
   limits: LimitState[]
 }
 
@@ -36,33 +42,58 @@ interface AccountTerms {
 
 /** Reads the account of a caller. Each function rejects with `STORAGE_UNAVAILABLE` while the counters can't be read. */
 export const createAccountReaders = (terms: AccountTerms) => ({
-  account: (key: ClientKey | undefined) => readAccount(key, terms),
-  /** As OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key. */
-  openRouterKey: (key: ClientKey | undefined) => readOpenRouterKey(requireKey(key), terms),
-  /** As OpenRouter's `GET /v1/credits` returns it; `total_credits` is `null` without a limit on dollars. Throws `KEY_MISSING` without a key. */
-  openRouterCredits: (key: ClientKey | undefined) => readOpenRouterCredits(requireKey(key), terms),
+  account: (caller: Caller) => readAccount(caller, terms),
+  /** As OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key and an account. */
+  openRouterKey: (caller: Caller) => readOpenRouterKey(caller, terms),
+  /**
+   * As OpenRouter's `GET /v1/credits` returns it; `total_credits` is `null` without a limit on dollars. Throws `KEY_MISSING` without a key and an
+   * account.
+   */
+  openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, terms),
 })
 
-async function readAccount(key: ClientKey | undefined, { ledger, settings }: AccountTerms): Promise<Account> {
-  const states = await Promise.all(listScopes(key, settings).map((scope) => ledger.state(scope)))
+async function readAccount(caller: Caller, { ledger, settings }: AccountTerms): Promise<Account> {
+  const states = await Promise.all(listScopes(caller, settings).map((scope) => ledger.state(scope)))
   const limits = states.flat()
-  if (!key) return { object: 'account', key: null, limits }
-  const { id, name, expiresAt = null, group, models = null, kinds = null } = key
-  const shown = { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
-  return { object: 'account', key: shown, limits }
+  const { key, account } = caller
+  const own = account && { id: account.id, name: account.name ?? null, plan: account.plan?.name ?? null }
+  return { object: 'account', ...own, key: key ? showKey(key) : null, limits }
 }
 
-function requireKey(key: ClientKey | undefined): ClientKey {
-  if (key) return key
+function showKey(key: ClientKey): Account['key'] {
+  const { id, name, expiresAt = null, group, models = null, kinds = null } = key
+  return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
+}
+
+/** Who spends: the key of a request, or else its account. */
+interface Spender {
+  scope: 'key' | 'account'
+  id: string
+  label: string
+  expiresAt?: string | undefined
+  limits?: UsageLimits | undefined
+}
+
+function findSpender({ key, account }: Caller): Spender {
+  if (key) return { scope: 'key', id: key.id, label: key.name, expiresAt: key.expiresAt, limits: key.limits }
+  if (account) return toSpender(account)
   throw gatewayError('KEY_MISSING', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
-async function readOpenRouterKey(key: ClientKey, terms: AccountTerms): Promise<object> {
-  const [{ limits }, spent] = await Promise.all([readAccount(key, terms), readSpent(key, terms)])
+const toSpender = ({ ref, id, name, limits }: CallerAccount): Spender => ({
+  scope: 'account',
+  id: ref,
+  label: name ?? id,
+  limits,
+})
+
+async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<object> {
+  const spender = findSpender(caller)
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
   const budget = findScarcest(limits, 'usd')
   const rate = findScarcest(limits, 'requests')
   const data = {
-    label: key.name,
+    label: spender.label,
     limit: budget?.limit ?? null,
     limit_remaining: budget?.remaining ?? null,
     limit_reset: (budget?.window && RESETS[budget.window]) ?? null,
@@ -74,7 +105,7 @@ async function readOpenRouterKey(key: ClientKey, terms: AccountTerms): Promise<o
     include_byok_in_limit: false,
     ...{ is_free_tier: false, is_provisioning_key: false, is_management_key: false },
     creator_user_id: null,
-    expires_at: key.expiresAt ?? null,
+    expires_at: spender.expiresAt ?? null,
     rate_limit: {
       requests: rate?.limit ?? -1,
       interval: (rate?.window && INTERVALS[rate.window]) ?? '',
@@ -84,8 +115,9 @@ async function readOpenRouterKey(key: ClientKey, terms: AccountTerms): Promise<o
   return { data }
 }
 
-async function readOpenRouterCredits(key: ClientKey, terms: AccountTerms): Promise<object> {
-  const [{ limits }, spent] = await Promise.all([readAccount(key, terms), readSpent(key, terms)])
+async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promise<object> {
+  const spender = findSpender(caller)
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
   const budget = findScarcest(limits, 'usd')
   const used = budget ? budget.used + budget.unsettled : spent.total
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
@@ -99,21 +131,21 @@ interface SpentIn {
   total: number | null
 }
 
-/** The key's spending in US dollars: from its counters if it has its own limits, otherwise from the usage records; `null` if there are none. */
-async function readSpent(key: ClientKey, terms: AccountTerms): Promise<SpentIn> {
-  const { id, limits } = key
+/** Spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records; `null` if there are none. */
+async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentIn> {
+  const { scope, id, limits } = spender
   const { ledger } = terms
-  if (!limits) return readRecordedSpending(key, terms)
+  if (!limits) return readRecordedSpending(spender, terms)
   const spent: SpentIn = { day: 0, week: 0, month: 0, total: 0 }
   const all = { usd: { day: 1, week: 1, month: 1, total: 1 } }
-  for (const { window, used } of await ledger.state({ scope: 'key', id, limits: all }))
+  for (const { window, used } of await ledger.state({ scope, id, limits: all }))
     if (window && window in spent) Object.assign(spent, { [window]: used })
   return spent
 }
 
 /** Sums whole days, for as long as the gateway keeps them. */
-async function readRecordedSpending({ id }: ClientKey, { usage, clock }: AccountTerms): Promise<SpentIn> {
-  if (!usage) return { day: null, week: null, month: null, total: null }
+async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentIn> {
+  if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())
   const nano = { day: 0, week: 0, month: 0, total: 0 }
   const windows = (['day', 'week', 'month', 'total'] as const).map(

@@ -1,15 +1,15 @@
-import type { ClientKey } from '../../records/key-lookup.ts'
+import type { Caller } from '../../request/caller.ts'
 import { jsonReply } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 
 /** Reads the account of a caller, in the form of each path. */
 export interface AccountReaders {
-  account(key: ClientKey | undefined): Promise<object>
-  openRouterKey(key: ClientKey | undefined): Promise<object>
-  openRouterCredits(key: ClientKey | undefined): Promise<object>
+  account(caller: Caller): Promise<object>
+  openRouterKey(caller: Caller): Promise<object>
+  openRouterCredits(caller: Caller): Promise<object>
 }
 
-/** The paths where the holder of a key reads its own limits. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
+/** The paths where a caller reads its own limits. `/v1/auth/key` is the old name of OpenRouter's `/v1/key`. */
 export const accountPaths = {
   '/v1/account': 'account',
   '/v1/key': 'openRouterKey',
@@ -22,5 +22,5 @@ export const accountRoutes = (load: () => Promise<AccountReaders>): HttpRoute[] 
   Object.entries(accountPaths).map(([path, reader]) => ({
     method: 'GET',
     path,
-    run: async ({ caller: { key } }) => jsonReply(200, await (await load())[reader](key)),
+    run: async ({ caller }) => jsonReply(200, await (await load())[reader](caller)),
   }))

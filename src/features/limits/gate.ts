@@ -1,6 +1,6 @@
 import type { Reply } from '../../lib/exchange.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
+import type { Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RefusalPreview, TargetRule } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
@@ -15,8 +15,8 @@ import { createPreview } from './preview.ts'
 export interface Gate {
   /** Serves a request within the limits that apply to it. */
   around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
-  /** Tells whether and why a request with this key would be rejected, without making it. */
-  preview(key: ClientKey, settings: StoredSettings): RefusalPreview
+  /** Tells whether and why a request of this caller would be rejected, without making it. */
+  preview(caller: Caller, settings: StoredSettings): RefusalPreview
 }
 
 interface GateTerms {
@@ -29,12 +29,12 @@ interface GateTerms {
 export function createGate({ ledger, clock, admitsCalls }: GateTerms): Gate {
   return {
     async around(request, rules, next) {
-      const { key } = request
-      const scopes = listScopes(key, rules)
+      const { caller } = request
+      const scopes = listScopes(caller, rules)
       if (scopes.length === 0) return next()
-      const holders = getHolders(key)
+      const holders = getHolders(caller)
       const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
-      if (gated.isMeasured && !isRestricted(key)) {
+      if (gated.isMeasured && !isRestricted(caller)) {
         // otherwise, the access feature has added the same rule
         const refusalOfBody = createBodyRule()
         const rule: TargetRule = ({ call }) => refusalOfBody(call)
@@ -45,25 +45,33 @@ export function createGate({ ledger, clock, admitsCalls }: GateTerms): Gate {
       request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
       return gated.replied(await next())
     },
-    preview: (key, rules) =>
+    preview: (caller, rules) =>
       createPreview({
         ledger,
         clock,
-        scopes: listScopes(key, rules),
-        holders: getHolders(key),
+        scopes: listScopes(caller, rules),
+        holders: getHolders(caller),
         rules,
-        isRestricted: isRestricted(key),
+        isRestricted: isRestricted(caller),
       }),
   }
 }
 
-const getHolders = (key: ClientKey | undefined): Holders => ({ key: key?.name, group: key?.group?.name })
+const getHolders = ({ key, account }: Caller): Holders => ({
+  key: key?.name,
+  group: key?.group?.name,
+  plan: account?.plan?.name,
+})
 
-/** The limits that apply to a request with this key: the key's, its group's, and the gateway's. */
-export function listScopes(key: ClientKey | undefined, { limits }: StoredSettings): LimitedScope[] {
+/** The limits that apply to a caller: those of its key, the key's group, its account, the account's plan, and the gateway. */
+export function listScopes({ key, account }: Caller, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
+  const group = key?.group
+  const plan = account?.plan
   if (key?.limits) scopes.push({ scope: 'key', id: key.id, limits: key.limits })
-  if (key?.group?.limits) scopes.push({ scope: 'group', id: key.group.id, limits: key.group.limits })
+  if (group?.limits) scopes.push({ scope: 'group', id: group.id, limits: group.limits })
+  if (account?.limits) scopes.push({ scope: 'account', id: account.ref, limits: account.limits })
+  if (plan?.limits && plan.id !== group?.id) scopes.push({ scope: 'group', id: plan.id, limits: plan.limits })
   if (limits) scopes.push({ scope: 'gateway', id: '', limits })
   return scopes
 }

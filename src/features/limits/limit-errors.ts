@@ -3,10 +3,11 @@ import { plainUsd } from '../../lib/usd.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
 import type { LimitRefusal } from './ledger/ledger.ts'
 
-/** The names of the key and the group whose limits apply to a request. */
+/** The names of what has limits that apply to a request. */
 export interface Holders {
   key: string | undefined
   group: string | undefined
+  plan?: string | undefined
 }
 
 /** What a refused request asked for. */
@@ -116,8 +117,10 @@ function tooLarge(limit: LimitState, need: number, holders: Holders): string {
   return `The request could use up to ${amount(need, unit)}, more than the ${amount(remaining, unit)} left: ${lowered(holder(limit, holders))} can use ${of}.`
 }
 
-function holder({ scope }: LimitState, { key, group }: Holders): string {
+function holder({ scope }: LimitState, { key, group, plan }: Holders): string {
+  if (scope === 'account') return 'Your account'
   if (scope === 'key') return key === undefined ? 'This API key' : `The API key "${key}"`
+  if (scope === 'group' && group === undefined && plan !== undefined) return `The plan "${plan}" of your account`
   if (scope === 'group')
     return group === undefined ? 'The group of this API key' : `The group "${group}" of this API key`
   return 'This gateway'

@@ -2,9 +2,9 @@ import type { Feature } from '../../feature.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { once, settledValue } from '../../lib/promises.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
 import type { Store } from '../../records/store.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
+import type { Caller } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
@@ -26,14 +26,14 @@ interface LimitsDependencies {
 }
 
 /**
- * Holds requests to the limits of their key, its group, and the gateway. A request without limits passes immediately; the code for the others is
+ * Holds requests to the limits of their key, its group, their account, its plan, and the gateway. A request without limits passes immediately; the code for the others is
  * loaded with the first of them.
  */
 export interface LimitsFeature extends Feature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
-  /** Tells why a request with this key would be rejected, without making it. */
-  preview(key: ClientKey): Promise<RefusalPreview>
+  /** Tells why a request of this caller would be rejected, without making it. */
+  preview(caller: Caller): Promise<RefusalPreview>
   /** The readers of a caller's account. */
   account(): Promise<AccountReaders>
 }
@@ -60,7 +60,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   ): Promise<Reply> {
     const { isTimed, scope } = request.log.client
     const settings = settledValue(reading) ?? (await (isTimed ? scope.race(reading) : reading))
-    if (!hasLimits(request.key, settings)) return next()
+    if (!hasLimits(request.caller, settings)) return next()
     openGate ??= await scope.race(gate())
     return openGate.around(request, settings, next)
   }
@@ -70,12 +70,12 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
     aroundRequest(request, next) {
       const reading = readSettings()
       const settings = settledValue(reading)
-      return settings && !hasLimits(request.key, settings) ? next() : enforce(request, reading, next)
+      return settings && !hasLimits(request.caller, settings) ? next() : enforce(request, reading, next)
     },
     ledger,
-    async preview(key) {
+    async preview(caller) {
       const [opened, settings] = await Promise.all([gate(), readSettings()])
-      return opened.preview(key, settings)
+      return opened.preview(caller, settings)
     },
     async account() {
       const readers = import('./account-reader.ts')
@@ -86,5 +86,5 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   }
 }
 
-const hasLimits = (key: ClientKey | undefined, settings: StoredSettings): boolean =>
-  (settings.limits ?? key?.limits ?? key?.group?.limits) !== undefined
+const hasLimits = ({ key, account }: Caller, settings: StoredSettings): boolean =>
+  (settings.limits ?? key?.limits ?? key?.group?.limits ?? account?.limits ?? account?.plan?.limits) !== undefined

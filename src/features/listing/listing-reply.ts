@@ -8,11 +8,11 @@ import type { ListingPath, ListingRoutesOptions } from './listing-routes.ts'
 
 /** Replies with a list of models, or with one model, in the caller's format. */
 export async function replyWithList(
-  { exchange, caller: { key }, params }: RoutedRequest,
+  { exchange, caller, params }: RoutedRequest,
   { path, kinds, version }: ListingPath,
   { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
 ): Promise<Reply> {
-  const [listing, reader] = await Promise.all([load(), getReader(key)])
+  const [listing, reader] = await Promise.all([load(), getReader(caller)])
   const form = listing.forms[callerFormat(path, exchange).name]
   const options = reader && { reader }
   const content = await runForClient(exchange, upstream(exchange), async (fetch) => {

@@ -1,6 +1,6 @@
 import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
 import { PROTOCOLS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
+import type { Caller } from '../../request/caller.ts'
 import { emptyReply } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import type { Kind } from '../../types.ts'
@@ -9,8 +9,8 @@ import type { Listing, ListReader } from './listing.ts'
 export interface ListingRoutesOptions {
   /** Loads the listing with its first request. */
   listing(): Promise<Listing>
-  /** Returns the models a key may use; `undefined` means all. */
-  getReader(key: ClientKey | undefined): Promise<ListReader | undefined>
+  /** Returns the models a caller may use; `undefined` means all. */
+  getReader(caller: Caller): Promise<ListReader | undefined>
   /** Returns the function that calls providers for this request. */
   upstream(exchange: Exchange): UpstreamFetch
 }

@@ -9,9 +9,12 @@ const numberOrNull = v.nullable(v.number())
 /** The summary and the response schema of each path where a caller reads its own limits. */
 export const accounts: Readonly<Record<keyof AccountReaders, { summary: string; schema: v.GenericSchema }>> = {
   account: {
-    summary: "Get the caller's key and limits, with used and remaining amounts and reset times",
+    summary: "Get the caller's account, key, and limits, with used and remaining amounts and reset times",
     schema: v.object({
       object: v.literal('account'),
+      id: v.exactOptional(v.string()),
+      name: v.exactOptional(textOrNull),
+      plan: v.exactOptional(textOrNull),
       key: v.nullable(
         v.object({
           id: v.string(),

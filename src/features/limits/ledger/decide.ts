@@ -7,7 +7,7 @@ import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 /** Whose account it is. */
 export interface AccountName {
   scope: LimitScope
-  /** Of the key or group; empty for the gateway. */
+  /** Of the key or group; the ref of the account; empty for the gateway. */
   id: string
 }
 

@@ -1,6 +1,6 @@
 import { evictOldest } from '../../../lib/maps.ts'
 import { newId } from '../../../lib/new-id.ts'
-import type { LimitState, LimitUnit, UsageLimits } from '../../../types/limits.ts'
+import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../types/limits.ts'
 import { Account, type AccountDependencies, BEAT_MS } from './account.ts'
 import {
   type Amounts,
@@ -97,7 +97,7 @@ const MAX_ACCOUNTS = 10_000
 /** An account that was used so recently is forgotten last, in ms. */
 const RECENT_MS = 60_000
 /** The order in which accounts are waited for. */
-const ORDER = ['gateway', 'group', 'key']
+const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key']
 const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
 export function createLedger(options: LedgerOptions): Ledger {

@@ -4,7 +4,7 @@ import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
 import { readBook, rolled } from './book.ts'
 import { type AccountName, statesOf } from './decide.ts'
-import { ACCOUNTS, parseRecordKey } from './spent.ts'
+import { ACCOUNTS, AFTER_USERS, parseRecordKey } from './spent.ts'
 import { toMinute } from './windows.ts'
 
 /** From this share of a limit on, it is near. */
@@ -15,7 +15,7 @@ const MOST_ACCOUNTS = 10_000
 
 /**
  * The limits, but for those of requests at once, of which 80 % or more are used or reserved: the fullest first. It reads the first 10,000 accounts of
- * the storage. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
+ * the storage, without those of your app's users. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
  * `STORAGE_FAILED`.
  */
 export async function nearLimits(
@@ -24,16 +24,15 @@ export async function nearLimits(
   now: number,
 ): Promise<LimitState[]> {
   const found: LimitState[] = []
-  let after: string | undefined
+  let after = AFTER_USERS
   for (let seen = 0; seen < MOST_ACCOUNTS; seen += PAGE) {
-    const options = { limit: PAGE, ...(after !== undefined && { after }) }
-    const stored = await storage.list(ACCOUNTS, options).catch(handleStorageError('list', ACCOUNTS))
+    const stored = await storage.list(ACCOUNTS, { limit: PAGE, after }).catch(handleStorageError('list', ACCOUNTS))
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)
       const limits = name && limitsOf(name)
       if (limits) found.push(...statesIn(key, value, { name, limits, now }).filter((state) => shareOf(state) >= NEAR))
     }
-    after = stored.at(-1)?.key
+    after = stored.at(-1)?.key ?? after
     if (stored.length < PAGE) break
   }
   return found.sort((one, other) => shareOf(other) - shareOf(one))

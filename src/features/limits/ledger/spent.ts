@@ -20,6 +20,12 @@ export interface SpentPage {
 /** Where the accounts are in the storage. */
 export const ACCOUNTS = 'limits/'
 
+/**
+ * After this key, lists have the accounts of keys, groups, and the gateway. Those of your app's users come before it: there can be millions, and
+ * they stay on this side of a mirror.
+ */
+export const AFTER_USERS = 'limits/account0'
+
 /** The key of an account in the storage. */
 export const getRecordId = ({ scope, id }: AccountName): string =>
   `${ACCOUNTS}${scope}${id && `/${encodeURIComponent(id)}`}`
@@ -31,10 +37,9 @@ export const getRecordId = ({ scope, id }: AccountName): string =>
 export async function listSpent(
   storage: Storage,
   side: string,
-  { after, limit }: { after?: string | undefined; limit: number },
+  { after = AFTER_USERS, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpentPage> {
-  const options = { limit, ...(after !== undefined && { after }) }
-  const stored = await storage.list(ACCOUNTS, options).catch(handleStorageError('list', ACCOUNTS))
+  const stored = await storage.list(ACCOUNTS, { limit, after }).catch(handleStorageError('list', ACCOUNTS))
   const accounts = stored.flatMap(({ key, value }) => spentIn(key, value, side) ?? [])
   const next = stored.length < limit ? undefined : stored.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }
@@ -42,7 +47,7 @@ export async function listSpent(
 
 function spentIn(key: string, text: string, side: string): SpentAccount | undefined {
   const name = parseRecordKey(key)
-  if (!name || name.scope === 'gateway') return undefined
+  if (name?.scope !== 'key' && name?.scope !== 'group') return undefined
   const { scope, id } = name
   try {
     const { minute, used: own, epoch, number, elsewhere } = readBook(key, text)
@@ -57,7 +62,7 @@ function spentIn(key: string, text: string, side: string): SpentAccount | undefi
 /** The account of a record in the storage. */
 export function parseRecordKey(key: string): AccountName | undefined {
   const [, scope, id = ''] = key.split('/')
-  if (scope !== 'key' && scope !== 'group' && scope !== 'gateway') return undefined
+  if (scope !== 'key' && scope !== 'account' && scope !== 'group' && scope !== 'gateway') return undefined
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {

@@ -1,0 +1,103 @@
+import { Access } from '../../src/features/access/allowed-models.ts'
+import { listScopes } from '../../src/features/limits/gate.ts'
+import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
+import { refusalError } from '../../src/features/limits/limit-errors.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { StoredSettings } from '../../src/records/stored-settings.ts'
+import type { Caller } from '../../src/request/caller.ts'
+import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('limits of accounts')
+
+const REF = 'a_aaaqeayeaudaocajbifqydiob4'
+const account = (limits: LimitedScope['limits'], id = REF): LimitedScope => ({ scope: 'account', id, limits })
+const settings = (limits?: LimitedScope['limits']) => ({ ...(limits && { limits }) }) as StoredSettings
+const one = { requests: { day: 1 } }
+const two = { requests: { day: 2 } }
+
+test('a caller has the limits of its key, its account, its plan, and the gateway', () => {
+  const plan = { id: 'pro', name: 'Pro', limits: two }
+  const caller: Caller = {
+    owner: REF,
+    key: { id: 'k', name: 'app', digest: 'd', limits: one },
+    account: { id: 'alice', ref: REF, plan, limits: one },
+  }
+  assert.equal(listScopes(caller, settings(two)), [
+    { scope: 'key', id: 'k', limits: one },
+    { scope: 'account', id: REF, limits: one },
+    { scope: 'group', id: 'pro', limits: two },
+    { scope: 'gateway', id: '', limits: two },
+  ])
+  const ownGroup: Caller = { ...caller, key: { id: 'k', name: 'app', digest: 'd', group: plan } }
+  assert.equal(
+    listScopes(ownGroup, settings()).map(({ scope, id }) => `${scope} ${id}`),
+    ['group pro', `account ${REF}`],
+    'a group counts once',
+  )
+})
+
+test('a request counts for its account and its key, and passes only if it fits into both', async () => {
+  const { one: ledger, other } = open()
+  const scopes = [key({ requests: { day: 5 } }), account({ requests: { day: 2 } })]
+  reserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
+  reserved(await other.reserve([account({ requests: { day: 2 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assert.equal(whyOf(await ledger.reserve(scopes, { fixed: { requests: 1 } })), [
+    'used-up',
+    'account',
+    'requests',
+    'day',
+  ])
+  assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
+})
+
+test('accounts of users are neither sent to a mirror nor listed as near their limits', async () => {
+  const { world, one: ledger } = open()
+  const limits = { requests: { day: 1 } }
+  for (let at = 0; at < 30; at++)
+    reserved(await ledger.reserve([account(limits, `a_${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  reserved(await ledger.reserve([key(limits)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  await ledger.flushed()
+  assert.is((await world.storage.list('limits/account/')).length, 30)
+  const page = await ledger.spent('mirror', { limit: 10 })
+  assert.equal([page.accounts.map(({ id }) => id), page.next], [['one'], undefined])
+  assert.equal(
+    (await ledger.near(() => limits)).map(({ scope }) => scope),
+    ['key'],
+  )
+})
+
+test('a refusal speaks of the account and its plan, without ids', async () => {
+  const { one: ledger } = open()
+  const wanted = { fixed: { requests: 2 } }
+  const terms = { need: 2, limitsOutput: true, now: 0, headers: {} }
+  const messages = await Promise.all(
+    [account(one), { scope: 'group' as const, id: 'pro', limits: one }].map(async (scope) => {
+      const refusal = await ledger.reserve([scope], wanted)
+      if (refusal.kind !== 'refused') return undefined
+      return refusalError(refusal, { ...terms, holders: { key: undefined, group: undefined, plan: 'Pro' } }).message
+    }),
+  )
+  assert.match(messages[0] ?? '', /your account can use 1 request per day/)
+  assert.match(messages[1] ?? '', /the plan "Pro" of your account can use 1 request per day/)
+})
+
+test('models and kinds must be allowed by the key, the account, and the plan', () => {
+  const caller: Caller = {
+    owner: REF,
+    key: { id: 'k', name: 'app', digest: 'd', models: ['a', 'b'] },
+    account: {
+      id: 'alice',
+      ref: REF,
+      models: ['b', 'c'],
+      kinds: ['llm'],
+      plan: { id: 'pro', name: 'Pro', models: ['*'], kinds: ['llm', 'image'] },
+    },
+  }
+  const access = new Access(caller, defaultCatalog)
+  assert.equal(
+    ['a', 'b', 'c'].filter((name) => access.allowsName(name)),
+    ['b'],
+  )
+  assert.equal([access.allowsKind('llm'), access.allowsKind('image')], [true, false])
+})
