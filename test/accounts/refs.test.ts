@@ -1,4 +1,5 @@
-import { createAccountRefs, isAccountId, isAccountRef } from '../../src/features/accounts/account-refs.ts'
+import { createAccountRefs } from '../../src/features/accounts/account-refs.ts'
+import { isAccountId, isAccountRef } from '../../src/lib/account-ids.ts'
 import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -6,7 +6,8 @@ import { jsonReply } from './reply.ts'
 
 /**
  * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429 and 5xx on their own, except
- * when the gateway shuts down, has too many requests, or holds a key to a limit: then another instance may answer, or this one later.
+ * when the gateway shuts down, has too many requests or new accounts, can't tell who is asking, or enforces a limit: then another instance may
+ * answer, or this one later.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -29,7 +30,13 @@ export async function modelsErrorReply(
   })
 }
 
-const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY', 'RATE_LIMIT_EXCEEDED'])
+const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
+  'CLOSED',
+  'IDENTITY_UNAVAILABLE',
+  'RATE_LIMIT_EXCEEDED',
+  'TOO_BUSY',
+  'TOO_MANY_NEW_ACCOUNTS',
+])
 
 /** SDKs do not retry a reply with this header. */
 const NO_RETRY = { 'x-should-retry': 'false' }
@@ -37,12 +44,12 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 /**
  * The error for the client. An internal error is passed to `onError`, and the client gets "Internal server error" in its place; a provider's
  * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both, and so does that of a storage
- * that cannot be reached.
+ * that cannot be reached, and of an `identify` that failed.
  */
 function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
   const bare = isBare ? gatewayError(error.code) : error
-  if (error.code === 'STORAGE_UNAVAILABLE') onError(error)
+  if (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'IDENTITY_UNAVAILABLE') onError(error)
   if (bare.status !== 500) return error
   onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
   return bare

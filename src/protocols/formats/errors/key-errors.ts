@@ -1,14 +1,21 @@
-/** Whether the code is about the limits or permissions of a client's key. Clients get such codes in lowercase, unlike provider codes. */
+/** Whether the code is about the identity, limits, or permissions of a client. Clients get such codes in lowercase, unlike provider codes. */
 export const isKeyErrorCode = (code: string): boolean => CODES.has(code)
 
-/** Writes the code for clients if the error is about the limits or permissions of their key. */
+/** Writes the code for clients if the error is about their identity, limits, or permissions. */
 export const toKeyErrorCode = (code: string | undefined): string | undefined =>
   code !== undefined && isKeyErrorCode(code) ? code.toLowerCase() : undefined
 
 const CODES: ReadonlySet<string> = new Set([
+  'ACCOUNT_NOT_ALLOWED',
+  'ACCOUNT_PAUSED',
   'BUDGET_EXCEEDED',
+  'CROSS_SITE',
+  'IDENTITY_CONFLICT',
+  'IDENTITY_REQUIRED',
+  'IDENTITY_UNAVAILABLE',
   'KEY_EXPIRED',
   'MODEL_NOT_ALLOWED',
   'RATE_LIMIT_EXCEEDED',
   'REQUEST_TOO_EXPENSIVE',
+  'TOO_MANY_NEW_ACCOUNTS',
 ])

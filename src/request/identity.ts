@@ -1,0 +1,149 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { isAccountId } from '../lib/account-ids.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../types/records/limit-fields.ts'
+import { name, storedId, text } from '../types/records/shapes.ts'
+import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
+import { isValidInput } from './valid-input.ts'
+
+/** Who a request runs as, as your app says. Unknown members are errors. */
+export interface Identity {
+  /**
+   * The id of one of your users or customers, 1 to 200 characters. Use the primary key of your database, which never changes, not an email address. Limits
+   * and usage count for it.
+   */
+  account: string
+  /** A name for people, such as in the dashboard; at most 200 characters. */
+  name?: string | undefined
+  /** The id of a group of keys, which serves as the price plan. Default: the account's own plan, or `accounts.defaultPlan`. */
+  plan?: string | undefined
+  /** Names of the models, combos, and aliases that it may use; `*` matches any text. Default: all that its plan allows. */
+  models?: readonly string[] | undefined
+  /** The kinds of models that it may use. Default: all that its plan allows. */
+  kinds?: readonly Kind[] | undefined
+  /** Its limits, instead of those that its plan has for each account. */
+  limits?: UsageLimits | undefined
+  /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
+  metadata?: Readonly<Record<string, string>> | undefined
+  /** Labels for usage records; at most 10, of up to 64 characters. */
+  tags?: readonly string[] | undefined
+}
+
+/** Rejects a request. */
+export interface Refusal {
+  /** The message that the client gets, in its own format. */
+  refuse: string
+  /** Default: 401. */
+  status?: 401 | 402 | 403 | 429 | undefined
+  /** In seconds, for the header `retry-after`. Clients retry only if it is set. */
+  retryAfterS?: number | undefined
+}
+
+/** The request that `identify` gets, beyond the Fetch request. */
+export interface IdentifyContext {
+  /** The path of the endpoint; absent if no endpoint has this path. */
+  endpoint?: string | undefined
+  /** The kind of models that the endpoint serves. */
+  kind?: Kind | undefined
+  /** The format in which the client gets an error. */
+  format: ClientFormat
+  /** The same as in the response header `x-signalbox-request-id`; absent for requests that aren't recorded, such as model lists. */
+  requestId?: string | undefined
+  /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` is over. */
+  signal: AbortSignal
+  /** What the platform passes besides the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. */
+  platform?: unknown
+}
+
+/**
+ * Says who is asking, from a cookie, a JWT, or any other part of the request, whose body is absent. Return `null` or a `Refusal` to reject the request,
+ * and `undefined` to accept only an API key. If it throws, the client gets a 503.
+ */
+export type Identify = (
+  request: Request,
+  about: IdentifyContext,
+) => Identity | Refusal | null | undefined | Promise<Identity | Refusal | null | undefined>
+
+/** Who calls `identify` less often. */
+export interface CachedIdentify {
+  resolve: Identify
+  /** The text that decides the result, such as the session cookie; `undefined`: don't cache. */
+  cacheBy(request: Request): string | undefined
+  /** How long to use a result, in ms; at most 60,000. */
+  ttlMs: number
+}
+
+/** What an answer of `identify` comes to. */
+export type Identified = { identity: Identity } | { refusal: GatewayError } | undefined
+
+/** Reads what `identify` returned. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
+export function readIdentified(answer: unknown): Identified {
+  if (answer === undefined) return undefined
+  if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
+  if (isObject(answer) && answer.refuse !== undefined)
+    return { refusal: refusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
+  return { identity: readIdentity(answer) }
+}
+
+/** Reads an identity. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
+export function readIdentity(value: unknown): Identity {
+  if (!isObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
+  const identity = readMembers(value, identityMembers)
+  if (identity.account === undefined) throw invalid('"account" is missing.')
+  return identity as unknown as Identity // checked member by member
+}
+
+const CODES = {
+  401: 'IDENTITY_REQUIRED',
+  402: 'BUDGET_EXCEEDED',
+  403: 'FORBIDDEN',
+  429: 'RATE_LIMIT_EXCEEDED',
+} as const
+
+function refusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
+  const headers: Record<string, string> =
+    retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
+  return gatewayError(CODES[status], { message: refuse, headers })
+}
+
+type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
+
+const label = text({ isFilled: true, most: 64 })
+const MAX_TAGS = 10
+
+const identityMembers = {
+  account: (value) => typeof value === 'string' && isAccountId(value),
+  name: (value) => isValidInput(name(200), value),
+  plan: (value) => isValidInput(storedId, value),
+  models: (value) => isValidInput(allowedModels, value),
+  kinds: (value) => isValidInput(allowedKinds, value),
+  limits: (value) => isValidInput(usageLimits, value),
+  metadata: (value) => isValidInput(ownersTexts, value),
+  tags: (value) => Array.isArray(value) && value.length <= MAX_TAGS && value.every((tag) => isValidInput(label, tag)),
+} satisfies Record<keyof Identity, (value: unknown) => boolean>
+
+const refusalMembers = {
+  refuse: (value) => isValidInput(text({ isTrimmed: true, isFilled: true, most: 2_000 }), value),
+  status: (value) => Object.hasOwn(CODES, String(value)) && typeof value === 'number',
+  retryAfterS: (value) => typeof value === 'number' && value >= 0 && value <= MAX_RETRY_AFTER_S,
+} satisfies Record<keyof Refusal, (value: unknown) => boolean>
+
+const MAX_RETRY_AFTER_S = 31 * 24 * 60 * 60
+
+/** The members that are set. Each is read once, since it may be computed. */
+function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
+  const read: JsonObject = {}
+  for (const member of Object.keys(value)) {
+    const given = value[member]
+    if (!Object.hasOwn(members, member)) throw invalid(`It has an unknown member ${JSON.stringify(member)}.`)
+    if (given === undefined) continue
+    if (!members[member]?.(given)) throw invalid(`${JSON.stringify(member)} is not valid.`)
+    read[member] = given
+  }
+  return read
+}
+
+const describeType = (value: unknown) => (Array.isArray(value) ? 'an array' : `a ${typeof value}`)
+
+const invalid = (problem: string) =>
+  gatewayError('IDENTITY_INVALID', { message: `The identity of a request is not valid. ${problem}` })

@@ -1,0 +1,118 @@
+import { isGatewayError } from '../../src/errors.ts'
+import { type Identity, readIdentified } from '../../src/request/identity.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('identities')
+
+const full: Identity = {
+  account: 'user_42',
+  name: 'Alice',
+  plan: 'pro',
+  models: ['fast', 'openai/*'],
+  kinds: ['llm', 'embedding'],
+  limits: { usd: { month: 5 }, requests: { minute: 60, day: undefined }, parallel: 2 },
+  metadata: { team: 'red' },
+  tags: ['beta'],
+} as Identity
+
+test('an identity may have all members, some, or members that are undefined', () => {
+  assert.equal(readIdentified(full), { identity: full })
+  assert.equal(readIdentified({ account: 'a' }), { identity: { account: 'a' } })
+  assert.equal(readIdentified({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
+})
+
+test('nothing is neither an identity nor a rejection', () => assert.is(readIdentified(undefined), undefined))
+
+test('null and a refusal reject a request, and clients retry only with a retry time', () => {
+  const read = (answer: unknown) => {
+    const found = readIdentified(answer)
+    assert.ok(found && 'refusal' in found)
+    const { code, status, message, headers } = found.refusal
+    return { code, status, message, headers }
+  }
+  assert.equal(read(null).code, 'IDENTITY_REQUIRED')
+  assert.equal(read({ refuse: 'Pay first.', status: 402 }), {
+    code: 'BUDGET_EXCEEDED',
+    status: 402,
+    message: 'Pay first.',
+    headers: { 'x-should-retry': 'false' },
+  })
+  assert.equal(read({ refuse: 'Slow down.', status: 429, retryAfterS: 1.5 }).headers, { 'retry-after': '2' })
+  assert.is(read({ refuse: 'No.' }).status, 401)
+  assert.is(read({ refuse: 'No.', status: 403 }).code, 'FORBIDDEN')
+})
+
+const nested = { account: 'a', limits: { usd: { month: 1 } } }
+const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
+  [{}, 'account'],
+  [[{ account: 'a' }], 'array'],
+  ['alice', 'string'],
+  [true, 'boolean'],
+  [false, 'boolean'],
+  [0, 'number'],
+  [{ account: 7 }, 'account'],
+  [{ account: { id: 'a' } }, 'account'],
+  [{ account: 'a', limit: { usd: { month: 1 } } }, 'limit'],
+  [{ account: 'a', require: { zdr: true } }, 'require'],
+  [JSON.parse('{ "account": "a", "__proto__": { "plan": "pro" } }'), '__proto__'],
+  [{ account: 'a', constructor: 'b' }, 'constructor'],
+  [{ account: 'a', plan: null }, 'plan'],
+  [{ account: 'a', plan: '' }, 'plan'],
+  [{ account: 'a', name: 'x'.repeat(201) }, 'name'],
+  [{ account: 'a', models: [] }, 'models'],
+  [{ account: 'a', models: 'fast' }, 'models'],
+  [{ account: 'a', models: ['fast', 1] }, 'models'],
+  [{ account: 'a', kinds: ['chat'] }, 'kinds'],
+  [{ ...nested, limits: {} }, 'limits'],
+  [{ ...nested, limits: { usd: {} } }, 'limits'],
+  [{ ...nested, limits: { usd: { year: 1 } } }, 'limits'],
+  [{ ...nested, limits: { usd: { month: Number.NaN } } }, 'limits'],
+  [{ ...nested, limits: { usd: { month: -1 } } }, 'limits'],
+  [{ ...nested, limits: { usd: { month: '5' } } }, 'limits'],
+  [{ ...nested, limits: { requests: { minute: 1.5 } } }, 'limits'],
+  [{ ...nested, limits: { dollars: { month: 5 } } }, 'limits'],
+  [{ account: 'a', metadata: { team: 1 } }, 'metadata'],
+  [{ account: 'a', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`n${at}`, ''])) }, 'metadata'],
+  [{ account: 'a', tags: Array.from({ length: 11 }, () => 'x') }, 'tags'],
+  [{ account: 'a', refuse: 'No.' }, 'account'],
+  [{ refuse: '' }, 'refuse'],
+  [{ refuse: 'No.', status: 200 }, 'status'],
+  [{ refuse: 'No.', status: '403' }, 'status'],
+  [{ refuse: 'No.', status: 429, retryAfterS: -1 }, 'retryAfterS'],
+]
+
+for (const [answer, member] of INVALID)
+  test(`rejects ${JSON.stringify(answer)?.slice(0, 60)} with the name of what is wrong, not its value`, () => {
+    assert.throws(
+      () => readIdentified(answer),
+      (error: unknown) => {
+        assert.ok(isGatewayError(error, 'IDENTITY_INVALID'))
+        assert.is(error.status, 500)
+        assert.ok(error.message.includes(member), error.message)
+        assert.not.ok(/zdr|pro"|beta/.test(error.message), error.message)
+        return true
+      },
+    )
+  })
+
+test('check 14: ids of accounts are 1 to 200 composed characters that can be seen', () => {
+  for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
+    assert.ok(readIdentified({ account }))
+  const bad = [
+    'x'.repeat(201),
+    '',
+    ' a',
+    'a ',
+    '\u0000',
+    'a\u200b',
+    '\u202ea',
+    '\ud800',
+    'e\u0301',
+    `a_${'a'.repeat(26)}`,
+  ]
+  for (const account of bad)
+    assert.throws(
+      () => readIdentified({ account }),
+      (error: unknown) => isGatewayError(error, 'IDENTITY_INVALID'),
+    )
+})
