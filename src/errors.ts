@@ -27,6 +27,10 @@ const table = {
     'This API key has expired. Use another key, or ask the operator of this gateway to extend this one.',
   ],
   KEY_PAUSED: [403, 'This API key is paused. Ask the operator of this gateway to resume it.'],
+  TOKEN_INVALID: [401, 'This token is not valid here. Get a new one from the app that issued it.'],
+  TOKEN_EXPIRED: [401, 'This token has expired. Get a new one from the app that issued it.'],
+  TOKEN_REVOKED: [401, 'This token has been revoked. Sign in again to get a new one.'],
+  TOKEN_NOT_ALLOWED: [403, 'This token cannot be used for this request.'],
   MODEL_NOT_ALLOWED: [403, 'This API key is not allowed to use this model.'],
   ACCOUNT_PAUSED: [403, 'This account is paused. Ask the operator of this gateway to resume it.'],
   ACCOUNT_NOT_ALLOWED: [403, 'This request names an account that is not its own.'],
@@ -102,9 +106,9 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
   }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
 }
 
-/** Replaces this gateway's keys, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
+/** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
 export const redactOwnKeys = (text: string): string =>
-  text.replace(/[\w%-]{20,}/g, (word) => {
+  text.replace(/[\w%.-]{20,}/g, (word) => {
     let plain = word
     for (let times = 0; times < 9; times++) {
       const masked = plain.replace(OWN_KEY, '[credential]')
@@ -118,8 +122,8 @@ export const redactOwnKeys = (text: string): string =>
 /** Whether the text contains a string that looks like one of this gateway's keys. */
 export const containsOwnKey = (text: string): boolean => redactOwnKeys(text) !== text
 
-/** Also matches admin tokens, keys you chose yourself, and truncated keys. */
-const OWN_KEY = /sbx_[\w-]{20,}/g
+/** Also matches admin tokens, keys you chose yourself, and truncated keys and tokens. */
+const OWN_KEY = /sbx_[\w-]{20,}|sbt_[\w-]{20,}(?:\.[\w-]+)*/g
 
 /** Whether this is a gateway error, and, if `code` is given, one with that code. */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {

@@ -8,7 +8,7 @@ import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/spelling.ts'
 import { isOrigin } from './lib/urls.ts'
 import { checkCatalog } from './protocols/providers/catalog.ts'
-import type { Secret } from './records/open-keyring.ts'
+import { MIN_SECRET_LENGTH, type Secret } from './records/open-keyring.ts'
 import type { PipelineLimits } from './request/context.ts'
 import { checkManagement, type ManagementOptions } from './request/door/management-options.ts'
 import type { MountedPage } from './request/door/pages.ts'
@@ -235,9 +235,6 @@ function checkLimits(limits: unknown): void {
       throw new TypeError(`limits.${name} must be a ${isCount ? 'whole ' : ''}number above 0.`)
   }
 }
-
-/** No key stretching slows down an attacker who has the storage and tries secrets. */
-const MIN_SECRET_LENGTH = 32
 
 const switches = [
   'sharedState',

@@ -18,6 +18,7 @@ const SHAPES: readonly RegExp[] = [
   /\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/g, // Google
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, // AWS
   /\b(?:gsk_|xai-|hf_|r8_|fw_|csk-|pplx-|gh[opsu]_)[A-Za-z0-9]{20,}|\b(?:nvapi-|tgp_v1_|glpat-|github_pat_|sbx_)[\w-]{20,}/g,
+  /\bsbt_[\w-]{20,}(?:\.[\w-]+){0,2}/g, // tokens of this gateway
   /\b((?:bearer|basic) {1,4})(?=[A-Za-z_.~+/=-]{0,40}\d)[\w.~+/=-]{12,}/gi,
   /(:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ]

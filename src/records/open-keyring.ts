@@ -59,7 +59,7 @@ const UNENCRYPTED = ''
  */
 export async function openKeyring(options: KeyringDependencies): Promise<Keyring> {
   const { storage, secret, logger } = options
-  const secrets = listSecrets(secret ?? (await storage.ownSecret?.().catch(handleStorageError('read', 'secret'))))
+  const secrets = await readSecrets(secret, storage)
   const current = secrets[0]
   if (!current) {
     logger.warn('No secret is set, so API keys and credentials are stored unencrypted. Set the `secret` option.')
@@ -101,7 +101,23 @@ interface KeyringRecord {
   /** Whether the signed settings exist, so that a later start without them is an error. */
   isTakenOver: boolean
 }
-type NamedSecret = { version: string; value: string | CryptoKey }
+
+/** A secret and its version; a `CryptoKey` is HKDF material. */
+export interface NamedSecret {
+  version: string
+  value: string | CryptoKey
+}
+
+/** The shortest secret that may encrypt or sign. No key stretching slows down an attacker who has the results and tries secrets. */
+export const MIN_SECRET_LENGTH = 32
+
+/** The secrets of a gateway, the one in use first: those that are given, or else the storage's own. Rejects if that can't be read. */
+export async function readSecrets(
+  secret: Secret | undefined,
+  storage: Pick<Storage, 'ownSecret'>,
+): Promise<NamedSecret[]> {
+  return listSecrets(secret ?? (await storage.ownSecret?.().catch(handleStorageError('read', 'secret'))))
+}
 
 function listSecrets(secret: Secret | CryptoKey | undefined): NamedSecret[] {
   if (secret === undefined) return []

@@ -22,6 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/features/limits/',
     'src/features/accounts/',
+    'src/features/tokens/',
     'src/features/request-models/',
     'src/features/observe/',
     'src/features/live/',
@@ -53,7 +54,7 @@ const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/request\/door\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
-  { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/request\/upstream\/clouds\// },
+  { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/(?:request\/upstream\/clouds|features\/tokens)\// },
   { name: /^@cfworker\/json-schema$/, where: /^src\/lib\/matches-schema\.ts$/ },
   { name: /^leven$/, where: /^src\/lib\/spelling\.ts$/ },
   { name: /^valibot$/, where: /^src\// },

@@ -45,6 +45,13 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   IDENTITY_REQUIRED: ['The app does not know who is asking.', 'Sign in, or send an API key.'],
   KEY_EXPIRED: ['The API key is past its `expiresAt`.', 'Use another key, or ask the operator to extend it.'],
   KEY_PAUSED: ['The API key or its group is paused.', 'Ask the operator to resume it.'],
+  TOKEN_INVALID: [
+    'The token was changed, was issued by another gateway, or has another audience.',
+    'Mint a new token for this gateway.',
+  ],
+  TOKEN_EXPIRED: ['The token is past its `expiresAt`.', 'Mint a new token.'],
+  TOKEN_REVOKED: ["The account's tokens were revoked, or it is paused.", 'Sign in again, then mint a new token.'],
+  TOKEN_NOT_ALLOWED: ["The page's origin is not one of the token's `origins`.", 'Mint a token for this origin.'],
   MODEL_NOT_ALLOWED: [
     'The API key or its group does not allow this model or kind.',
     'Choose a model from `GET /v1/models`, or ask the operator for access.',

@@ -1,0 +1,70 @@
+import { SignJWT } from 'jose/jwt/sign'
+import { invalidInput } from '../../admin/input.ts'
+import { newId } from '../../lib/new-id.ts'
+import type { Clock } from '../../types.ts'
+import type { Revocations } from './revoked.ts'
+import { MAX_TOKEN_LENGTH, TOKEN_ISSUER, TOKEN_PREFIX, TOKEN_TYPE, type TokenTerms, toClaims } from './token-claims.ts'
+import { type MintedToken, parseNewToken } from './token-input.ts'
+import type { TokenKeys } from './token-keys.ts'
+
+export interface MintDependencies {
+  keys: Pick<TokenKeys, 'signing'>
+  audience: string
+  clock: Pick<Clock, 'now'>
+  revocations: Pick<Revocations, 'getRevokedUntil'>
+  /** Computes the ref of an account's id. */
+  findRef(account: string): Promise<string>
+  /** Reads a plan by its id; `undefined` if there is none. */
+  findPlan(id: string): Promise<object | undefined>
+  /** The origins of other sites whose pages may call the gateway. */
+  allowedOrigins: readonly string[]
+  /** The gateway's own origin; absent if it isn't known. */
+  publicOrigin?: string | undefined
+}
+
+/** Creates the function that mints tokens. It rejects with `INVALID_REQUEST` for bad input, and if the gateway has no secret. */
+export function createMint(deps: MintDependencies): (input: unknown) => Promise<MintedToken> {
+  const { keys, audience, clock, revocations, findRef, findPlan } = deps
+
+  async function checkPlan({ plan }: TokenTerms): Promise<void> {
+    if (plan !== undefined && !(await findPlan(plan)))
+      throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
+  }
+
+  return async (input) => {
+    const { terms, lifetimeS } = parseNewToken(input)
+    checkOrigins(terms, deps)
+    await checkPlan(terms)
+    const { version, key } = await keys.signing()
+    const revokedUntil = await revocations.getRevokedUntil(await findRef(terms.account))
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // a new token isn't one of those that were revoked
+    const expiresAt = issuedAt + lifetimeS * 1_000
+    const id = newId()
+    const jws = await new SignJWT({ ...toClaims(terms), iss: TOKEN_ISSUER, aud: audience, jti: id })
+      .setIssuedAt(issuedAt / 1_000)
+      .setExpirationTime(expiresAt / 1_000)
+      .setProtectedHeader({ alg: 'HS256', typ: TOKEN_TYPE, kid: version })
+      .sign(key)
+    const token = TOKEN_PREFIX + jws
+    if (token.length > MAX_TOKEN_LENGTH) throw tooLongError(token.length)
+    return { token, id, expiresAt: new Date(expiresAt).toISOString() }
+  }
+}
+
+/** A preflight has no token, so a page of any other origin could not send the token. */
+function checkOrigins(
+  { origins = [] }: TokenTerms,
+  { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,
+): void {
+  const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
+  const isOwn = publicOrigin === undefined && others.length === 1 // one of them can be the gateway's own
+  if (others.length === 0 || isOwn) return
+  throw invalidInput(
+    `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${others.map((origin) => `"${origin}"`).join(' and ')}`,
+  )
+}
+
+const tooLongError = (length: number) =>
+  invalidInput(
+    `The token would have ${length} characters, more than the ${MAX_TOKEN_LENGTH} that fit into a header. Shorten "models", "metadata", or "limits", or set them on the plan.`,
+  )

@@ -1,0 +1,119 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { type Cached, createCached, type Freshness } from '../../records/cached.ts'
+import { createStaleFallback, handleStorageError, retryLostRace } from '../../records/storage-access.ts'
+import type { Clock, Storage } from '../../types.ts'
+import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims.ts'
+
+/** The accounts whose tokens were revoked, which all instances on one storage share. */
+export interface Revocations {
+  /**
+   * The time until which issued tokens of the account are revoked, in epoch ms; 0 if none are. Only reads the storage if the record may have
+   * changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
+   */
+  getRevokedUntil(ref: string): Promise<number>
+  /** Revokes all tokens that the account has. Rejects as the storage does. */
+  revoke(ref: string): Promise<void>
+}
+
+/** The record, which is a single one so that no token needs a read. */
+interface RevokedRecord {
+  /** Tokens of any account issued until then are revoked, in epoch ms. */
+  all: number
+  /** The same for each account, by its ref. */
+  refs: ReadonlyMap<string, number>
+}
+
+export function createRevocations({
+  storage,
+  clock,
+  freshness,
+}: {
+  /** With timeouts, as `Store.storage` has. */
+  storage: Storage
+  clock: Clock
+  freshness: Freshness
+}): Revocations {
+  const cached: Cached<RevokedRecord> = createCached(async () => parseStored((await readStored())?.value), {
+    clock,
+    freshness,
+    staleFallback: createStaleFallback(clock),
+  })
+  freshness.onChange((key) => {
+    if (key === REVOKED) cached.expire()
+  })
+  freshness.onGap(() => cached.expire())
+
+  const readStored = () => storage.get(REVOKED).catch(handleStorageError('read', REVOKED))
+  const maxEntries = Math.min(
+    MAX_ENTRIES,
+    Math.floor((storage.largestValueBytes ?? Number.POSITIVE_INFINITY) / ENTRY_BYTES),
+  )
+
+  return {
+    async getRevokedUntil(ref) {
+      const { all, refs } = await cached.current()
+      return Math.max(all, refs.get(ref) ?? 0)
+    },
+    revoke: (ref) =>
+      retryLostRace(async () => {
+        const stored = await readStored()
+        const now = clock.now()
+        const record = addEntry(parseStored(stored?.value), ref, now + CLOCK_TOLERANCE_MS)
+        const next = dropOldest(record, { maxEntries, endedAt: now - MAX_AGE_MS })
+        const value = JSON.stringify({ all: next.all, refs: Object.fromEntries(next.refs) })
+        const writing = storage
+          .set(REVOKED, value, { ifVersion: stored?.version ?? null })
+          .catch(handleStorageError('write', REVOKED))
+        if ((await writing.finally(() => cached.expire())) === false) return false
+        cached.replace(next, true)
+        return undefined
+      }),
+  }
+}
+
+export const REVOKED = 'tokens/revoked'
+const MAX_ENTRIES = 10_000
+/** The bytes of an entry, with some to spare. */
+const ENTRY_BYTES = 48
+/** After this time, all tokens issued before an entry have expired. */
+const MAX_AGE_MS = MAX_LIFETIME_S * 1_000 + MAX_AHEAD_MS + CLOCK_TOLERANCE_MS
+
+function parseStored(text: string | undefined): RevokedRecord {
+  if (text === undefined) return { all: 0, refs: new Map() }
+  const record = tryParseJson(text)
+  if (!isObject(record) || typeof record.all !== 'number' || !isObject(record.refs)) throw damagedError()
+  const refs = new Map<string, number>()
+  for (const [ref, until] of Object.entries(record.refs)) {
+    if (typeof until !== 'number') throw damagedError()
+    refs.set(ref, until)
+  }
+  return { all: record.all, refs }
+}
+
+/** If it counted as empty, revoked tokens would work again. */
+const damagedError = () =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The stored record ${REVOKED} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
+    data: { key: REVOKED },
+  })
+
+/** Tokens that were minted since an earlier revocation have been issued a millisecond after its entry, or later. */
+const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): RevokedRecord => ({
+  all,
+  refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),
+})
+
+/** Drops the entries that have ended, and the older half if there are too many. `all` moves to the latest of them, so that none gets valid again. */
+function dropOldest(
+  { all, refs }: RevokedRecord,
+  { maxEntries, endedAt }: { maxEntries: number; endedAt: number },
+): RevokedRecord {
+  const entries = [...refs].sort(([, one], [, other]) => one - other)
+  const excess = entries.length > maxEntries ? Math.ceil(entries.length / 2) : 0
+  const dropped = Math.max(excess, entries.filter(([, until]) => until < endedAt).length)
+  return {
+    all: Math.max(all, entries[dropped - 1]?.[1] ?? 0),
+    refs: new Map(entries.slice(dropped)),
+  }
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { closed, fields, invalidInput, parseInput } from '../../admin/input.ts'
+import { givenSchema } from '../../admin/schemas.ts'
+import { isAccountId } from '../../lib/account-ids.ts'
+import { isOrigin } from '../../lib/urls.ts'
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../../types/records/limit-fields.ts'
+import { name, type Shape } from '../../types/records/shapes.ts'
+import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
+
+/** Input to mint a token. Anyone who has the token can read it, apart from the lifetime. */
+export interface NewToken extends TokenTerms {
+  /** The lifetime: seconds, or a text such as `15m`. Default: 900 seconds; from 30 to 86,400. */
+  expiresIn?: number | string
+}
+
+/** A new token. It isn't stored: only this response has it. */
+export interface MintedToken {
+  /** `sbt_…`, in place of an API key. */
+  token: string
+  /** Its id, which records of its requests contain. */
+  id: string
+  /** ISO 8601. */
+  expiresAt: string
+}
+
+/** The operations on tokens. */
+export interface TokenOperations<Input = never> {
+  /** Mints a token for a browser or a device, which acts for one account. Rejects with `INVALID_REQUEST`. */
+  mint(terms: NewToken | Input): Promise<MintedToken>
+}
+
+const DEFAULT_LIFETIME_S = 900
+const MIN_LIFETIME_S = 30
+const MAX_ORIGINS = 16
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a text such as "15m" or "1h"`
+
+const given = <T>(shape: Shape<T>) => v.exactOptional(givenSchema(shape) as v.GenericSchema<T>) // the schema of the shape
+
+export const newToken = closed({
+  account: v.pipe(
+    fields.text,
+    v.maxLength(200, 'must not be longer than 200 characters'),
+    v.check(
+      isAccountId,
+      "must be an account's ID: 1 to 200 characters without control characters and outer spaces, in composed Unicode (NFC)",
+    ),
+  ),
+  plan: given(name(512)),
+  models: given(allowedModels),
+  kinds: given(allowedKinds),
+  origins: v.exactOptional(
+    v.pipe(
+      v.array(
+        v.pipe(fields.text, v.check<string, string>(isOrigin, 'must be an origin such as "https://app.example.com"')),
+        'must be a list of origins',
+      ),
+      v.minLength(1, 'must not be empty. Omit it for tokens that work outside of browsers'),
+      v.maxLength(MAX_ORIGINS, `must not contain more than ${MAX_ORIGINS} origins`),
+    ),
+  ),
+  expiresIn: v.exactOptional(
+    v.union(
+      [
+        v.pipe(
+          v.number(),
+          v.integer(LIFETIME),
+          v.minValue(MIN_LIFETIME_S, LIFETIME),
+          v.maxValue(MAX_LIFETIME_S, LIFETIME),
+        ),
+        v.pipe(v.string(), v.regex(/^\d{1,5}[smhd]$/, LIFETIME)),
+      ],
+      LIFETIME,
+    ),
+  ),
+  limits: given(usageLimits),
+  metadata: given(ownersTexts),
+})
+
+/** Parses the input, with the lifetime in seconds. Throws `INVALID_REQUEST`. */
+export function parseNewToken(input: unknown): { terms: TokenTerms; lifetimeS: number } {
+  const { expiresIn = DEFAULT_LIFETIME_S, ...terms } = parseInput(newToken, input)
+  const lifetimeS = toSeconds(expiresIn)
+  if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw invalidInput(`"expiresIn" ${LIFETIME}`)
+  return { terms, lifetimeS }
+}
+
+const toSeconds = (lifetime: number | string) =>
+  typeof lifetime === 'number' ? lifetime : Number.parseInt(lifetime, 10) * (UNITS[lifetime.slice(-1)] ?? 1)

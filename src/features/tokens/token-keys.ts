@@ -1,0 +1,53 @@
+import { gatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import { once } from '../../lib/promises.ts'
+import { MIN_SECRET_LENGTH, type NamedSecret, readSecrets, type Secret } from '../../records/open-keyring.ts'
+import type { Storage } from '../../types.ts'
+
+/** The HMAC keys of tokens: one for each of the gateway's secrets. */
+export interface TokenKeys {
+  /** The key that signs, and the version of its secret. Rejects with `INVALID_REQUEST` if the gateway has no secret. */
+  signing(): Promise<{ version: string; key: CryptoKey }>
+  /** The key of the secret with this version; `undefined` if there is none. */
+  find(version: unknown): Promise<CryptoKey | undefined>
+}
+
+/** Derives the keys on first use. Rejects as the storage does if its own secret can't be read. */
+export function createTokenKeys({
+  secret,
+  storage,
+}: {
+  secret: Secret | undefined
+  storage: Pick<Storage, 'ownSecret'>
+}): TokenKeys {
+  const load = once(async () => {
+    const secrets = (await readSecrets(secret, storage)).filter(canSign)
+    return Promise.all(secrets.map(async ({ version, value }) => ({ version, key: await deriveKey(value) })))
+  })
+  return {
+    async signing() {
+      const [first] = await load()
+      if (!first) throw gatewayError('INVALID_REQUEST', { message: NO_SECRET })
+      return first
+    },
+    find: async (version) => (await load()).find((one) => one.version === version)?.key,
+  }
+}
+
+const NO_SECRET =
+  'Tokens are signed with the gateway\'s secret, and it has none. Set the "secret" option of createGateway.'
+
+/** A shorter secret can't have signed a token. It may still decrypt older data, and could be guessed. */
+const canSign = ({ value }: NamedSecret) => typeof value !== 'string' || value.length >= MIN_SECRET_LENGTH
+
+async function deriveKey(secret: string | CryptoKey): Promise<CryptoKey> {
+  const material =
+    typeof secret === 'string'
+      ? await crypto.subtle.importKey('raw', encodeUtf8(secret), 'HKDF', false, ['deriveKey'])
+      : secret
+  const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: encodeUtf8('signalbox token') }
+  return crypto.subtle.deriveKey(hkdf, material, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
+    'sign',
+    'verify',
+  ])
+}

@@ -1,0 +1,103 @@
+import { jwtVerify } from 'jose/jwt/verify'
+import { isGatewayError } from '../../errors.ts'
+import type { Exchange } from '../../lib/exchange.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import { sha256Hex } from '../../records/keyring.ts'
+import type { Clock } from '../../types.ts'
+import type { Revocations } from './revoked.ts'
+import {
+  CLOCK_TOLERANCE_MS,
+  MAX_AHEAD_MS,
+  MAX_TOKEN_LENGTH,
+  TOKEN_ISSUER,
+  TOKEN_PREFIX,
+  TOKEN_TYPE,
+  tokenError,
+  toTerms,
+  type VerifiedToken,
+} from './token-claims.ts'
+import type { TokenKeys } from './token-keys.ts'
+
+/**
+ * Verifies the token of a request, without reading the storage for it. Rejects with `TOKEN_INVALID`, `TOKEN_EXPIRED`, or `TOKEN_REVOKED`, with
+ * `TOKEN_NOT_ALLOWED` for another origin, and as the storage does if it was never read.
+ */
+export type VerifyToken = (token: string, exchange: Pick<Exchange, 'method' | 'header'>) => Promise<VerifiedToken>
+
+export interface VerifyDependencies {
+  keys: Pick<TokenKeys, 'find'>
+  audience: string
+  clock: Pick<Clock, 'now'>
+  revocations: Pick<Revocations, 'getRevokedUntil'>
+  /** Computes the ref of an account's id. */
+  findRef(account: string): Promise<string>
+}
+
+/** Remembers the 20,000 tokens that were used last, by their SHA-256. */
+export function createVerify({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
+  const known = new Map<string, VerifiedToken>()
+
+  async function read(token: string): Promise<VerifiedToken> {
+    const { payload } = await jwtVerify(token.slice(TOKEN_PREFIX.length), findKey, {
+      algorithms: ['HS256'],
+      typ: TOKEN_TYPE,
+      issuer: TOKEN_ISSUER,
+      audience,
+      requiredClaims: ['sub', 'jti', 'iat', 'exp'],
+      currentDate: new Date(0), // times are checked below, for tokens that are remembered too
+    })
+    const terms = toTerms(payload)
+    const { jti: id, iat, exp } = payload
+    if (!terms || id === undefined || iat === undefined || exp === undefined) throw tokenError('TOKEN_INVALID')
+    return { ...terms, id, issuedAt: toMs(iat), expiresAt: toMs(exp), ref: await findRef(terms.account) }
+  }
+
+  async function findKey({ kid }: { kid?: string }): Promise<CryptoKey> {
+    const key = await keys.find(kid)
+    if (!key) throw tokenError('TOKEN_INVALID')
+    return key
+  }
+
+  /** Its claims stay out of the errors of `jose`, which contain them. */
+  const readSafely = (token: string) =>
+    read(token).catch((error: unknown) => {
+      throw isGatewayError(error) ? error : tokenError('TOKEN_INVALID')
+    })
+
+  function checkTimes({ id, issuedAt, expiresAt }: VerifiedToken): void {
+    const now = clock.now()
+    if (issuedAt > now + MAX_AHEAD_MS) throw tokenError('TOKEN_INVALID', { id, message: FROM_FUTURE })
+    if (expiresAt <= now - CLOCK_TOLERANCE_MS) throw tokenError('TOKEN_EXPIRED', { id })
+  }
+
+  return async (token, exchange) => {
+    if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw tokenError('TOKEN_INVALID')
+    const digest = await sha256Hex(token)
+    const found = known.get(digest)
+    known.delete(digest) // so that it becomes the last entry
+    const verified = found ?? (await readSafely(token))
+    checkTimes(verified)
+    evictOldest(known, MAX_KNOWN)
+    known.set(digest, verified)
+    const { id, ref, issuedAt, origins } = verified
+    if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw tokenError('TOKEN_REVOKED', { id })
+    if (origins && !isFrom(origins, exchange)) throw tokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN })
+    return verified
+  }
+}
+
+const toMs = (seconds: number) => Math.round(seconds * 1_000)
+
+/** Browsers send no `Origin` for a `GET` to the page's own origin. */
+function isFrom(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
+  const origin = exchange.header('origin')
+  if (origin !== undefined) return origins.includes(origin)
+  const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD'
+  return isSafe && exchange.header('sec-fetch-site') === 'same-origin'
+}
+
+/** The last character of the signature has only 16 forms, since its last two bits are unused. With others, one token could be spelled in four ways. */
+const SHAPE = /^sbt_[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/
+const MAX_KNOWN = 20_000
+const FROM_FUTURE = 'This token was issued in the future. Check the clocks of the servers that issue and accept tokens.'
+const OTHER_ORIGIN = 'This token cannot be used from this origin. Get one for this page from the app that issued it.'

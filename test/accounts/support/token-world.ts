@@ -1,0 +1,84 @@
+import { CompactSign } from 'jose/jws/compact/sign'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createMint, type MintDependencies } from '../../../src/features/tokens/mint.ts'
+import { createRevocations } from '../../../src/features/tokens/revoked.ts'
+import { createTokenKeys } from '../../../src/features/tokens/token-keys.ts'
+import { createVerify } from '../../../src/features/tokens/verify.ts'
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { createFreshness } from '../../../src/records/cached.ts'
+import type { Secret } from '../../../src/records/open-keyring.ts'
+import type { Storage } from '../../../src/types.ts'
+import { type FakeClock, fakeClock } from '../../support/clock.ts'
+
+export const SECRET = 'a secret of thirty-two characters'
+
+/** The start of the fake clock, in epoch seconds. */
+export const START_S = Date.UTC(2026, 0, 1) / 1_000
+
+export interface TokenWorldOptions extends Partial<Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>> {
+  secret?: Secret | undefined
+  storage?: Storage
+  clock?: FakeClock
+  audience?: string
+}
+
+/** Minting and verifying as one gateway does. */
+export function tokenWorld({
+  storage = memoryStorage(),
+  clock = fakeClock(),
+  audience = 'signalbox:/ai',
+  allowedOrigins = [],
+  publicOrigin,
+  ...options
+}: TokenWorldOptions = {}) {
+  const secret = 'secret' in options ? options.secret : SECRET
+  const keys = createTokenKeys({ secret, storage })
+  const freshness = createFreshness(storage, clock)
+  const revocations = createRevocations({ storage, clock, freshness })
+  const findRef = async (account: string) => `ref of ${account}`
+  const deps = { keys, audience, clock, revocations, findRef }
+  const findPlan = async (id: string) => (id === 'pro' ? {} : undefined)
+  const mint = createMint({ ...deps, findPlan, allowedOrigins, publicOrigin })
+  const verify = createVerify(deps)
+  return {
+    storage,
+    clock,
+    keys,
+    revocations,
+    mint,
+    verify: (token: string, headers: Record<string, string> = {}, method = 'POST') =>
+      verify(token, { method, header: (name) => headers[name] }),
+    revoke: (account: string) => findRef(account).then(revocations.revoke),
+  }
+}
+
+/** The code that a promise rejects with; `undefined` if it resolves. */
+export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: { code?: unknown }) => error.code ?? error,
+  )
+
+/** The claims of a token that `mint` could have signed now. */
+export const claims = (more: object = {}) => ({
+  iss: 'signalbox',
+  aud: 'signalbox:/ai',
+  sub: 'alice',
+  jti: 'id',
+  iat: START_S,
+  exp: START_S + 900,
+  ...more,
+})
+
+/** Signs any token with the key of a world. */
+export async function forge(
+  { keys }: Pick<ReturnType<typeof tokenWorld>, 'keys'>,
+  payload: object,
+  header: object = {},
+): Promise<string> {
+  const { version, key } = await keys.signing()
+  const jws = await new CompactSign(encodeUtf8(JSON.stringify(payload)))
+    .setProtectedHeader({ alg: 'HS256', typ: 'sbt+jwt', kid: version, ...header })
+    .sign(key)
+  return `sbt_${jws}`
+}

@@ -1,0 +1,150 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { REVOKED } from '../../src/features/tokens/revoked.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { codeOf, START_S, tokenWorld } from './support/token-world.ts'
+
+const test = suite('revoked tokens')
+
+/** A storage that counts its reads, with or without `watch`. */
+function countedStorage({ isWatched }: { isWatched: boolean }) {
+  const { watch, ...storage } = memoryStorage()
+  let reads = 0
+  const counted: Storage = {
+    ...storage,
+    ...(isWatched && watch && { watch }),
+    get(key) {
+      if (key === REVOKED) reads++
+      return storage.get(key)
+    },
+  }
+  return { storage: counted, reads: () => reads }
+}
+
+const readRecord = async (storage: Storage) => JSON.parse((await storage.get(REVOKED))?.value ?? 'null')
+
+test("75. all tokens of a revoked account end, and no other account's", async () => {
+  const { mint, verify, revoke } = tokenWorld()
+  const alice = await mint({ account: 'alice' })
+  const bob = await mint({ account: 'bob' })
+  await verify(alice.token)
+  await revoke('alice')
+  assert.is(await codeOf(verify(alice.token)), 'TOKEN_REVOKED')
+  await verify(bob.token)
+})
+
+test('75. tokens that are minted after a revocation work at once', async () => {
+  const { mint, verify, revoke } = tokenWorld()
+  await revoke('alice')
+  const { token } = await mint({ account: 'alice' })
+  await verify(token)
+  await revoke('alice')
+  assert.is(await codeOf(verify(token)), 'TOKEN_REVOKED')
+  await verify((await mint({ account: 'alice' })).token)
+})
+
+test('75. another instance rejects them within a second, and at once if the storage is watched', async () => {
+  for (const isWatched of [true, false]) {
+    const { storage } = countedStorage({ isWatched })
+    const one = tokenWorld({ storage })
+    const other = tokenWorld({ storage, clock: one.clock })
+    const { token } = await one.mint({ account: 'alice' })
+    await other.verify(token)
+    await one.revoke('alice')
+    if (!isWatched) await one.clock.advance(1_000)
+    assert.is(await codeOf(other.verify(token)), 'TOKEN_REVOKED', String(isWatched))
+  }
+})
+
+test('75. tokens need no read of the storage', async () => {
+  const { storage, reads } = countedStorage({ isWatched: true })
+  const { mint, verify } = tokenWorld({ storage })
+  for (let at = 0; at < 50; at++) await verify((await mint({ account: `a${at}` })).token)
+  assert.is(reads(), 1)
+  const unwatched = countedStorage({ isWatched: false })
+  const other = tokenWorld({ storage: unwatched.storage })
+  for (let at = 0; at < 50; at++) await other.verify((await other.mint({ account: `a${at}` })).token)
+  assert.is(unwatched.reads(), 1)
+})
+
+test('a revocation covers tokens of an instance whose clock is 5 seconds ahead', async () => {
+  const { storage, clock, revoke } = tokenWorld()
+  const ahead = tokenWorld({ storage, clock: { ...clock, now: () => clock.now() + 5_000 } })
+  const { token } = await ahead.mint({ account: 'alice' })
+  await revoke('alice')
+  assert.is(await codeOf(ahead.verify(token)), 'TOKEN_REVOKED')
+})
+
+test('concurrent revocations are all stored', async () => {
+  const { storage, clock } = tokenWorld()
+  const worlds = [1, 2, 3, 4].map(() => tokenWorld({ storage, clock }))
+  await Promise.all(worlds.flatMap(({ revoke }, at) => [0, 1, 2, 3, 4].map((one) => revoke(`${at} ${one}`))))
+  const { all, refs } = await readRecord(storage)
+  assert.is(all, 0)
+  assert.is(Object.keys(refs).length, 20)
+})
+
+test('entries last for a day, and the time for all accounts then moves to the latest of them', async () => {
+  const { storage, clock, revoke } = tokenWorld()
+  await revoke('alice')
+  await clock.advance(60_000)
+  await revoke('bob')
+  await clock.advance(86_400_000 + 65_000 - 60_000)
+  await revoke('carol')
+  assert.equal(Object.keys((await readRecord(storage)).refs), ['ref of alice', 'ref of bob', 'ref of carol'])
+  await clock.advance(6_000)
+  await revoke('dave')
+  const { all, refs } = await readRecord(storage)
+  assert.is(all, (START_S + 5) * 1_000)
+  assert.equal(Object.keys(refs), ['ref of bob', 'ref of carol', 'ref of dave'])
+})
+
+test('beyond 10,000 entries, or what the storage can hold, the older half moves the time for all accounts', async () => {
+  for (const [largestValueBytes, most] of [
+    [undefined, 10_000],
+    [4_800, 100],
+  ] as const) {
+    const memory = memoryStorage()
+    const storage: Storage = { ...memory, ...(largestValueBytes !== undefined && { largestValueBytes }) }
+    const { clock, mint, verify, revoke } = tokenWorld({ storage })
+    const entries = Array.from({ length: most }, (_, at) => [`r${at}`, (START_S + Math.floor(at / 100)) * 1_000])
+    await storage.set(REVOKED, JSON.stringify({ all: 0, refs: Object.fromEntries(entries) }))
+    const early = await mint({ account: 'alice' })
+    await clock.advance(600_000)
+    const late = await mint({ account: 'alice' })
+    await revoke('bob')
+    const { all, refs } = await readRecord(storage)
+    assert.is(Object.keys(refs).length, most / 2)
+    assert.is(all, (START_S + Math.floor(most / 2 / 100)) * 1_000)
+    assert.is(await codeOf(verify(early.token)), 'TOKEN_REVOKED')
+    await verify(late.token)
+  }
+})
+
+test('while the storage is away, known revocations stay; a damaged record accepts no token', async () => {
+  const memory = memoryStorage()
+  let isAway = false
+  const storage: Storage = {
+    ...memory,
+    get: async (key) => {
+      if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+      return memory.get(key)
+    },
+  }
+  const { mint, verify, revoke, clock } = tokenWorld({ storage })
+  const alice = await mint({ account: 'alice' })
+  const bob = await mint({ account: 'bob' })
+  await revoke('alice')
+  await verify(bob.token)
+  isAway = true
+  await clock.advance(2_000)
+  assert.is(await codeOf(verify(alice.token)), 'TOKEN_REVOKED')
+  await verify(bob.token)
+  assert.is(await codeOf(tokenWorld({ storage }).verify(bob.token)), 'STORAGE_UNAVAILABLE')
+  isAway = false
+  for (const damaged of ['', '{}', '{"all":0,"refs":{"a":"b"}}', '[]']) {
+    await memory.set(REVOKED, damaged)
+    await clock.advance(2_000)
+    assert.is(await codeOf(verify(bob.token)), 'STORAGE_FAILED', damaged)
+  }
+})
