@@ -5,7 +5,7 @@ import { named, number, text, time } from './output-schemas.ts'
 export const limitState = named(
   'LimitState',
   v.object({
-    scope: v.picklist(['key', 'account', 'group', 'gateway']),
+    scope: v.picklist(['key', 'account', 'group', 'gateway', 'run']),
     id: v.exactOptional(text),
     unit: v.picklist(['requests', 'tokens', 'usd', 'parallel']),
     window: v.nullable(v.picklist(['minute', 'hour', 'day', 'week', 'month', 'total'])),

@@ -14,6 +14,19 @@ export interface Caller {
   readonly key: ClientKey | undefined
   /** The account; absent where your app names none. */
   readonly account: CallerAccount | undefined
+  /** The token that acts for the account; absent without one. */
+  readonly token?: CallerToken | undefined
+}
+
+/** A token of a browser or a device. */
+export interface CallerToken {
+  /** The claim `jti`. */
+  readonly id: string
+  /** The models and kinds that it may use; absent: all that its account may. */
+  readonly models?: readonly string[] | undefined
+  readonly kinds?: readonly Kind[] | undefined
+  /** What it may use by itself. The same object for the same token. */
+  readonly limits?: UsageLimits | undefined
 }
 
 /** One of your app's users or customers. */

@@ -19,13 +19,13 @@ export interface UsageLimits {
 /** What a limit counts. */
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
-/** What a limit applies to. */
-export type LimitScope = 'key' | 'account' | 'group' | 'gateway'
+/** What a limit applies to; `run`: a token. */
+export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 
 /** A limit and what remains of it. Counts are in the limit's unit; `remaining` is never negative. */
 export interface LimitState {
   scope: LimitScope
-  /** The id of the key or group, or the ref of the account. */
+  /** The id of the key, group, or token, or the ref of the account. */
   id?: string
   unit: LimitUnit
   /** `null` for `parallel`. */

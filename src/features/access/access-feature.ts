@@ -32,10 +32,11 @@ export function createAccess(catalog: Catalog): AccessFeature {
   }
 }
 
-/** Whether the key, its group, the account, or its plan allows only some models or kinds. */
-export function isRestricted({ key, account }: Caller): boolean {
+/** Whether the key, its group, the token, the account, or its plan allows only some models or kinds. */
+export function isRestricted({ key, account, token }: Caller): boolean {
   const { group } = key ?? {}
   const { plan } = account ?? {}
+  if ((token?.models ?? token?.kinds) !== undefined) return true
   if ((key?.models ?? key?.kinds ?? group?.models ?? group?.kinds) !== undefined) return true
   return (account?.models ?? account?.kinds ?? plan?.models ?? plan?.kinds) !== undefined
 }

@@ -5,14 +5,14 @@ import type { RouteTable } from '../../request/routing/route-table.ts'
 import { matchesPattern } from '../../request/routing/routing-facts.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
-/** The models and kinds that a caller may use: those that its key, the key's group, its account, and the account's plan all allow. */
+/** The models and kinds that a caller may use: those that its key, the key's group, its token, its account, and the account's plan all allow. */
 export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
   readonly #catalog: Catalog
 
-  constructor({ key, account }: Pick<Caller, 'key' | 'account'>, catalog: Catalog) {
-    const restricted = [key, key?.group, account, account?.plan]
+  constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
+    const restricted = [key, key?.group, token, account, account?.plan]
     this.#models = restricted.flatMap((one) => (one?.models ? [one.models] : []))
     this.#kinds = restricted.flatMap((one) => (one?.kinds ? [one.kinds] : []))
     this.#catalog = catalog

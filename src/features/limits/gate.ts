@@ -63,8 +63,8 @@ const getHolders = ({ key, account }: Caller): Holders => ({
   plan: account?.plan?.name,
 })
 
-/** The limits that apply to a caller: those of its key, the key's group, its account, the account's plan, and the gateway. */
-export function listScopes({ key, account }: Caller, { limits }: StoredSettings): LimitedScope[] {
+/** The limits that apply to a caller: those of its key, the key's group, its account, the account's plan, its token, and the gateway. */
+export function listScopes({ key, account, token }: Caller, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
   const group = key?.group
   const plan = account?.plan
@@ -72,6 +72,7 @@ export function listScopes({ key, account }: Caller, { limits }: StoredSettings)
   if (group?.limits) scopes.push({ scope: 'group', id: group.id, limits: group.limits })
   if (account?.limits) scopes.push({ scope: 'account', id: account.ref, limits: account.limits })
   if (plan?.limits && plan.id !== group?.id) scopes.push({ scope: 'group', id: plan.id, limits: plan.limits })
+  if (token?.limits) scopes.push({ scope: 'run', id: token.id, limits: token.limits })
   if (limits) scopes.push({ scope: 'gateway', id: '', limits })
   return scopes
 }

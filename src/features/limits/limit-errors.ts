@@ -119,6 +119,7 @@ function tooLarge(limit: LimitState, need: number, holders: Holders): string {
 
 function holder({ scope }: LimitState, { key, group, plan }: Holders): string {
   if (scope === 'account') return 'Your account'
+  if (scope === 'run') return 'This token'
   if (scope === 'key') return key === undefined ? 'This API key' : `The API key "${key}"`
   if (scope === 'group' && group === undefined && plan !== undefined) return `The plan "${plan}" of your account`
   if (scope === 'group')

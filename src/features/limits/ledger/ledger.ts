@@ -97,7 +97,7 @@ const MAX_ACCOUNTS = 10_000
 /** An account that was used so recently is forgotten last, in ms. */
 const RECENT_MS = 60_000
 /** The order in which accounts are waited for. */
-const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key']
+const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
 export function createLedger(options: LedgerOptions): Ledger {

@@ -4,7 +4,7 @@ import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
 import { readBook, rolled } from './book.ts'
 import { type AccountName, statesOf } from './decide.ts'
-import { ACCOUNTS, AFTER_USERS, parseRecordKey } from './spent.ts'
+import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent.ts'
 import { toMinute } from './windows.ts'
 
 /** From this share of a limit on, it is near. */
@@ -15,7 +15,7 @@ const MOST_ACCOUNTS = 10_000
 
 /**
  * The limits, but for those of requests at once, of which 80 % or more are used or reserved: the fullest first. It reads the first 10,000 accounts of
- * the storage, without those of your app's users. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
+ * the storage, without those of your app's users and of tokens. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
  * `STORAGE_FAILED`.
  */
 export async function nearLimits(
@@ -26,7 +26,8 @@ export async function nearLimits(
   const found: LimitState[] = []
   let after = AFTER_USERS
   for (let seen = 0; seen < MOST_ACCOUNTS; seen += PAGE) {
-    const stored = await storage.list(ACCOUNTS, { limit: PAGE, after }).catch(handleStorageError('list', ACCOUNTS))
+    const page = await storage.list(ACCOUNTS, { limit: PAGE, after }).catch(handleStorageError('list', ACCOUNTS))
+    const stored = page.filter(({ key }) => key < TOKENS)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)
       const limits = name && limitsOf(name)

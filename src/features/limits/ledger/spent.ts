@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../../errors.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
-import type { Storage } from '../../../types.ts'
+import type { LimitScope, Storage } from '../../../types.ts'
 import { readBook, type SideSpent, withUsed } from './book.ts'
 import type { AccountName } from './decide.ts'
 
@@ -26,6 +26,9 @@ export const ACCOUNTS = 'limits/'
  */
 export const AFTER_USERS = 'limits/account0'
 
+/** From this key on, lists have the accounts of tokens, which are left out for the same reasons. */
+export const TOKENS = 'limits/run'
+
 /** The key of an account in the storage. */
 export const getRecordId = ({ scope, id }: AccountName): string =>
   `${ACCOUNTS}${scope}${id && `/${encodeURIComponent(id)}`}`
@@ -40,8 +43,9 @@ export async function listSpent(
   { after = AFTER_USERS, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpentPage> {
   const stored = await storage.list(ACCOUNTS, { limit, after }).catch(handleStorageError('list', ACCOUNTS))
-  const accounts = stored.flatMap(({ key, value }) => spentIn(key, value, side) ?? [])
-  const next = stored.length < limit ? undefined : stored.at(-1)?.key
+  const own = stored.filter(({ key }) => key < TOKENS)
+  const accounts = own.flatMap(({ key, value }) => spentIn(key, value, side) ?? [])
+  const next = own.length < limit ? undefined : own.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }
 }
 
@@ -59,10 +63,14 @@ function spentIn(key: string, text: string, side: string): SpentAccount | undefi
   }
 }
 
+const SCOPES: Readonly<Record<LimitScope, true>> = { key: true, account: true, group: true, gateway: true, run: true }
+
+const isScope = (text: string): text is LimitScope => Object.hasOwn(SCOPES, text)
+
 /** The account of a record in the storage. */
 export function parseRecordKey(key: string): AccountName | undefined {
   const [, scope, id = ''] = key.split('/')
-  if (scope !== 'key' && scope !== 'account' && scope !== 'group' && scope !== 'gateway') return undefined
+  if (scope === undefined || !isScope(scope)) return undefined
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {

@@ -1,0 +1,65 @@
+import { isRestricted } from '../../src/features/access/access-feature.ts'
+import { Access } from '../../src/features/access/allowed-models.ts'
+import { listScopes } from '../../src/features/limits/gate.ts'
+import type { LimitedScope, LimitRefusal } from '../../src/features/limits/ledger/ledger.ts'
+import { refusalError } from '../../src/features/limits/limit-errors.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { StoredSettings } from '../../src/records/stored-settings.ts'
+import type { Caller } from '../../src/request/caller.ts'
+import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('limits of tokens')
+
+const once = { requests: { total: 1 } }
+const token = (id: string): LimitedScope => ({ scope: 'run', id, limits: once })
+const caller: Caller = { owner: 'r', key: undefined, account: { id: 'a', ref: 'r' }, token: { id: 't', limits: once } }
+
+test("a caller has its token's limits, models, and kinds", () => {
+  assert.equal(listScopes(caller, {} as StoredSettings), [token('t')])
+  assert.not.ok(isRestricted(caller))
+  const restricted = { ...caller, token: { id: 't', models: ['a/*'], kinds: ['llm' as const] } }
+  assert.ok(isRestricted(restricted))
+  const access = new Access(restricted, defaultCatalog)
+  assert.ok(access.allowsName('a/b') && access.allowsKind('llm'))
+  assert.not.ok(access.allowsName('b/b') || access.allowsKind('tts'))
+})
+
+test('74. a token for one request passes once, on two instances with 50 concurrent requests each', async () => {
+  const { one, other } = open()
+  const outcomes = await Promise.all(
+    Array.from({ length: 100 }, (_, at) => (at % 2 ? one : other).reserve([token('t')], { fixed: { requests: 1 } })),
+  )
+  const passed = outcomes.filter(({ kind }) => kind === 'reserved')
+  assert.is(passed.length, 1)
+  const again = await one.reserve([token('t')], { fixed: { requests: 1 } })
+  assert.equal(whyOf(again), ['held', 'run', 'requests', 'total'])
+  reserved(passed[0] ?? again).settle({ requests: 1 })
+  const refused = await one.reserve([token('t')], { fixed: { requests: 1 } })
+  assert.equal(whyOf(refused), ['used-up', 'run', 'requests', 'total'])
+  if (refused.kind !== 'refused') assert.unreachable()
+  const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
+  const { message } = refusalError(refused as LimitRefusal, terms)
+  assert.match(message, /This token can make 1 request in total and has made 1/)
+  reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
+})
+
+test('counters of tokens are neither sent to a mirror nor listed as near their limits', async () => {
+  const { world, one } = open()
+  for (let at = 0; at < 30; at++)
+    reserved(await one.reserve([token(`t${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  reserved(await one.reserve([key({ requests: { day: 1 } })], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  await one.flushed()
+  const { accounts, next } = await one.spent('mirror', { limit: 10 })
+  assert.equal(
+    accounts.map(({ scope }) => scope),
+    ['key'],
+  )
+  assert.is(next, undefined)
+  const near = await one.near(() => once)
+  assert.equal(
+    near.map(({ scope }) => scope),
+    ['key'],
+  )
+  assert.ok((await world.storage.list('limits/run/')).length === 30)
+})
