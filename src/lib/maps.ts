@@ -47,6 +47,7 @@ export function rememberByObject<K extends object, R>(find: (key: K) => R): (key
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void
+  delete(key: string): void
 }
 
 /** Keeps each value for `ttlMs`, and at most the latest `max` values. */
@@ -69,6 +70,7 @@ export function createExpiringMap<V>({
       if (!entries.delete(key)) evictOldest(entries, max)
       entries.set(key, { value, until: clock.now() + ttlMs }) // now the last entry; `evictOldest` removes the first
     },
+    delete: (key) => void entries.delete(key),
   }
 }
 

@@ -257,6 +257,7 @@ async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring)
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
   )
+  await (await import('./account-records.ts')).reencryptAccounts(storage, former, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     if (typeof record.sealedApiKey !== 'string') return undefined
     const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)

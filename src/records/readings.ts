@@ -172,7 +172,7 @@ function createReader<T>(fields: RecordFields): Reader<T> {
 }
 
 /** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
-function createSignedReader<T>(fields: RecordFields): Reader<T> {
+export function createSignedReader<T>(fields: RecordFields): Reader<T> {
   const read = createReader<T>(fields)
   return (stored, slot) => {
     const reading = read(stored, slot)

@@ -18,6 +18,7 @@ export const COMBOS = 'combos/'
 export const CUSTOM_MODELS = 'custom-models/'
 export const ALIASES = 'aliases/'
 export const PROVIDERS = 'providers/'
+export const ACCOUNTS = 'accounts/'
 /** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
 export const CLOUD_IDENTITIES = 'cloud/identity'
 

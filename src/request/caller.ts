@@ -40,11 +40,16 @@ export interface CallerAccount {
   readonly plan?: ClientGroup | undefined
   /** Its own limits. The same object for equal limits. */
   readonly limits?: UsageLimits | undefined
-  /** The models and kinds that it may use, besides the lists of its plan. */
-  readonly models?: readonly string[] | undefined
-  readonly kinds?: readonly Kind[] | undefined
+  /** What it may use, besides the lists of its plan: each of these must allow a request. Absent: all. */
+  readonly allowed?: ReadonlyArray<Allowed> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined
+}
+
+/** The models and kinds that something may use; absent: all. */
+export interface Allowed {
+  readonly models?: readonly string[] | undefined
+  readonly kinds?: readonly Kind[] | undefined
 }
 
 /** The caller of a request without a key and an account, or before they are known. */

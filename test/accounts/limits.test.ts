@@ -89,8 +89,7 @@ test('models and kinds must be allowed by the key, the account, and the plan', (
     account: {
       id: 'alice',
       ref: REF,
-      models: ['b', 'c'],
-      kinds: ['llm'],
+      allowed: [{ models: ['b', 'c'] }, { kinds: ['llm'] }],
       plan: { id: 'pro', name: 'Pro', models: ['*'], kinds: ['llm', 'image'] },
     },
   }

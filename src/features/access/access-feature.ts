@@ -38,5 +38,5 @@ export function isRestricted({ key, account, token }: Caller): boolean {
   const { plan } = account ?? {}
   if ((token?.models ?? token?.kinds) !== undefined) return true
   if ((key?.models ?? key?.kinds ?? group?.models ?? group?.kinds) !== undefined) return true
-  return (account?.models ?? account?.kinds ?? plan?.models ?? plan?.kinds) !== undefined
+  return (account?.allowed ?? plan?.models ?? plan?.kinds) !== undefined
 }

@@ -12,7 +12,7 @@ export class Access {
   readonly #catalog: Catalog
 
   constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
-    const restricted = [key, key?.group, token, account, account?.plan]
+    const restricted = [key, key?.group, token, account?.plan, ...(account?.allowed ?? [])]
     this.#models = restricted.flatMap((one) => (one?.models ? [one.models] : []))
     this.#kinds = restricted.flatMap((one) => (one?.kinds ? [one.kinds] : []))
     this.#catalog = catalog

@@ -41,6 +41,8 @@ const BLOCKED_MS = 1_000
 /** How often the account is written at least while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
+/** How long the counters of a user are kept after the last write, unless a limit in total needs them: longer than any window. In ms. */
+const USER_MS = 62 * 24 * 60 * 60 * 1_000
 /** Enough for this many writers at once. */
 const MAX_CONFLICTS = 200
 /** A conflict or a poll so early is followed by the next try at once. */
@@ -78,11 +80,14 @@ export class Account {
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
+  /** Does its record stay in the storage, however long it is not used? */
+  #isKept: boolean
 
   constructor(deps: AccountDependencies, name: AccountName) {
     this.#deps = deps
     this.#name = name
     this.#key = getRecordId(name)
+    this.#isKept = name.scope !== 'account'
     this.#observation = createObservation(deps.instance)
   }
 
@@ -101,6 +106,7 @@ export class Account {
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
     const until = waits ? this.#deps.clock.now() + BLOCKED_MS : 0
+    if (!this.#isKept) this.#isKept = hasTotal(asked.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -263,7 +269,11 @@ export class Account {
     draft.book.entries.set(instance, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
     this.#attempts.push({ sequence, draft })
     const version = await storage
-      .set(this.#key, writeBook(draft.book), { ifVersion: this.#version, durability: 'relaxed' })
+      .set(this.#key, writeBook(draft.book), {
+        ifVersion: this.#version,
+        durability: 'relaxed',
+        ...(!this.#isKept && { ttlMs: USER_MS }),
+      })
       .catch(handleStorageError('write', this.#key))
     if (version === false) {
       this.#isStale = true
@@ -358,6 +368,9 @@ export class Account {
     return new Promise((resolve) => void startDeadline(this.#deps.clock, ms, resolve))
   }
 }
+
+const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
+  (requests?.total ?? tokens?.total ?? usd?.total) !== undefined
 
 const isNothing = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 

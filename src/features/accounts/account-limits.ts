@@ -1,0 +1,44 @@
+import { evictOldest } from '../../lib/maps.ts'
+import type { UsageLimits, WindowLimits } from '../../types/limits.ts'
+import { COUNTED } from '../limits/ledger/book.ts'
+import { WINDOWS } from '../limits/ledger/windows.ts'
+
+/** Combines limits: the lower one applies for each unit and window. Equal results are the same object, by which the ledger knows their rules. */
+export type CombineLimits = (one: UsageLimits, other: UsageLimits | undefined) => UsageLimits
+
+/** Remembers the latest 20,000 limits. */
+export function createLimitInterning(): CombineLimits {
+  const known = new Map<string, UsageLimits>()
+  return (one, other) => {
+    const combined = combine(one, other)
+    const text = JSON.stringify(combined)
+    const same = known.get(text)
+    if (same) return same
+    evictOldest(known, MAX_KNOWN)
+    known.set(text, combined)
+    return combined
+  }
+}
+
+const MAX_KNOWN = 20_000
+
+/** In a fixed order, so that equal limits have the same JSON. */
+function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits {
+  const limits: UsageLimits = {}
+  for (const unit of COUNTED) {
+    const [mine, its] = [one[unit], other?.[unit]]
+    if (!mine && !its) continue
+    const windows: WindowLimits = {}
+    for (const window of WINDOWS) {
+      const least = lower(mine?.[window], its?.[window])
+      if (least !== undefined) windows[window] = least
+    }
+    limits[unit] = windows
+  }
+  const parallel = lower(one.parallel, other?.parallel)
+  if (parallel !== undefined) limits.parallel = parallel
+  return limits
+}
+
+const lower = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)

@@ -1,0 +1,41 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { derived, settledValue } from '../../lib/promises.ts'
+import type { ClientGroup, GroupCache } from '../../records/known-groups.ts'
+import type { GroupRecord } from '../../records/record-collections.ts'
+import type { Records } from '../../records/records.ts'
+
+/** Finds the plan with an id or a name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
+export type FindPlan = (idOrName: string) => Promise<ClientGroup>
+
+/** Plans are groups of keys. */
+export function createPlans({
+  groups,
+  groupCache,
+}: {
+  groups: Pick<Records<GroupRecord>, 'all'>
+  groupCache: Pick<GroupCache, 'find'>
+}): FindPlan {
+  const listIds = derived((all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])))
+
+  return async (idOrName) => {
+    const finding = groupCache.find(idOrName)
+    const plan = settledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
+    if (!plan)
+      throw gatewayError('IDENTITY_INVALID', {
+        message: `The plan ${JSON.stringify(idOrName)} of an account does not exist. Create a group with this id or name.`,
+      })
+    if (plan.isActive === false) throw pausedPlanError()
+    return plan
+  }
+
+  async function findByName(name: string): Promise<ClientGroup | undefined> {
+    const id = (await listIds(groups.all())).get(name)
+    return id === undefined ? undefined : groupCache.find(id)
+  }
+}
+
+/** The error for an account whose plan is paused. */
+export const pausedPlanError = (): GatewayError =>
+  gatewayError('ACCOUNT_PAUSED', {
+    message: 'The plan of this account is paused. Ask the operator of this gateway to resume it.',
+  })

@@ -1,0 +1,68 @@
+import {
+  type AccountProfile,
+  type AccountRecord,
+  decryptProfile,
+  encryptProfile,
+  isSignedAccount,
+  readAccount,
+  signAccount,
+  writeAccount,
+} from '../../records/account-records.ts'
+import type { Keyring } from '../../records/keyring.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { Clock, Storage } from '../../types.ts'
+import { type KnownAccount, toKnownAccount } from './known-accounts.ts'
+
+interface Sighting {
+  ref: string
+  identity: Identity
+  /** The day of the request, in UTC. */
+  day: string
+  idleDays: number
+}
+
+/**
+ * Stores an account that your app has named, or renews its record, which otherwise expires. What the management API has set stays. Resolves to the
+ * account as it is stored; `undefined` if another writer was faster, or if the record is unsigned and stays as it is.
+ */
+export async function recordSighting(
+  { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },
+  { ref, identity, day, idleDays }: Sighting,
+): Promise<KnownAccount | undefined> {
+  const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
+  if (found && !(await isSignedAccount(keyring, ref, found))) return undefined
+  const before = found?.deletedAt === undefined ? found : undefined
+  const known = before && (await decryptProfile(keyring, before))
+  const profile = toProfile(identity, known, before?.isManaged === true)
+  const plan = before?.isManaged ? before.plan : (identity.plan ?? before?.plan)
+  const isSame = known && JSON.stringify(known) === JSON.stringify(profile)
+  const { plan: _, ...rest } = before ?? { ref, createdAt: new Date(clock.now()).toISOString() }
+  const record: AccountRecord = {
+    ...rest,
+    ...(plan !== undefined && { plan }),
+    seenOn: day,
+    sealedProfile: isSame && before ? before.sealedProfile : await encryptProfile(keyring, ref, profile),
+  }
+  const ttlMs = record.isManaged ? undefined : idleDays * DAY_MS
+  const signed = await signAccount(keyring, record)
+  return (await writeAccount(storage, signed, { ifVersion: version, ttlMs }))
+    ? toKnownAccount(signed, profile)
+    : undefined
+}
+
+/** Your app's name and metadata win, unless the management API has set them. */
+function toProfile(
+  { account, name, metadata }: Identity,
+  known: AccountProfile | undefined,
+  isManaged: boolean,
+): AccountProfile {
+  const [first, second] = isManaged ? [known, { name, metadata }] : [{ name, metadata }, known]
+  const profile: AccountProfile = { id: account }
+  const chosenName = first?.name ?? second?.name
+  const chosenMetadata = first?.metadata ?? second?.metadata
+  if (chosenName !== undefined) profile.name = chosenName
+  if (chosenMetadata !== undefined) profile.metadata = { ...chosenMetadata }
+  return profile
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000

@@ -1,0 +1,180 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
+import { createExpiringMap } from '../../lib/maps.ts'
+import { settledValue } from '../../lib/promises.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
+import { ACCOUNTS } from '../../records/record-collections.ts'
+import type { Store } from '../../records/store.ts'
+import type { Allowed, CallerAccount } from '../../request/caller.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { Clock } from '../../types.ts'
+import { createLimitInterning } from './account-limits.ts'
+import { createPlans, pausedPlanError } from './account-plans.ts'
+import { type AccountRefs, createAccountRefs } from './account-refs.ts'
+import { recordSighting } from './account-sightings.ts'
+import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
+import { createNewAccountBrake } from './new-accounts.ts'
+
+/** Options for accounts, which `identify` names. */
+export interface AccountOptions {
+  /** The plan of accounts for which neither `identify` nor the account's record names one: the id or the name of a group. Default: none. */
+  defaultPlan?: string
+  /** How many accounts that were never seen before each instance admits in a minute; default 1,000. More get a 503. */
+  newPerMinute?: number
+  /** After how many days without requests an account is forgotten, unless the management API created or changed it; default 90. */
+  idleDays?: number
+}
+
+/** The accounts of your app's users and customers. */
+export interface Accounts {
+  /**
+   * Finds the account of an identity, with its plan and limits. An account that the storage doesn't know is admitted, too, and is stored with its first
+   * attempt. Rejects with `ACCOUNT_PAUSED`, `TOO_MANY_NEW_ACCOUNTS`, `IDENTITY_INVALID` for a plan that doesn't exist, `STORAGE_UNAVAILABLE` if
+   * the account isn't in memory, and `STORAGE_FAILED`.
+   */
+  getAccount(identity: Identity): Promise<CallerAccount>
+  /** Finds the account of a key that has one. Rejects as `getAccount` does, and with `STORAGE_FAILED` if there is no such account. */
+  getKeyAccount(key: Pick<ClientKey, 'name'>, ref: string): Promise<CallerAccount>
+  /** Records that an account's request was passed to a provider. Writes at most once a day, and never rejects. */
+  markSeen(account: CallerAccount): Promise<void>
+  /** Why requests in flight must end, read from the storage: `ACCOUNT_PAUSED` or nothing. Rejects as reading does. */
+  findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
+  /** Calls `listener` with the ref of each account that the management API changes, here or elsewhere. */
+  onChange(listener: (ref: string) => void): void
+  /** The account's record was changed here. */
+  changed(ref: string): void
+  readonly refs: AccountRefs
+  readonly cache: AccountCache
+}
+
+export function createAccounts({
+  store,
+  clock,
+  options: { defaultPlan, newPerMinute = 1_000, idleDays = 90 } = {},
+  onError,
+}: {
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache'>
+  clock: Clock
+  options?: AccountOptions | undefined
+  onError(error: unknown): void
+}): Accounts {
+  const { storage, keyring, freshness, groupCache } = store
+  const refs = createAccountRefs(keyring)
+  const cache = createAccountCache({ ...store, clock })
+  const findPlan = createPlans(store)
+  const combineLimits = createLimitInterning()
+  const admitNew = createNewAccountBrake({ clock, newPerMinute, onError })
+  const identities = new WeakMap<CallerAccount, Identity>()
+  const lately = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_LATELY })
+  const listeners: Array<(ref: string) => void> = []
+  const notify = (ref: string) => {
+    for (const listener of listeners) listener(ref)
+  }
+  freshness.onChange((key) => {
+    if (key.startsWith(ACCOUNTS)) notify(decodeURIComponent(key.slice(ACCOUNTS.length)))
+  })
+
+  async function toCaller(known: KnownAccount | undefined, identity: Identity, ref: string): Promise<CallerAccount> {
+    if (known?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
+    const planName = identity.plan ?? known?.plan ?? defaultPlan
+    const plan = planName === undefined ? undefined : await findPlan(planName)
+    const given = identity.limits ?? plan?.each
+    const limits = identity.limits || known?.limits ? combineLimits(given ?? {}, known?.limits) : given
+    const allowed = [identity, known].flatMap((one) => (one ? (listAllowed(one) ?? []) : []))
+    const account: CallerAccount = {
+      id: identity.account,
+      ref,
+      name: identity.name ?? known?.name,
+      plan,
+      limits,
+      metadata: identity.metadata ?? known?.metadata,
+      tags: identity.tags,
+      ...(allowed.length > 0 && { allowed }),
+    }
+    identities.set(account, identity)
+    return account
+  }
+
+  async function findKnown(ref: string): Promise<KnownAccount | undefined> {
+    const finding = cache.find(ref)
+    return settledValue(finding) ?? (await finding)
+  }
+
+  return {
+    refs,
+    cache,
+
+    async getAccount(identity) {
+      const finding = refs.find(identity.account)
+      const ref = settledValue(finding) ?? (await finding)
+      const known = await findKnown(ref)
+      if (!known) admitNew(ref)
+      return toCaller(known, identity, ref)
+    },
+
+    async getKeyAccount(key, ref) {
+      const known = await findKnown(ref)
+      if (!known) throw missingAccountError(key, ref)
+      return toCaller(known, { account: known.id }, ref)
+    },
+
+    async markSeen(account) {
+      const { ref } = account
+      const identity = identities.get(account)
+      if (!identity || lately.get(ref)) return
+      const day = toDay(clock.now())
+      const known = settledValue(cache.find(ref))
+      if (known?.seenOn === day && !hasNewPlan(known, identity)) return
+      lately.set(ref, true)
+      try {
+        const seen = await recordSighting(
+          { storage, keyring: await keyring(), clock },
+          { ref, identity, day, idleDays },
+        )
+        if (seen) cache.update(ref, seen)
+        else cache.expire(ref)
+      } catch (error) {
+        cache.expire(ref)
+        onError(error)
+      }
+    },
+
+    async findRejection(ref, planId) {
+      const [known, plan] = await Promise.all([
+        cache.reread(ref),
+        planId === undefined ? undefined : groupCache.reread(planId),
+      ])
+      if (known?.isActive === false) return gatewayError('ACCOUNT_PAUSED')
+      return plan?.isActive === false ? pausedPlanError() : undefined
+    },
+
+    onChange: (listener) => void listeners.push(listener),
+
+    changed(ref) {
+      cache.forget(ref)
+      lately.delete(ref)
+      notify(ref)
+    },
+  }
+}
+
+/** The day of a time, in UTC. */
+export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+/** Whether your app names another plan than the account's record, which API keys of the account use. */
+export const hasNewPlan = (
+  { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
+  identity: Identity,
+): boolean => !isManaged && identity.plan !== undefined && identity.plan !== plan
+
+const listAllowed = ({ models, kinds }: Allowed): Allowed | undefined =>
+  (models ?? kinds) === undefined ? undefined : { models, kinds }
+
+const missingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The account of the API key "${key.name}" does not exist. Ask the operator of this gateway for a new key.`,
+    data: { account: ref },
+  })
+
+/** How long to wait after a write that failed, in ms. */
+const RETRY_MS = 5_000
+const MAX_LATELY = 20_000

@@ -1,0 +1,66 @@
+import { gatewayError } from '../../errors.ts'
+import {
+  type AccountProfile,
+  type AccountRecord,
+  decryptProfile,
+  isSignedAccount,
+  readAccount,
+} from '../../records/account-records.ts'
+import { RecordCache } from '../../records/record-cache.ts'
+import { ACCOUNTS } from '../../records/record-collections.ts'
+import { createStaleFallback } from '../../records/storage-access.ts'
+import type { Store } from '../../records/store.ts'
+import type { Clock } from '../../types.ts'
+
+/** The fields of an account that a request needs. */
+export interface KnownAccount
+  extends AccountProfile,
+    Pick<AccountRecord, 'ref' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'seenOn' | 'isManaged'> {}
+
+/** The latest 20,000 accounts, as requests read them; `undefined` for one that isn't in the storage. */
+export type AccountCache = RecordCache<KnownAccount | undefined>
+
+export const createAccountCache = ({
+  storage,
+  keyring,
+  freshness,
+  clock,
+}: Pick<Store, 'storage' | 'keyring' | 'freshness'> & { clock: Clock }): AccountCache =>
+  new RecordCache<KnownAccount | undefined>({
+    prefix: ACCOUNTS,
+    freshness,
+    clock,
+    staleFallback: createStaleFallback(clock),
+    async read(ref) {
+      const opened = await keyring()
+      const { record } = (await readAccount(storage, ref)) ?? {}
+      if (!record || record.deletedAt !== undefined) return undefined
+      if (!(await isSignedAccount(opened, ref, record))) throw unsignedAccountError(ref)
+      return toKnownAccount(record, await decryptProfile(opened, record))
+    },
+  })
+
+/** What requests need of an account's record. */
+export function toKnownAccount(
+  { ref, plan, isActive, limits, models, kinds, seenOn, isManaged }: AccountRecord,
+  profile: AccountProfile,
+): KnownAccount {
+  const known: KnownAccount = { ref, ...profile }
+  if (plan !== undefined) known.plan = plan
+  if (isActive !== undefined) known.isActive = isActive
+  if (limits !== undefined) known.limits = limits
+  if (models !== undefined) known.models = models
+  if (kinds !== undefined) known.kinds = kinds
+  if (seenOn !== undefined) known.seenOn = seenOn
+  if (isManaged !== undefined) known.isManaged = isManaged
+  return known
+}
+
+const unsignedAccountError = (ref: string) =>
+  gatewayError('STORAGE_FAILED', {
+    message: `The record of the account ${ref} was not written by a gateway with this secret, so its requests are rejected. ${CONFIRM_ACCOUNT}`,
+    data: { account: ref },
+  })
+
+/** Advice for an account whose record is unsigned. */
+export const CONFIRM_ACCOUNT = 'Pause, resume, or delete it: POST /api/accounts/{id}/resume, or DELETE.'

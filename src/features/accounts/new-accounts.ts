@@ -1,0 +1,39 @@
+import { gatewayError } from '../../errors.ts'
+import type { Clock } from '../../types.ts'
+
+/**
+ * Creates a function that throws `TOO_MANY_NEW_ACCOUNTS` for an account that is new to the storage, if this instance has admitted `newPerMinute`
+ * others in the same minute. So an app that names random accounts, such as session ids, can't fill the storage. `onError` gets the error once a
+ * minute.
+ */
+export function createNewAccountBrake({
+  clock,
+  newPerMinute,
+  onError,
+}: {
+  clock: Pick<Clock, 'now'>
+  newPerMinute: number
+  onError(error: unknown): void
+}): (ref: string) => void {
+  const admitted = new Set<string>()
+  let minute = 0
+  let isReported = false
+
+  return (ref) => {
+    const now = Math.floor(clock.now() / 60_000)
+    if (now !== minute) {
+      minute = now
+      isReported = false
+      admitted.clear()
+    }
+    if (admitted.has(ref)) return
+    if (admitted.size < newPerMinute) return void admitted.add(ref)
+    const error = gatewayError('TOO_MANY_NEW_ACCOUNTS', {
+      headers: { 'retry-after': '60' },
+      data: { newPerMinute },
+    })
+    if (!isReported) onError(error)
+    isReported = true
+    throw error
+  }
+}

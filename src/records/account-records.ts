@@ -1,0 +1,121 @@
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { accountFields } from '../types/records/account-fields.ts'
+import type { StoredOf } from '../types/records/record-fields.ts'
+import type { Storage } from '../types.ts'
+import type { Keyring } from './keyring.ts'
+import { createSignedReader } from './readings.ts'
+import { ACCOUNTS } from './record-collections.ts'
+import { createSignatures } from './signatures.ts'
+import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { decodeId, parseRecord, type RecordKind } from './stored-records.ts'
+
+/*
+ * The records of accounts, under their refs. There can be millions, so they are never read together, and those of accounts that aren't used
+ * expire.
+ */
+
+/** An account, with its id, name, and metadata encrypted. */
+export interface AccountRecord extends StoredOf<typeof accountFields> {}
+
+/** What a record has encrypted. */
+export interface AccountProfile {
+  id: string
+  name?: string
+  metadata?: Record<string, string>
+}
+
+/** A record, and the version that was read. */
+export interface StoredAccount {
+  record: AccountRecord
+  version: string
+}
+
+const kind: RecordKind<AccountRecord> = { prefix: ACCOUNTS, read: createSignedReader<AccountRecord>(accountFields) }
+const signatures = createSignatures<AccountRecord>(accountFields)
+
+/** The storage key of an account's record. */
+export const getAccountKey = (ref: string): string => ACCOUNTS + encodeURIComponent(ref)
+
+/** Signs the guarded fields of an account's record. */
+export async function signAccount(keyring: Keyring, record: AccountRecord): Promise<AccountRecord> {
+  return { ...record, mac: await signatures.sign(keyring, `accounts/${record.ref}`, record) }
+}
+
+export const isSignedAccount = (keyring: Keyring, ref: string, record: AccountRecord): Promise<boolean> =>
+  signatures.verify(keyring, `accounts/${ref}`, record, record.mac)
+
+export const encryptProfile = (keyring: Keyring, ref: string, profile: AccountProfile): Promise<string> =>
+  keyring.encrypt(getProfileContext(ref), JSON.stringify(profile))
+
+/** Rejects with `STORAGE_FAILED` if the record was changed or moved. */
+export async function decryptProfile(
+  keyring: Keyring,
+  { ref, sealedProfile }: Pick<AccountRecord, 'ref' | 'sealedProfile'>,
+): Promise<AccountProfile> {
+  const profile = tryParseJson(await keyring.decrypt(getProfileContext(ref), sealedProfile))
+  if (!isObject(profile) || typeof profile.id !== 'string') throw new TypeError(`The profile of ${ref} has no id.`)
+  return profile as unknown as AccountProfile // as it was encrypted
+}
+
+const getProfileContext = (ref: string) => `accounts/${ref}/profile`
+
+/** Reads an account; `undefined` if there is none that can be read. Rejects with `STORAGE_FAILED`. */
+export async function readAccount(storage: Storage, ref: string): Promise<StoredAccount | undefined> {
+  const key = getAccountKey(ref)
+  const stored = await storage.get(key).catch(handleStorageError('read', key))
+  return stored && parseAccount(key, stored)
+}
+
+/** Writes an account if it has this version, which is `null` for a new one. Resolves to `false` if another writer was faster. */
+export async function writeAccount(
+  storage: Storage,
+  record: AccountRecord,
+  { ifVersion, ttlMs }: { ifVersion: string | null; ttlMs: number | undefined },
+): Promise<boolean> {
+  const key = getAccountKey(record.ref)
+  const text = JSON.stringify({ order: 0, record })
+  const options = { ifVersion, durability: 'relaxed', ...(ttlMs !== undefined && { ttlMs }) } as const
+  return (await storage.set(key, text, options).catch(handleStorageError('write', key))) !== false
+}
+
+/** Up to `limit` accounts after a ref, in the order of their refs. `last` is the ref after which the next page begins. */
+export async function listAccounts(
+  storage: Storage,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<{ accounts: StoredAccount[]; last: string | undefined }> {
+  const options = { limit, ...(after !== undefined && { after: getAccountKey(after) }) }
+  const page = await storage.list(ACCOUNTS, options).catch(handleStorageError('list', ACCOUNTS))
+  const key = page.length < limit ? undefined : page.at(-1)?.key
+  const last = key === undefined ? undefined : decodeId(key.slice(ACCOUNTS.length))
+  return { accounts: page.flatMap((stored) => parseAccount(stored.key, stored) ?? []), last }
+}
+
+function parseAccount(key: string, { value, version }: { value: string; version: string }): StoredAccount | undefined {
+  const { record } = parseRecord(key, value, kind).entry ?? {}
+  return record && { record, version }
+}
+
+/** Encrypts and signs all accounts with `keyring` that `former` can decrypt or verify. */
+export async function reencryptAccounts(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
+  const reencrypt = (ref: string) =>
+    retryLostRace(async () => {
+      const found = await readAccount(storage, ref)
+      if (!found) return true
+      const { record, version } = found
+      const profile = await decryptProfile(former, record).catch(() => undefined)
+      if (!profile) return true
+      const next = { ...record, sealedProfile: await encryptProfile(keyring, ref, profile) }
+      const signed = (await isSignedAccount(former, ref, record)) ? await signAccount(keyring, next) : next
+      return writeAccount(storage, signed, { ifVersion: version, ttlMs: record.isManaged ? undefined : REENCRYPTED_MS })
+    })
+  for (let after: string | undefined; ; ) {
+    const { accounts, last } = await listAccounts(storage, { after, limit: PAGE })
+    await Promise.all(accounts.map(({ record }) => reencrypt(record.ref)))
+    if (last === undefined) return
+    after = last
+  }
+}
+
+const PAGE = 1_000
+/** How long a record is kept after it was encrypted again, unless it is renewed before. The storage doesn't tell how long it had left. */
+const REENCRYPTED_MS = 90 * 24 * 60 * 60 * 1_000

@@ -1,0 +1,48 @@
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { free, type InputOf, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
+import { flag, name, storedId, text, time } from './shapes.ts'
+
+/** The fields of an account: one of your app's users or customers. */
+export const accountFields = {
+  /** The pseudonym of `id`, under which everything about the account is stored. */
+  ref: { shape: text(), isSlot: true, guard: 1, given: sentBack },
+  /** Your own id. Stored encrypted, with `name` and `metadata`. */
+  id: { shape: text(), isStored: false, given: sentBack },
+  /** A name for people. */
+  name: { shape: name(200), isOptional: true, isStored: false, given: removable },
+  /** The id of a group that serves as its price plan; absent: the plan that your app names, or `accounts.defaultPlan`. */
+  plan: { shape: storedId, isOptional: true, guard: 1, given: removable },
+  /** Only an explicit `false` means paused: its requests are rejected. */
+  isActive: { shape: flag, isOptional: true, readAs: true, absent: true, guard: 1, given: free },
+  /** Its own limits, besides those that the plan has for each account: the lower one applies. A change replaces all of them. */
+  limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
+  /** The models that it may use. A request must be allowed by the account and by its plan. */
+  models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
+  /** The kinds of models that it may use. A request must be allowed by the account and by its plan. */
+  kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
+  /** Your own strings by name, like a key's. Replaced as a whole. */
+  metadata: { shape: ownersTexts, isOptional: true, isStored: false, given: removable },
+  /** Cached identities and tokens from before this time no longer count. ISO 8601. */
+  tokensFrom: { shape: time, isOptional: true, guard: 1, given: sentBack },
+  /** ISO 8601. */
+  createdAt: { shape: time, given: sentBack },
+  /** The day of its latest requests, in UTC; absent: none yet. */
+  seenOn: { shape: text(), isOptional: true, given: sentBack },
+  /** Whether the record was created or changed by the management API, so that it doesn't expire. */
+  isManaged: { shape: flag, isOptional: true, readAs: false, given: sentBack },
+  /** When it was deleted; only its id is left then, for the usage that was kept. ISO 8601. */
+  deletedAt: { shape: time, isOptional: true, guard: 1, isShown: false },
+  /** Your id, the name, and the metadata, encrypted together. */
+  sealedProfile: { shape: text(), isShown: false },
+  /** The signature of the guarded fields (records/signatures.ts). */
+  mac: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** One of your app's users or customers. */
+export interface Account extends ShownOf<typeof accountFields> {}
+
+/** A change to an account; omitted fields stay the same, `null` removes a field. */
+export interface AccountChange extends InputOf<typeof accountFields, 'update'> {}
+
+/** Input of `put`, which creates or changes an account. */
+export interface AccountPut extends InputOf<typeof accountFields, 'put'> {}
