@@ -7,6 +7,7 @@ import { getCatalogModel, getPrice } from '../protocols/providers/catalog-model.
 import { getDefinition, getProviderNames, stripName } from '../protocols/providers/names.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
+import type { Integer } from '../types/plain-types.ts'
 import type { Catalog, Clock, Kind } from '../types.ts'
 import { closed, fields, invalidInput, parseInput } from './input.ts'
 import { findRecord } from './record-operations.ts'
@@ -22,7 +23,7 @@ export interface TestedConnection {
   /** Has it answered? */
   ok: boolean
   /** The provider's, otherwise that of the gateway's own refusal. */
-  status: number
+  status: Integer
   /** How long the answer took. */
   ms: number
   /** The model that was asked. */

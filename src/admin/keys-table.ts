@@ -1,21 +1,5 @@
-import * as v from 'valibot'
-import { keyFields } from '../types/records/key-fields.ts'
 import { type KeyOperations, keyInputs } from './keys.ts'
-import { changeInPlace, type OperationEntries, putRecord, recordRoutes } from './operation-table.ts'
-import { listParameters, named, shownSchema, success, text, warnings } from './output-schemas.ts'
-
-const error = { error: v.exactOptional(text) }
-const { isActive: _, ...createdFields } = keyFields
-const { key: __, ...fieldsWithoutValue } = keyFields
-
-const apiKey = named('ApiKey', shownSchema(keyFields, error))
-const hintedApiKey = named('HintedApiKey', shownSchema(fieldsWithoutValue, { hint: text, ...error }))
-const listedApiKey = v.union([apiKey, hintedApiKey])
-const newApiKey = named('NewApiKey', shownSchema(createdFields, warnings))
-const changedApiKey = v.object({ key: apiKey, ...warnings })
-
-/** The result of `keys.create`. */
-export { newApiKey }
+import { changeInPlace, listParameters, type OperationEntries, putRecord, recordRoutes } from './operation-table.ts'
 
 const values = '`none`: each key has a `hint` instead of its value.'
 
@@ -25,7 +9,6 @@ export const keyTable = {
   list: {
     ...routes.list,
     input: keyInputs.list,
-    output: v.object({ keys: v.array(listedApiKey), after: v.exactOptional(text) }),
     summary: 'List the API keys',
     description:
       'Oldest first. Each includes its value, or a `hint` with `values=none`. If the response has `after`, there are more.',
@@ -39,34 +22,29 @@ export const keyTable = {
   create: {
     ...routes.create,
     input: keyInputs.create,
-    output: newApiKey,
     summary: 'Create an API key',
     description: 'The response contains the value as `key`.',
   },
   get: {
     ...routes.get,
     input: keyInputs.get,
-    output: v.object({ key: listedApiKey }),
     summary: 'Get an API key',
     parameters: { values },
   },
   update: {
     ...routes.update,
     input: keyInputs.update,
-    output: changedApiKey,
     summary: 'Change, pause, or resume an API key',
     description: `${changeInPlace} Takes effect with the next request.`,
   },
   delete: {
     ...routes.delete,
-    output: success,
     summary: 'Delete an API key',
     description: 'Requests that use it then fail with a 401.',
   },
   put: {
     ...routes.put,
     input: keyInputs.put,
-    output: changedApiKey,
     summary: 'Create or change an API key',
     description: `${putRecord} \`key\` is your own value.`,
   },
@@ -76,7 +54,6 @@ export const keyTable = {
     failure: 'rotate key',
     input: keyInputs.rotate,
     isBodyOptional: true,
-    output: newApiKey,
     summary: 'Rotate an API key',
     description:
       'The response contains the new value as `key`. The old value stays valid for `graceMs`: 0 by default, at most 30 days.',

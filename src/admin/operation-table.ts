@@ -19,8 +19,6 @@ export interface OperationEntry {
   input?: InputSchema
   /** Whether the body can be missing, which means an empty object. */
   isBodyOptional?: true
-  /** The schema of the result, which is the body of the HTTP response. */
-  output: v.GenericSchema
   /** The field of the result that clients can also get as CSV and JSON Lines. */
   exports?: 'rows' | 'requests' | 'request'
   /** Whether the operation changes one record, and so fails with a 409 if the `If-Match` header names another revision of it. */
@@ -45,6 +43,8 @@ export interface OperationTable {
 
 /** The entry of an operation that a feature adds. */
 export interface FeatureOperation extends OperationEntry {
+  /** The schema of the result, which is the body of the HTTP response. */
+  output: v.GenericSchema
   /** Gets the path parameters, then the input, if the operation has one. The input has been validated. */
   run(...args: never[]): Promise<object>
 }
@@ -54,8 +54,8 @@ export interface FeatureOperations {
   readonly [resource: string]: { readonly [name: string]: FeatureOperation }
 }
 
-/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`. */
-export interface NamedOperation extends OperationEntry {
+/** An operation with its path of names in `gateway.api`, such as `['cloud', 'sessions', 'list']`; `output`: of one that a feature adds. */
+export interface NamedOperation extends OperationEntry, Partial<Pick<FeatureOperation, 'output'>> {
   names: readonly string[]
 }
 
@@ -76,6 +76,14 @@ export const changeInPlace = 'Omitted fields stay the same; `null` removes a fie
 export const omittedStay =
   'Omitted fields stay the same. Writes nothing if nothing would change, so you can send it at every start.'
 export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedStay}`
+
+/** Descriptions of the parameters that several lists have. */
+export const listParameters = {
+  limit: 'Maximum entries per page, up to 1,000. Default: 100 requests, all keys and models.',
+  before: 'The `before` of the previous page.',
+  after: 'The `after` of the previous page.',
+  q: 'Only keys whose name or id contains this string, or models whose id does; case-insensitive.',
+}
 
 /** All operations of a table, in its order. */
 export function listOperations(table: OperationTable, parents: readonly string[] = []): NamedOperation[] {
@@ -105,39 +113,14 @@ export function findFunction(api: object, names: readonly string[]): (...args: u
 type ApiFunction = (...args: never) => Promise<unknown>
 
 /**
- * The entries that the functions of an api need. A table that `satisfies` it has an entry for each function, with a schema of what it resolves
- * to, and a schema of its input if it has one.
+ * The entries that the functions of an api need. A table that `satisfies` it has an entry for each function, with a schema of its input if it
+ * has one.
  */
 export type OperationEntries<Api> = Api extends ApiFunction
-  ? OperationEntry & { output: v.GenericSchema<unknown, Awaited<ReturnType<Api>>> } & (HasInput<Api> extends true
-        ? { input: InputSchema }
-        : { input?: never })
+  ? OperationEntry & (HasInput<Api> extends true ? { input: InputSchema } : { input?: never })
   : { readonly [Name in keyof Api]: OperationEntries<Api[Name]> }
 
 type HasInput<Function extends ApiFunction> =
   Last<Required<Parameters<Function>>> extends string | undefined ? false : true
 
 type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
-
-/** `Table` if no `output` has more fields than its function resolves to; otherwise a type that shows the right one. */
-export type ExactOutputs<Api, Table> = {
-  [Name in keyof Api]: Name extends keyof Table
-    ? Api[Name] extends ApiFunction
-      ? Table[Name] extends { output: v.GenericSchema }
-        ? IsSame<v.InferOutput<Table[Name]['output']>, Awaited<ReturnType<Api[Name]>>> extends true
-          ? Table[Name]
-          : { output: { mustBeSchemaOf: Plain<Awaited<ReturnType<Api[Name]>>> } }
-        : never
-      : ExactOutputs<Api[Name], Table[Name]>
-    : never
-}
-
-/** Whether two types are the same in both directions, including which fields are optional. */
-type IsSame<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
-
-/** A type without interfaces, intersections, and `readonly`. */
-type Plain<T> = T extends readonly (infer Element)[]
-  ? Plain<Element>[]
-  : T extends object
-    ? { -readonly [Member in keyof T]: Plain<T[Member]> }
-    : T

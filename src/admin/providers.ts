@@ -2,6 +2,7 @@ import { getCatalogAlias, getDefinition } from '../protocols/providers/names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import type { ProviderRecord } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
+import type { Integer } from '../types/plain-types.ts'
 import { providerFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
@@ -14,7 +15,7 @@ export interface Provider extends CatalogProvider {
   id: string
   /** The strategy among its connections; absent: by priority. */
   strategy?: Strategy
-  stickyLimit?: number
+  stickyLimit?: Integer
 }
 
 /**

@@ -3,6 +3,7 @@ import type { LookupCache } from '../features/listing/look-up.ts'
 import { getCatalogModel } from '../protocols/providers/catalog-model.ts'
 import { getCatalogAlias } from '../protocols/providers/names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
+import type { Integer } from '../types/plain-types.ts'
 import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
 import { closed, fields, parseInput } from './input.ts'
@@ -31,9 +32,9 @@ export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
   price?: Price
   priceSource?: PriceSource
   /** Largest sum of input and output, in tokens. */
-  contextWindow?: number
+  contextWindow?: Integer
   /** Largest output, in tokens. */
-  maxOutput?: number
+  maxOutput?: Integer
 }
 
 /** What clients can ask for. `Input` is accepted besides the typed input: nothing in process, `unknown` over HTTP. */

@@ -1,20 +1,5 @@
-import { settingsFields } from '../types/records/settings-fields.ts'
-import type { Settings } from '../types.ts'
 import type { OperationEntries } from './operation-table.ts'
-import { named, wholeSchema } from './output-schemas.ts'
 import { type SettingsOperations, settingsInputs } from './settings.ts'
-
-const settings = named(
-  'Settings',
-  wholeSchema<Settings>(settingsFields, [
-    'limits',
-    'whenPriceUnknown',
-    'onStorageUnavailable',
-    'allowRequestModels',
-    'showKeyValues',
-    'usage',
-  ]),
-)
 
 export const settingsTable = {
   get: {
@@ -22,7 +7,6 @@ export const settingsTable = {
     path: '/api/settings',
     failure: 'fetch settings',
     hasRevision: true,
-    output: settings,
     summary: 'Get the settings',
   },
   update: {
@@ -31,7 +15,6 @@ export const settingsTable = {
     failure: 'update settings',
     ifMatch: true,
     input: settingsInputs.update,
-    output: settings,
     summary: 'Change the settings',
     description:
       'Omitted fields stay the same. For routing rules, `null` restores the default. `cloudUrl` loses one trailing `/v1`, then all trailing slashes; it may be empty.',

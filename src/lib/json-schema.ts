@@ -9,7 +9,7 @@ export interface JsonSchemaConverter {
    */
   convert(schema: GenericSchema): JsonObject
   /** The named schemas converted so far. */
-  readonly definitions: Readonly<Record<string, JsonObject>>
+  readonly definitions: Record<string, JsonObject>
 }
 
 /** `names`: schemas that others reference as `<prefix><name>`, instead of containing a copy. */
@@ -130,7 +130,8 @@ function getKeywords({ type: action, requirement, metadata }: Node, type: string
   }
 }
 
-function makeNullable(schema: JsonObject): JsonObject {
+/** The schema, which also allows `null`. */
+export function makeNullable(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema
   if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) }

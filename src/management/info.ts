@@ -2,6 +2,7 @@ import type { UsageStore } from '../features/usage/usage.ts'
 import { VERSION } from '../lib/version.ts'
 import type { SettingsStore } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
+import type { Integer, IsoTime } from '../types/plain-types.ts'
 import type { Clock, Storage } from '../types.ts'
 
 /** Facts about a gateway: its version and runtime, the features available with its storage, and its current load. Contains no secrets. */
@@ -12,9 +13,9 @@ export interface GatewayInfo {
   /** The path it is mounted at; empty for the root. */
   basePath: string
   /** In ISO 8601. */
-  now: string
+  now: IsoTime
   /** When this instance received its first request or call, in ISO 8601. */
-  startedAt: string
+  startedAt: IsoTime
   /** `atomic`: whether limits are exact across instances. `watches`: whether it reports changes by other instances. */
   storage: { atomic: boolean; watches: boolean }
   features: {
@@ -24,7 +25,7 @@ export interface GatewayInfo {
     cloud: boolean
     dashboard: boolean
     /** Number of observers. */
-    observers: number
+    observers: Integer
     /** Paths of their pages, such as `/metrics`. */
     pages: string[]
   }
@@ -32,9 +33,9 @@ export interface GatewayInfo {
   mayWrite: boolean
   /** Whether requests need a key. */
   requireApiKey: boolean
-  counts: { keys: number; connections: number; combos: number }
+  counts: { keys: Integer; connections: Integer; combos: Integer }
   /** In-flight model requests of this instance. */
-  inFlight: number
+  inFlight: Integer
 }
 
 /** What the gateway knows of itself. */

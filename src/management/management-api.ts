@@ -57,9 +57,12 @@ export function createManagementApi(
   const routes = groupByRoute([...servedOperations(), ...listOperations(added)])
 
   async function openapi() {
-    const { describeGateway } = await import('../admin/http/openapi/document.ts')
+    const [{ describeGateway }, { resultTypes }] = await Promise.all([
+      import('../admin/http/openapi/document.ts'),
+      import('../admin/http/openapi/result-types.data.ts'),
+    ])
     const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
-    return describeGateway({ routes, models, version: VERSION, basePath, isOpen })
+    return describeGateway({ routes, models, version: VERSION, basePath, resultTypes, isOpen })
   }
 
   const feed = new LiveFeed({ ...deps, onError })

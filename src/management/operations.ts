@@ -11,12 +11,7 @@ import { keyTable } from '../admin/keys-table.ts'
 import type { AliasOperations, CustomModelOperations } from '../admin/models.ts'
 import { aliasTable, customModelTable, modelTable } from '../admin/models-table.ts'
 import type { OpenApiDocument } from '../admin/openapi-document.ts'
-import {
-  type ExactOutputs,
-  listOperations,
-  type NamedOperation,
-  type OperationEntries,
-} from '../admin/operation-table.ts'
+import { listOperations, type NamedOperation, type OperationEntries } from '../admin/operation-table.ts'
 import type { ProviderOperations } from '../admin/providers.ts'
 import { providerTable } from '../admin/providers-table.ts'
 import type { ModelOperations } from '../admin/published-models.ts'
@@ -77,7 +72,11 @@ export interface Management<Input = never> {
   openapi(): Promise<OpenApiDocument>
 }
 
-const table = {
+/**
+ * All management operations, in the order of their routes: the first route that matches a path serves it. `gateway.api`, the routes under
+ * `/api`, the client, the OpenAPI document, and the commands come from this table.
+ */
+export const operations = {
   keys: { ...keyTable, limits: keyLimitTable },
   groups: { ...groupTable, limits: groupLimitTable },
   settings: { limits: gatewayLimitTable, ...settingsTable },
@@ -94,12 +93,6 @@ const table = {
   damagedRecords: damagedRecordTable,
   health: healthTable,
 } satisfies OperationEntries<Management>
-
-/**
- * All management operations, in the order of their routes: the first route that matches a path serves it. `gateway.api`, the routes under
- * `/api`, the client, the OpenAPI document, and the commands come from this table.
- */
-export const operations = table satisfies ExactOutputs<Management, typeof table>
 
 /** All operations with their names, in the order of the table. */
 export const servedOperations = (): NamedOperation[] => listOperations(operations)

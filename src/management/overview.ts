@@ -8,6 +8,7 @@ import type { SettingsStore } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { HealthEntry } from '../request/routing/health-entry.ts'
 import type { LimitState, UsageLimits } from '../types/limits.ts'
+import type { Integer } from '../types/plain-types.ts'
 import type { Clock } from '../types.ts'
 
 /** A summary for operators. */
@@ -22,13 +23,13 @@ export interface Overview {
   /** What failed recently, as in `health.list`. */
   health: HealthEntry[]
   /** Number of damaged records in the storage. */
-  damaged: number
+  damaged: Integer
   /**
    * The 20 most used limits of the gateway, its groups, and its keys that are at least 80% used, with names. Absent if the counters can't
    * be read.
    */
   nearLimits?: NearLimit[]
-  counts: { keys: number; connections: number }
+  counts: { keys: Integer; connections: Integer }
   /** Whether requests need a key. */
   requireApiKey: boolean
   /** Why the last cloud sync failed; absent if it succeeded or cloud sync is off. */

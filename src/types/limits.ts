@@ -1,3 +1,4 @@
+import type { IsoTime } from './plain-types.ts'
 /** A calendar window in UTC. Weeks start on Monday; `total` never ends. */
 export type LimitWindow = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'total'
 
@@ -39,5 +40,5 @@ export interface LimitState {
   unsettled: number
   remaining: number
   /** When the window ends, in ISO 8601; `null` for `total` and `parallel`. */
-  resetsAt: string | null
+  resetsAt: IsoTime | null
 }

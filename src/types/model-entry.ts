@@ -1,10 +1,11 @@
+import type { Integer } from './plain-types.ts'
 /** An entry of the model listing (src/rules.md, Listing: what is loaded, and in which order). */
 export interface ModelEntry {
   /** `<alias>/<model_id>`, or a combo's name. */
   id: string
   object: 'model'
   /** Unix time in seconds, the same for all entries of a response. */
-  created: number
+  created: Integer
   /** The provider's alias, or `combo`. */
   owned_by: string
   /** Only present on entries of these kinds. */

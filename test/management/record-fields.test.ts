@@ -1,16 +1,8 @@
-import { safeParse } from 'valibot'
 import { type ClosedSchema, parseInput } from '../../src/admin/input.ts'
-import { shownSchema } from '../../src/admin/output-schemas.ts'
 import { inputSchema } from '../../src/admin/schemas.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
-import {
-  type InputOf,
-  needed,
-  type RecordFields,
-  removable,
-  type ShownOf,
-} from '../../src/types/records/record-fields.ts'
+import { type InputOf, needed, type RecordFields, removable } from '../../src/types/records/record-fields.ts'
 import { choice, list, map, name, number, object, storedId, text, time, whole } from '../../src/types/records/shapes.ts'
 import { kinds } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -90,12 +82,6 @@ test('the description of a kind of record makes inputs of nested objects, lists,
   const update = inputSchema(fields, 'update')
   const none = { expiresAt: null, kinds: null, limits: null, notes: null }
   assert.equal(parseInput(update, none), none)
-})
-
-test('the description of a kind of record makes answers of the same types, without limits', () => {
-  const shown: ShownOf<typeof fields> = { id: 'i', ...sample, notes: { longer: 'than is allowed' } }
-  assert.ok(safeParse(shownSchema(fields), shown).success)
-  assert.not.ok(safeParse(shownSchema(fields), { ...shown, limits: { usd: 'much' } }).success)
 })
 
 test('the description of a kind of record is told in JSON Schema', () => {

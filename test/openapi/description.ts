@@ -1,6 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
-import type { Gateway } from '../../src/gateway.ts'
 
 /** One operation of a description, with its references resolved. */
 export interface Described {
@@ -14,9 +13,8 @@ export interface Described {
   response(status: number): ValidateFunction
 }
 
-/** The operations that a gateway describes. Their schemas are compiled when they are used. */
-export async function describedOperations(gateway: Pick<Gateway, 'api'>): Promise<Described[]> {
-  const document = await gateway.api.openapi()
+/** The operations of a description. Their schemas are compiled when they are used. */
+export function describedOperations(document: OpenApiDocument): Described[] {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   ajv.addSchema(document, 'description')
   const compiled = new Map<string, ValidateFunction>()
@@ -49,6 +47,19 @@ export async function describedOperations(gateway: Pick<Gateway, 'api'>): Promis
     }),
   )
 }
+
+/** The document with schemas that allow no other fields than those they have. */
+export const closeObjects = (document: OpenApiDocument): OpenApiDocument =>
+  JSON.parse(JSON.stringify(document), (_, value) => {
+    const isObject = value?.type === 'object' && value.properties && value.additionalProperties === undefined
+    return isObject ? { ...value, additionalProperties: false } : value
+  })
+
+/** The check of a named schema of a description. */
+export const checkOf = (document: OpenApiDocument, name: string): ValidateFunction =>
+  new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+    .addSchema(document, 'description')
+    .compile({ $ref: `description#/components/schemas/${name}` })
 
 type Content = Record<string, { schema: object }>
 

@@ -108,7 +108,7 @@ const samples: Record<string, object> = {
 
 /** Each operation with a body: its schema, if it has one, and that of its description. */
 async function described() {
-  const operations = await describedOperations(openDoor().gateway)
+  const operations = describedOperations(await openDoor().gateway.api.openapi())
   return servedOperations().flatMap(({ names, path, method, action, input }) => {
     const template = path.replace(/:(\w+)\+?/g, '{$1}')
     const request = operations.find((one) => one.path === template && one.method === method)?.request

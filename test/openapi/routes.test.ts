@@ -34,7 +34,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 const METHOD = /\{model\}(?::\w+)?$/
 
 test('the routes of the description are all lines of the route tables and /health, and no others', async () => {
-  const described = (await describedOperations(openDoor().gateway)).map(
+  const described = describedOperations(await openDoor().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
   const served = ['GET /health', ...routes.map(({ method, path }) => `${method} ${template(path)}`)]
@@ -42,7 +42,7 @@ test('the routes of the description are all lines of the route tables and /healt
 })
 
 test('the routes of the description have each method of a model that is an endpoint', async () => {
-  const described = (await describedOperations(openDoor().gateway))
+  const described = describedOperations(await openDoor().gateway.api.openapi())
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))
   const named = endpoints.map(({ path }) => path).filter((path) => METHOD.test(path))
@@ -52,7 +52,7 @@ test('the routes of the description have each method of a model that is an endpo
 
 test('the routes of the description are all answered by a gateway, with a status that is described', async () => {
   const { gateway } = openDoor()
-  for (const { method, path, statuses, response, request } of await describedOperations(gateway)) {
+  for (const { method, path, statuses, response, request } of describedOperations(await gateway.api.openapi())) {
     for (const credential of [TOKEN, undefined]) {
       const headers = {
         'content-type': 'application/json',

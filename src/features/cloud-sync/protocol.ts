@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import type { IsoTime } from '../../types/plain-types.ts'
 
 /*
  * The protocol between a gateway and a cloud proxy; see src/features/cloud-sync/proxy/README.md. All bodies are JSON. The bodies of signed requests and
@@ -97,8 +98,8 @@ export interface OpenSessionResponse {
 /** An auth session; times are in ISO 8601. */
 export interface CloudSession {
   id: string
-  createdAt: string
-  lastUsedAt: string
+  createdAt: IsoTime
+  lastUsedAt: IsoTime
 }
 
 export interface SessionList {

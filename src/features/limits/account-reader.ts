@@ -32,6 +32,36 @@ export interface Account {
   limits: LimitState[]
 }
 
+/** What a caller may spend and has spent in US dollars, as OpenRouter's `GET /v1/key` returns it. */
+export interface OpenRouterKey {
+  data: {
+    label: string
+    limit: number | null
+    limit_remaining: number | null
+    limit_reset: string | null
+    usage: number | null
+    usage_daily: number | null
+    usage_weekly: number | null
+    usage_monthly: number | null
+    byok_usage: number
+    byok_usage_daily: number
+    byok_usage_weekly: number
+    byok_usage_monthly: number
+    include_byok_in_limit: boolean
+    is_free_tier: boolean
+    is_provisioning_key: boolean
+    is_management_key: boolean
+    creator_user_id: string | null
+    expires_at: string | null
+    rate_limit: { requests: number; interval: string; note: string }
+  }
+}
+
+/** The same as OpenRouter's `GET /v1/credits` returns it. */
+export interface OpenRouterCredits {
+  data: { total_credits: number | null; total_usage: number | null }
+}
+
 interface AccountTerms {
   ledger: Ledger
   settings: StoredSettings
@@ -87,7 +117,7 @@ const toSpender = ({ ref, id, name, limits }: CallerAccount): Spender => ({
   limits,
 })
 
-async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<object> {
+async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<OpenRouterKey> {
   const spender = findSpender(caller)
   const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
   const budget = findScarcest(limits, 'usd')
@@ -115,7 +145,7 @@ async function readOpenRouterKey(caller: Caller, terms: AccountTerms): Promise<o
   return { data }
 }
 
-async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promise<object> {
+async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promise<OpenRouterCredits> {
   const spender = findSpender(caller)
   const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpent(spender, terms)])
   const budget = findScarcest(limits, 'usd')

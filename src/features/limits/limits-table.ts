@@ -1,10 +1,5 @@
-import * as v from 'valibot'
-import { limitState } from '../../admin/limit-schema.ts'
 import type { OperationEntries } from '../../admin/operation-table.ts'
-import { success } from '../../admin/output-schemas.ts'
 import { type GatewayLimitOperations, type LimitOperations, limitInputs } from './limit-operations.ts'
-
-const states = v.object({ limits: v.array(limitState) })
 
 /** The operations on the limits of each key, at `/api/keys/:id/limits`. */
 export const keyLimitTable = limitEntries(
@@ -33,7 +28,6 @@ function limitEntries<const Path extends `/api/${string}`>(path: Path, holder: s
       method: 'GET',
       path,
       failure: 'fetch limits',
-      output: states,
       summary: `Get the current limits of ${holder}`,
       description: scope,
     },
@@ -41,7 +35,6 @@ function limitEntries<const Path extends `/api/${string}`>(path: Path, holder: s
       method: 'DELETE',
       path,
       failure: 'reset limits',
-      output: success,
       summary: `Reset the counters of ${holder}`,
       description: 'Reservations of in-flight requests remain.',
     },
@@ -51,7 +44,6 @@ function limitEntries<const Path extends `/api/${string}`>(path: Path, holder: s
       failure: 'settle limits',
       input: limitInputs.settle,
       isBodyOptional: true,
-      output: success,
       summary: `Settle reservations that lost instances made for ${holder}`,
       description: 'They count as used, or as unused if `as` is "unspent".',
     },

@@ -1,8 +1,9 @@
+import type { Integer } from '../../types/plain-types.ts'
 /** The 50th, 95th, and 99th percentile in whole ms, each within 7.3% of the exact value. */
 export interface Percentiles {
-  p50: number
-  p95: number
-  p99: number
+  p50: Integer
+  p95: Integer
+  p99: Integer
 }
 
 const GROWTH = 1.15

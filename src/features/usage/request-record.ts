@@ -1,20 +1,21 @@
 import { fromNanoUsd, toNanoUsd } from '../../lib/usd.ts'
 import type { CostSource } from '../../pricing/cost.ts'
 import type { ServedBy } from '../../request/hook-records.ts'
+import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { ClientFormat, PricedUnit } from '../../types.ts'
 
 /** Token counts. `input` includes cache reads and writes, `output` includes reasoning. */
 export interface Tokens {
-  input: number
-  output: number
-  cacheRead: number
-  cacheWrite: number
-  reasoning: number
+  input: Integer
+  output: Integer
+  cacheRead: Integer
+  cacheWrite: Integer
+  reasoning: Integer
   /** Image and audio tokens included in `input` and `output`, if the provider reports them. */
-  inputImage?: number
-  outputImage?: number
-  inputAudio?: number
-  outputAudio?: number
+  inputImage?: Integer
+  outputImage?: Integer
+  inputAudio?: Integer
+  outputAudio?: Integer
 }
 
 /** The optional counts, in storage order. */
@@ -53,7 +54,7 @@ export interface KeptTarget {
 export interface KeptAttempt extends KeptTarget, UsageCost {
   /** As in the hook's attempt record: `answered`, a failure class, `cancelled`, or `outrun`. */
   outcome: string
-  status: number
+  status: Integer
   /** Time since the request arrived. */
   startMs: number
   /** Time to the response, the first content of a stream, or the failure. */
@@ -77,7 +78,7 @@ export interface KeptRequest extends UsageCost {
   /** As in the header `x-signalbox-request-id`; IDs sort by `time`. */
   id: string
   /** Arrival time, ISO 8601. */
-  time: string
+  time: IsoTime
   /** ID of the client's API key; absent without one. */
   keyId?: string
   /** The key's group at the time. */
@@ -101,7 +102,7 @@ export interface KeptRequest extends UsageCost {
   /** Time to the response, or to the first content of its stream. */
   firstByteMs?: number
   durationMs: number
-  status: number
+  status: Integer
   end: KeptEnd
   /** The gateway's error code, in UPPER_SNAKE. */
   error?: string

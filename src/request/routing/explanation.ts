@@ -1,3 +1,4 @@
+import type { Integer } from '../../types/plain-types.ts'
 import type { EntryParams } from '../../types.ts'
 
 /** How a request would be routed right now (`POST /api/explain`). */
@@ -9,7 +10,7 @@ export interface Explanation {
   /** Combo entries that are excluded for this request. */
   leftOut: LeftOut[]
   /** The error that the client would get if no target can be called. */
-  error?: { status: number; code: string; message: string }
+  error?: { status: Integer; code: string; message: string }
 }
 
 /** A target that a name resolves to, and how it would be used. */

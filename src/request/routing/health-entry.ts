@@ -1,4 +1,5 @@
 import type { ConnectionRecord } from '../../records/store.ts'
+import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { CallSubject, CallWindows } from './call-windows.ts'
 import type { FailureClass } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
@@ -21,11 +22,11 @@ export interface HealthEntry {
   /** The provider's message for the last failure, or a description. */
   message: string
   /** Consecutive failures. */
-  failures: number
+  failures: Integer
   /** Time of the first failure, in ISO 8601. */
-  since: string
+  since: IsoTime
   /** End of the cooldown, in ISO 8601. Absent while `counting`. */
-  retryAt?: string
+  retryAt?: IsoTime
 }
 
 /** The health data that entries are built from. */
@@ -75,13 +76,13 @@ export interface TargetState {
    */
   state: 'ok' | 'cooling' | 'probing' | 'draining'
   /** Recent calls that count, and the share of them that failed; the share is absent if there are none. */
-  calls: number
+  calls: Integer
   failureShare?: number
   /** Only during a cooldown or probe: the affected level, the reason, and the end of the cooldown in ISO 8601. */
   level?: HealthRecord['level']
   reason?: FailureClass
   message?: string
-  until?: string
+  until?: IsoTime
 }
 
 /** Lists the health of the targets of active connections. */

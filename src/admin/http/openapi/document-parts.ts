@@ -35,14 +35,18 @@ export const jsonContent = (schema: JsonObject): JsonObject => ({ 'application/j
 export interface Builder {
   /** The JSON Schema of a schema, or a reference to it. */
   convert(schema: GenericSchema): JsonObject
+  /** The JSON Schema of a type in the syntax of TypeScript. */
+  describeType(text: string): JsonObject
+  /** The JSON Schema of the result of one of the gateway's operations, such as `keys.list`. */
+  describeResult(operation: string): JsonObject
   /** The responses for errors of these statuses, whose bodies are of one schema; `name`: of the error. */
   errors(statuses: readonly number[], name: string, schema: JsonObject): JsonObject
 }
 
 /** `responses` gets the responses, to which operations refer by their names. */
-export function createBuilder({ convert }: Pick<Builder, 'convert'>, responses: Record<string, JsonObject>): Builder {
+export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Record<string, JsonObject>): Builder {
   return {
-    convert,
+    ...schemas,
     errors: (statuses, name, schema) =>
       Object.fromEntries(
         statuses.map((status) => {

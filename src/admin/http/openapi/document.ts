@@ -1,14 +1,15 @@
-import * as v from 'valibot'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
+import { comboModel } from '../../combo-entry.ts'
 import type { OpenApiDocument } from '../../openapi-document.ts'
 import { createBuilder, jsonContent, type Paths } from './document-parts.ts'
 import { errorRows } from './error-codes.ts'
 import { describeFields } from './field-words.ts'
-import { type ManagementRoute, managementPaths, managementSchemaNames } from './management-paths.ts'
+import { type ManagementRoute, managementPaths, managementTypes, nameInputs } from './management-paths.ts'
 import { answerHeaders, clientParameters, clientSecuritySchemes, type ModelSurface, modelPaths } from './model-paths.ts'
-import { modelSchemaNames } from './model-schemas.ts'
+import { modelTypes } from './model-types.ts'
 import { tagWords } from './operation-words.ts'
+import { convertType } from './type-text.ts'
 
 /** The parts of the description that differ between gateways. */
 interface Described {
@@ -17,31 +18,53 @@ interface Described {
   models: ModelSurface
   version: string
   basePath: string
+  /** The types of the results of all operations, as in result-types.data.ts. */
+  resultTypes: string
   /** Is `/api` served without a credential? */
   isOpen: boolean
 }
 
-const healthStatus = v.object({ status: v.picklist(['ok', 'closing', 'store unreadable']), version: v.string() })
+const gatewayTypes = { HealthStatus: "{status: 'ok' | 'closing' | 'store unreadable', version: string}" }
 
 /** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. Each call makes a new object. */
-export function describeGateway({ routes, models, version, basePath, isOpen }: Described): OpenApiDocument {
-  const names = new Map([
-    ...managementSchemaNames(routes.flat()),
-    ...modelSchemaNames(),
-    [healthStatus, 'HealthStatus'] as const,
-  ])
-  const findName = (schema: object) =>
-    names.get(schema) ?? ('schemaName' in schema ? String(schema.schemaName) : undefined)
+export function describeGateway({
+  routes,
+  models,
+  version,
+  basePath,
+  resultTypes,
+  isOpen,
+}: Described): OpenApiDocument {
+  const inputNames = nameInputs(routes.flat())
+  const findName = (schema: object) => inputNames.get(schema) ?? (schema === comboModel ? 'ComboModel' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/components/schemas/')
+  const types = new Map([
+    ...resultTypes.split('\n').map((line) => line.split(' = ', 2) as [string, string]),
+    ...Object.entries({ ...gatewayTypes, ...managementTypes, ...modelTypes }),
+  ])
+
+  function refer(name: string): JsonObject {
+    if (name === 'ComboModel') return convert(comboModel)
+    const text = types.get(name)
+    if (text === undefined) throw new TypeError(`${name} has no type. Run: npm run unit -- test/openapi/result-types`)
+    if (!Object.hasOwn(definitions, name)) {
+      definitions[name] = {} // a type may contain itself
+      definitions[name] = describeType(text)
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  const describeType = (text: string) => convertType(text, refer)
+  const describeResult = (operation: string) => describeType(types.get(operation) ?? operation)
   const responses: Record<string, JsonObject> = {}
-  const builder = createBuilder({ convert }, responses)
+  const builder = createBuilder({ convert, describeType, describeResult }, responses)
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
   const paths: Paths = { ...managed, ...modelPaths(models, builder), '/health': { get: healthCheck() } }
   describeFields(definitions)
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
 
   function healthCheck() {
-    const content = jsonContent(convert(healthStatus))
+    const content = jsonContent(refer('HealthStatus'))
     return {
       operationId: 'healthCheck',
       tags: ['gateway'],
@@ -49,7 +72,7 @@ export function describeGateway({ routes, models, version, basePath, isOpen }: D
       security: [],
       responses: {
         200: { description: 'The gateway can serve requests.', content },
-        ...builder.errors([400], 'Error', { $ref: '#/components/schemas/Error' }),
+        ...builder.errors([400], 'Error', refer('Error')),
         503: { description: 'The gateway is shutting down or cannot read its storage.', content },
       },
     }

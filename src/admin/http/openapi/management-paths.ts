@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { LIVE, liveInput } from '../../../features/live/live.ts'
 import { LIVE_USAGE } from '../../../features/live/usage-live.ts'
 import type { JsonObject } from '../../../lib/json.ts'
@@ -19,30 +18,27 @@ import { formatWords, ifMatchWords, liveWords, routeWords } from './operation-wo
 /** The operations of a route of the management API: one, or several with different values of the body field `action`. */
 export type ManagementRoute = readonly [NamedOperation, ...NamedOperation[]]
 
-/** The body of an error. */
-const managementError = v.object({ error: v.string() })
+/** The bodies of errors: of any, and of a change that was based on an older revision of the record. */
+export const managementTypes = {
+  Error: '{error: string}',
+  ChangedMeanwhile: '{error: string, current?: Record<unknown>}',
+}
 
-/** The body of the error of a change that was based on an older revision of the record. */
-const changedMeanwhile = v.object({ error: v.string(), current: v.exactOptional(v.record(v.string(), v.unknown())) })
-
-/** The names of the schemas of errors, and of the inputs of these operations. */
-export function managementSchemaNames(operations: readonly NamedOperation[]): Map<object, string> {
-  const schemaNames = new Map<object, string>([
-    [managementError, 'Error'],
-    [changedMeanwhile, 'ChangedMeanwhile'],
-  ])
+/** The names of the inputs of these operations. */
+export function nameInputs(operations: readonly NamedOperation[]): Map<object, string> {
+  const inputNames = new Map<object, string>()
   for (const operation of operations) {
     const { input, action, names } = operation
     if (input && action === undefined && !takesQuery(operation))
-      schemaNames.set(input, `${capitalize(joinNames(names))}Input`)
+      inputNames.set(input, `${capitalize(joinNames(names))}Input`)
   }
-  return schemaNames
+  return inputNames
 }
 
 /** The paths under `/api`. `security`: the required credentials. */
 export function managementPaths(
   routes: readonly ManagementRoute[],
-  { convert, errors: errorResponses }: Builder,
+  { convert, describeType, describeResult, errors: errorResponses }: Builder,
   security: JsonObject[],
 ): Paths {
   const paths: Paths = {}
@@ -55,7 +51,7 @@ export function managementPaths(
     const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
     const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
     const template = toTemplate(path)
-    const outcomes = route.map(({ output }) => convert(output))
+    const outcomes = route.map(({ output, names }) => (output ? convert(output) : describeResult(names.join('.'))))
     paths[template] = {
       ...paths[template],
       [method.toLowerCase()]: {
@@ -69,8 +65,8 @@ export function managementPaths(
         }),
         responses: {
           [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
-          ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),
-          ...(route[0].ifMatch && errorResponses([409], 'Conflict', convert(changedMeanwhile))),
+          ...errorResponses([...statuses, ...errors], 'Error', describeType('Error')),
+          ...(route[0].ifMatch && errorResponses([409], 'Conflict', describeType('ChangedMeanwhile'))),
         },
       },
     }
@@ -122,7 +118,7 @@ export function managementPaths(
       requestBody: { required: true, content: jsonContent(convert(tryInput)) },
       responses: {
         200: { description: 'The response to the request.', content: answers },
-        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+        ...errorResponses([...ALWAYS, ...errors], 'Error', describeType('Error')),
       },
     }
   }
@@ -140,7 +136,7 @@ export function managementPaths(
       ...(parameters && { parameters }),
       responses: {
         200: { description: 'Done.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+        ...errorResponses([...ALWAYS, ...errors], 'Error', describeType('Error')),
       },
     }
   }

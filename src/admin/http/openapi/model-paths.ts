@@ -1,12 +1,11 @@
 import type { Feature } from '../../../feature.ts'
-import { accountPaths } from '../../../features/limits/account-routes.ts'
+import { type AccountReaders, accountPaths } from '../../../features/limits/account-routes.ts'
 import type { ListingPath } from '../../../features/listing/listing-routes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import type { Endpoint } from '../../../protocols/formats/format.ts'
 import type { OperationName } from '../../../protocols/formats/model-operations.ts'
 import type { ClientFormat } from '../../../types.ts'
-import { accounts } from './account-schemas.ts'
 import {
   anyOf,
   type Builder,
@@ -17,7 +16,7 @@ import {
   pathParameters,
   toTemplate,
 } from './document-parts.ts'
-import { formatSchemas } from './model-schemas.ts'
+import { formatTypes } from './model-types.ts'
 
 /** The formats as their vendors call them, and where their vendors describe them. */
 const vendors: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
@@ -36,6 +35,16 @@ const summaries: Readonly<Record<OperationName, string>> = {
   'count-tokens': 'Count the tokens of a request',
   compact: 'Compact a conversation',
   complete: 'Complete a prompt',
+}
+
+/** The paths where callers read their own limits: each one's summary, and the type of its response. */
+const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: string }>> = {
+  account: {
+    summary: "Get the caller's account, key, and limits, with used and remaining amounts and reset times",
+    type: 'Account',
+  },
+  openRouterKey: { summary: "Get the caller's key and its dollar limit (OpenRouter)", type: 'OpenRouterKey' },
+  openRouterCredits: { summary: "Get the caller's dollar limit and spending (OpenRouter)", type: 'OpenRouterCredits' },
 }
 
 /** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
@@ -124,7 +133,7 @@ export function modelPaths(
         200: {
           description: kinds ? 'The models.' : 'The model.',
           content: jsonContent(
-            anyOf(callers.map((caller) => builder.convert(formatSchemas[caller][kinds ? 'list' : 'model'][1]))),
+            anyOf(callers.map((caller) => builder.describeType(formatTypes[caller][kinds ? 'list' : 'model']))),
           ),
         },
         ...errorsOf(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
@@ -141,14 +150,14 @@ export function modelPaths(
   }
 
   for (const [path, reader] of Object.entries(accountPaths)) {
-    const { summary, schema } = accounts[reader]
+    const { summary, type } = accounts[reader]
     add(path, 'get', {
       operationId: idOf(path),
       tags: ['account'],
       summary,
       security: clientSecurity,
       responses: {
-        200: { description: "The caller's account.", content: jsonContent(builder.convert(schema)) },
+        200: { description: "The caller's account.", content: jsonContent(builder.describeResult(type)) },
         ...errorsOf(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
       },
     })
@@ -238,7 +247,7 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
       ...errorsOf([format], CALL_ERRORS, builder),
       default: {
         description: "The provider's error.",
-        content: jsonContent(builder.convert(formatSchemas[format].error[1])),
+        content: jsonContent(builder.describeType(formatTypes[format].error)),
       },
     },
   }
@@ -266,11 +275,11 @@ const MODEL = 'A listed model, an alias, or a combo.'
 
 /** The formats, without those that have the same schemas as one before. */
 const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
-  ...new Map(names.map((name) => [formatSchemas[name], name])).values(),
+  ...new Map(names.map((name) => [formatTypes[name], name])).values(),
 ]
 
 const pagingOf = (format: ClientFormat): JsonObject[] =>
-  Object.entries(formatSchemas[format].paging).map(([name, { description, isNumber }]) =>
+  Object.entries(formatTypes[format].paging).map(([name, { description, isNumber }]) =>
     parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
@@ -278,11 +287,10 @@ const pagingOf = (format: ClientFormat): JsonObject[] =>
 function errorsOf(
   callers: readonly ClientFormat[],
   statuses: readonly number[],
-  { convert, errors }: Builder,
+  { describeType, errors }: Builder,
 ): JsonObject {
-  const [first, ...others] = callers.map((caller) => formatSchemas[caller].error)
-  const name = first && others.length === 0 ? first[0] : 'ListingError'
-  return errors(statuses, name, anyOf(callers.map((caller) => convert(formatSchemas[caller].error[1]))))
+  const [name = '', ...others] = callers.map((caller) => formatTypes[caller].error)
+  return errors(statuses, others.length === 0 ? name : 'ListingError', anyOf([name, ...others].map(describeType)))
 }
 
 /** The operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { closed, fields } from '../../../admin/input.ts'
 import type { CreatedKey } from '../../../admin/keys.ts'
+import type { IsoTime } from '../../../types/plain-types.ts'
 import type { CloudSession } from '../protocol.ts'
 
 /**
@@ -57,7 +58,7 @@ export interface CloudState {
   cloudEnabled: boolean
   cloudUrl: string
   /** Time of the last successful sync, in ISO 8601. */
-  lastSuccessAt: string | null
+  lastSuccessAt: IsoTime | null
   /** How long the oldest unsynced change has been waiting, in ms; 0 if there is none. */
   lagMs: number
   /** Why the last sync failed; `null` if it succeeded. */
@@ -74,7 +75,7 @@ export interface CloudConflict {
   /** The side whose change won. */
   kept: 'gateway' | 'cloud'
   /** When it was resolved, in ISO 8601. */
-  at: string
+  at: IsoTime
 }
 
 /** The result of a sync. */

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { closed, parseInput } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitState } from '../../../types/limits.ts'
+import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { ApiKey } from '../../../types/records/key-fields.ts'
 import type { Clock } from '../../../types.ts'
 import type { TimeRange } from '../query.ts'
@@ -19,13 +20,13 @@ export interface KeyUsage {
   /** All limits that apply to the key, as in `keys.limits.get`. */
   limits: LimitState[]
   /** Requests this month, including rejected ones. This field and the ones below are absent if the gateway doesn't store usage. */
-  requests?: number
+  requests?: Integer
   /** The cost of these requests in US dollars. */
   costUsd?: number
   /** Calls with an unknown price, which `costUsd` doesn't include. */
-  unpriced?: number
+  unpriced?: Integer
   /** How far back to look for the latest request. */
-  lastUsedAt?: string
+  lastUsedAt?: IsoTime
 }
 
 const IDS = 'must be 1 to 100 key IDs'

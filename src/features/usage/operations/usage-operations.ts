@@ -4,6 +4,7 @@ import { present } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
 import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
+import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Clock } from '../../../types.ts'
 import type { RequestFilter, TimeRange, UsageFilter } from '../query.ts'
 import type { UsageReader } from '../reader.ts'
@@ -78,16 +79,16 @@ export interface RequestsQuery extends FilterQuery {
 /** The totals of each row and of all matching requests. */
 export interface UsageSummary {
   /** Start of the period, ISO 8601. */
-  from: string
+  from: IsoTime
   /** End of the period (exclusive). */
-  to: string
+  to: IsoTime
   /** Ordered by time, then by `order`. */
   rows: SummaryRow[]
   totals: UsageTotals
   /** The first ten rows by hour or day, and the rest added up with `others`. Ordered by time, without periods that had no requests. */
   series?: SummaryRow[]
   /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
-  before?: { from: string; to: string; totals: UsageTotals }
+  before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
   /** Names of keys and groups by ID. */
   names?: Record<string, string>
   /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that name something unknown. */
@@ -108,11 +109,11 @@ export interface UsageOperations<Input = never> {
    */
   requests(
     query?: RequestsQuery | Input,
-  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: number } & Warned>
+  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & Warned>
   /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of it. */
   request(id: string): Promise<{ request: KeptRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
-  keys(query: KeyUsageQuery | Input): Promise<{ from: string; keys: KeyUsage[] }>
+  keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
 }
 
 const TIME = 'must be an ISO 8601 time with a time zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'

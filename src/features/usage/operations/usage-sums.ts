@@ -1,18 +1,19 @@
 import { invalidInput } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
+import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Percentiles } from '../histogram.ts'
 import type { KeptTarget, Tokens, UsedUnits } from '../request-record.ts'
 import { addSums, createSums, type Dimensions, type Sums } from '../totals.ts'
 
 /** Totals of requests. */
 export interface UsageTotals {
-  requests: number
+  requests: Integer
   /** Requests that failed, were cut off, or were rejected. */
-  failed: number
+  failed: Integer
   /** Failed requests that were rejected before any provider was called. */
-  refused: number
+  refused: Integer
   /** Attempts with tokens of an unknown price, which `costUsd` doesn't include. */
-  unpriced: number
+  unpriced: Integer
   tokens: Tokens
   /** Billable units other than tokens; absent if there are none. */
   units?: UsedUnits
@@ -27,7 +28,7 @@ export interface UsageTotals {
 /** Totals of the requests that share these values. A row has the fields that `by` names, except those the requests have no value for. */
 export interface SummaryRow extends UsageTotals {
   /** Start of the hour, ISO 8601. */
-  hour?: string
+  hour?: IsoTime
   /** In UTC, such as `2027-01-31`. */
   day?: string
   /** In UTC, such as `2027-01`. */
@@ -38,7 +39,7 @@ export interface SummaryRow extends UsageTotals {
   target?: KeptTarget
   user?: string
   /** In the row for the rest: the number of rows it adds up. */
-  others?: number
+  others?: Integer
 }
 
 /** The value that orders rows of the same time. */

@@ -1,108 +1,5 @@
-import * as v from 'valibot'
-import { choiceOf } from '../../../admin/input.ts'
-import { limitState } from '../../../admin/limit-schema.ts'
-import type { OperationEntries } from '../../../admin/operation-table.ts'
-import { allOptional, listParameters, named, number, text, texts, time, whole } from '../../../admin/output-schemas.ts'
-import { clientFormats } from '../../../types/unions.ts'
+import { listParameters, type OperationEntries } from '../../../admin/operation-table.ts'
 import { type UsageOperations, usageInputs } from './usage-operations.ts'
-
-const servedBy = v.picklist(['provider', 'gateway', 'cache', 'guard'])
-
-const someTokens = v.exactOptional(whole)
-const tokens = v.object({
-  ...{ input: whole, output: whole, cacheRead: whole, cacheWrite: whole, reasoning: whole },
-  ...{ inputImage: someTokens, outputImage: someTokens, inputAudio: someTokens, outputAudio: someTokens },
-})
-const count = v.exactOptional(number)
-const units = v.object({ search: count, page: count, credit: count, image: count, second: count, character: count })
-const target = v.object({ provider: text, model: text, connectionId: text })
-const spent = {
-  tokens: v.exactOptional(tokens),
-  units: v.exactOptional(units),
-  costUsd: count,
-  costSource: v.exactOptional(v.picklist(['reported', 'counted', 'estimated'])),
-}
-
-const attempt = v.object({
-  ...target.entries,
-  outcome: text,
-  status: whole,
-  startMs: number,
-  durationMs: number,
-  message: v.exactOptional(text),
-  ...spent,
-})
-
-const skip = v.union([v.object({ ...target.entries, skipped: text }), v.object({ entry: text, skipped: text })])
-
-export const keptRequest = named(
-  'KeptRequest',
-  v.object({
-    id: text,
-    time,
-    ...allOptional({ keyId: text, groupId: text, metadata: v.record(text, text), user: text }),
-    endpoint: text,
-    format: choiceOf(clientFormats),
-    model: v.exactOptional(text),
-    target: v.exactOptional(target),
-    streamed: v.boolean(),
-    attempts: v.array(attempt),
-    skipped: v.exactOptional(v.array(skip)),
-    ...spent,
-    tokens,
-    firstByteMs: count,
-    durationMs: number,
-    status: whole,
-    end: v.picklist(['complete', 'aborted', 'cut', 'failed', 'refused']),
-    ...allOptional({ error: text, reason: text, warnings: texts, servedBy }),
-  }),
-)
-
-const percentiles = v.object({ p50: whole, p95: whole, p99: whole })
-
-export const usageTotals = named(
-  'UsageTotals',
-  v.object({
-    requests: whole,
-    failed: whole,
-    refused: whole,
-    unpriced: whole,
-    tokens,
-    units: v.exactOptional(units),
-    costUsd: number,
-    firstByteMs: v.exactOptional(percentiles),
-    durationMs: v.exactOptional(percentiles),
-  }),
-)
-
-export const usageRow = named(
-  'UsageRow',
-  v.object({
-    ...allOptional({ month: text, day: text, hour: time, keyId: text, groupId: text, model: text }),
-    ...allOptional({ target, user: text, others: whole }),
-    ...usageTotals.entries,
-  }),
-)
-
-const keyUsage = v.object({
-  id: text,
-  limits: v.array(limitState),
-  ...allOptional({ requests: whole, costUsd: number, unpriced: whole, lastUsedAt: time }),
-})
-
-const usageWarnings = { warnings: v.exactOptional(texts) }
-
-/** The result of `usage.summary`. */
-export const usageSummary = v.object({
-  from: time,
-  to: time,
-  rows: v.array(usageRow),
-  totals: usageTotals,
-  series: v.exactOptional(v.array(usageRow)),
-  before: v.exactOptional(v.object({ from: time, to: time, totals: usageTotals })),
-  names: v.exactOptional(v.record(text, text)),
-  ...usageWarnings,
-})
 
 /** Descriptions of the filters. */
 const filters = {
@@ -123,7 +20,6 @@ export const usageTable = {
     path: '/api/usage',
     failure: 'sum up usage',
     input: usageInputs.summary,
-    output: usageSummary,
     exports: 'rows',
     summary: 'Aggregate usage',
     description:
@@ -143,12 +39,6 @@ export const usageTable = {
     path: '/api/usage/requests',
     failure: 'list requests',
     input: usageInputs.requests,
-    output: v.object({
-      requests: v.array(keptRequest),
-      before: v.exactOptional(text),
-      missing: v.exactOptional(whole),
-      ...usageWarnings,
-    }),
     exports: 'requests',
     summary: 'List requests',
     description:
@@ -167,7 +57,6 @@ export const usageTable = {
     method: 'GET',
     path: '/api/usage/requests/:id',
     failure: 'fetch request',
-    output: v.object({ request: keptRequest }),
     exports: 'request',
     summary: 'Get a request',
     description: 'By the id in its `x-signalbox-request-id` header. Also as `text/csv` and `application/jsonl`.',
@@ -178,7 +67,6 @@ export const usageTable = {
     path: '/api/usage/keys',
     failure: 'fetch the usage of keys',
     input: usageInputs.keys,
-    output: v.object({ from: time, keys: v.array(keyUsage) }),
     summary: 'Get the usage of keys',
     description:
       'Requests and costs of this month (UTC), the used share of each limit, and the time of the latest request, for up to 100 keys. Separate `ids` with commas; unknown ones are ignored.',
