@@ -34,7 +34,10 @@ const table = {
   MODEL_NOT_ALLOWED: [403, 'This API key is not allowed to use this model.'],
   ACCOUNT_PAUSED: [403, 'This account is paused. Ask the operator of this gateway to resume it.'],
   ACCOUNT_NOT_ALLOWED: [403, 'This request names an account that is not its own.'],
-  CROSS_SITE: [403, 'This request comes from another site.'],
+  CROSS_SITE: [
+    403,
+    'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.',
+  ],
   FORBIDDEN: [403, 'This request is not allowed.'],
   NOT_FOUND: [404, 'Not found'],
   MODEL_NOT_FOUND: [404, 'The model does not exist.'],

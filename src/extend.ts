@@ -1,7 +1,7 @@
 import type { Feature, FeatureArea, FeatureRoute, GatewayCall } from './feature.ts'
 import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
-import { refuseUnknownOptions } from './lib/spelling.ts'
+import { refuseUnknownOptions } from './lib/renamed-options.ts'
 import type { Area } from './request/door/area.ts'
 import type { HttpRoute, RoutedRequest } from './request/door/router.ts'
 import type { FeatureRouteTerms } from './request/feature-requests.ts'

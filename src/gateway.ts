@@ -44,8 +44,9 @@ import {
 } from './platform.ts'
 import { endpoints } from './protocols/kinds/kinds.ts'
 import { defaultCatalog } from './protocols/providers/catalog.ts'
-import { createStore, type Store, type StoreOptions } from './records/store.ts'
+import { createStore, type Store } from './records/store.ts'
 import { getKeyCaller } from './request/caller.ts'
+import { type AccountGateway, createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
 import { createApp, elsewhereReply, normalizeBasePath } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import {
@@ -57,11 +58,12 @@ import {
 } from './request/door/areas.ts'
 import { authenticateClient } from './request/door/authenticate-client.ts'
 import { listCallerFormats } from './request/door/caller-format.ts'
-import { createFetchHandlers } from './request/door/fetch-bridge.ts'
+import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
 import { createHealthCheck } from './request/door/health-check.ts'
-import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
+import { serveWithKeys } from './request/door/key-area.ts'
 import { modelRoutes } from './request/door/model-routes.ts'
 import type { HttpRoute } from './request/door/router.ts'
+import type { Identity } from './request/identity.ts'
 import { createPipeline } from './request/pipeline.ts'
 import { RequestEvents } from './request/request-events.ts'
 import type { AttemptStep, CallStep, RequestStep } from './request/steps.ts'
@@ -116,11 +118,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 /** A gateway of checked options, its store, and the counters of its limits. */
 export function createGatewayWith(
   options: GatewayOptions,
-  {
-    digestsSha256 = false,
-    afterCaller,
-  }: Pick<StoreOptions, 'digestsSha256'> & Pick<KeyAreaOptions, 'afterCaller'> = {},
-): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
+  { digestsSha256 = false, afterCaller, identity: parts }: Internals = {},
+): { gateway: Gateway; store: Store; ledger(): Promise<Ledger>; as(identity: Identity): AccountGateway } {
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
   const logger = getLogger(options.logger)
@@ -298,9 +297,11 @@ export function createGatewayWith(
     ...observers.flatMap(({ page }) => (page ? [observerPage(page, facts)] : [])),
   ]
   const keyStore = { ...store, clock }
+  const identity = parts && createIdentity(parts, { options, keyStore, limits })
   const serveRoutes = (routes: readonly HttpRoute[]) =>
     serveWithKeys(routes, {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
+      ...(identity && { identity }),
       openLog: pipeline.openLog,
       aroundRequest: collectSteps(features, 'aroundRequest'),
       ...(afterCaller && { afterCaller }),
@@ -337,7 +338,7 @@ export function createGatewayWith(
   checkAreas(areas)
   const app = createApp({ basePath, areas, allowedOrigins: options.allowedOrigins ?? [] })
   const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, { basePath, areas })
-  const { gateway, handle, matches } = createFetchHandlers(app, {
+  const handlers: FetchHandlersOptions = {
     isOwnPath(path) {
       const below = getPathBelow(basePath, path)
       return below !== undefined && findArea(areas, below) !== undefined
@@ -347,7 +348,8 @@ export function createGatewayWith(
     holdsRefused: holdsRefusedBodies,
     linger: lingerBeforeClose,
     onError,
-  })
+  }
+  const { gateway, handle, matches } = createFetchHandlers(app, handlers)
 
   const members: Omit<Gateway, 'fetch'> & { fetch: typeof gateway } = {
     fetch: gateway,
@@ -372,6 +374,7 @@ export function createGatewayWith(
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
     store,
     ledger: limiting.ledger,
+    as: createAs({ app, basePath, handlers }),
   } // see `Gateway`
 }
 

@@ -5,11 +5,12 @@ import type { Hooks } from './features/observe/hooks.ts'
 import type { GatewayObserver } from './features/observe/observer.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
-import { refuseUnknownOptions } from './lib/spelling.ts'
+import { refuseUnknownOptions } from './lib/renamed-options.ts'
 import { isOrigin } from './lib/urls.ts'
 import { checkCatalog } from './protocols/providers/catalog.ts'
 import { MIN_SECRET_LENGTH, type Secret } from './records/open-keyring.ts'
 import type { PipelineLimits } from './request/context.ts'
+import type { AllowedOrigin } from './request/door/allowed-origins.ts'
 import { checkManagement, type ManagementOptions } from './request/door/management-options.ts'
 import type { MountedPage } from './request/door/pages.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
@@ -20,6 +21,8 @@ export interface Limits extends PipelineLimits {
   maxManagementBodyBytes: number
   /** How long to wait for a provider's model list, in the listing and for `discover`; default 5,000. */
   lookupTimeoutMs: number
+  /** How long `identify` may take; default 5,000. Later, requests get a 503. */
+  identifyTimeoutMs: number
   /** How long to cache data from a storage without `watch`; default 1,000. */
   storeMaxAgeMs: number
 }
@@ -39,6 +42,7 @@ export const defaultLimits: Limits = {
   maxAttempts: 3,
   maxManagementBodyBytes: 1024 * 1024,
   lookupTimeoutMs: 5_000,
+  identifyTimeoutMs: 5_000,
   storeMaxAgeMs: 1_000,
 }
 
@@ -59,7 +63,7 @@ export interface GatewayOptions {
    * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
    * Client keys are still required where they otherwise are, and `/api` stays closed to these origins.
    */
-  allowedOrigins?: readonly string[]
+  allowedOrigins?: readonly AllowedOrigin[]
   /** Who may call `/api`; default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
   /** The dashboard at `{basePath}/admin/`: `dashboard()` from `signalbox/dashboard`. Default: none. */

@@ -42,7 +42,9 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     try {
       const request = createRequest(event, call.signal)
       const answer =
-        request instanceof Request ? await gateway.fetch(request, { event, context }, { waitUntil }) : request
+        request instanceof Request
+          ? await gateway.fetch(request, { event, context }, { waitUntil, platform: event })
+          : request
       const isLate = call.signal.aborted
       if (isLate) void answer.body?.cancel().catch(() => {})
       const response = isLate ? refusal(504, OVER) : answer

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { currentName, didYouMean, nearest } from '../lib/spelling.ts'
+import { currentName } from '../lib/renamed-options.ts'
+import { didYouMean, nearest } from '../lib/spelling.ts'
 
 type Entries = v.ObjectEntries
 

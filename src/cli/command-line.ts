@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { currentFlag, nearest } from '../lib/spelling.ts'
+import { currentFlag } from '../lib/renamed-options.ts'
+import { nearest } from '../lib/spelling.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** An option of the command line, by its name without the dashes. */

@@ -1,4 +1,4 @@
-import { type GatewayError, gatewayError } from '../errors.ts'
+import { gatewayError } from '../errors.ts'
 import { isAccountId } from '../lib/account-ids.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../types/records/limit-fields.ts'
@@ -73,16 +73,18 @@ export interface CachedIdentify {
   ttlMs: number
 }
 
-/** What an answer of `identify` comes to. */
-export type Identified = { identity: Identity } | { refusal: GatewayError } | undefined
+/** Code in this process that knows who is asking, such as a framework's handler after its own authentication. */
+export interface Asker {
+  identify(about: IdentifyContext): ReturnType<Identify>
+}
 
-/** Reads what `identify` returned. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
-export function readIdentified(answer: unknown): Identified {
-  if (answer === undefined) return undefined
-  if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
-  if (isObject(answer) && answer.refuse !== undefined)
-    return { refusal: refusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
-  return { identity: readIdentity(answer) }
+/** A copy of an identity that code passes. Throws a TypeError with the name of the member that is unknown or invalid. */
+export function toOwnIdentity(identity: Identity): Identity {
+  try {
+    return readIdentity(identity)
+  } catch (error) {
+    throw new TypeError(error instanceof Error ? error.message : undefined)
+  }
 }
 
 /** Reads an identity. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
@@ -91,19 +93,6 @@ export function readIdentity(value: unknown): Identity {
   const identity = readMembers(value, identityMembers)
   if (identity.account === undefined) throw invalid('"account" is missing.')
   return identity as unknown as Identity // checked member by member
-}
-
-const CODES = {
-  401: 'IDENTITY_REQUIRED',
-  402: 'BUDGET_EXCEEDED',
-  403: 'FORBIDDEN',
-  429: 'RATE_LIMIT_EXCEEDED',
-} as const
-
-function refusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
-  const headers: Record<string, string> =
-    retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
-  return gatewayError(CODES[status], { message: refuse, headers })
 }
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
@@ -122,16 +111,8 @@ const identityMembers = {
   tags: (value) => Array.isArray(value) && value.length <= MAX_TAGS && value.every((tag) => isValidInput(label, tag)),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
-const refusalMembers = {
-  refuse: (value) => isValidInput(text({ isTrimmed: true, isFilled: true, most: 2_000 }), value),
-  status: (value) => Object.hasOwn(CODES, String(value)) && typeof value === 'number',
-  retryAfterS: (value) => typeof value === 'number' && value >= 0 && value <= MAX_RETRY_AFTER_S,
-} satisfies Record<keyof Refusal, (value: unknown) => boolean>
-
-const MAX_RETRY_AFTER_S = 31 * 24 * 60 * 60
-
 /** The members that are set. Each is read once, since it may be computed. */
-function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
+export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
   const read: JsonObject = {}
   for (const member of Object.keys(value)) {
     const given = value[member]

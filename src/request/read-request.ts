@@ -1,11 +1,12 @@
 import { containsOwnKey, gatewayError, isGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { once, settledValue } from '../lib/promises.ts'
 import { timedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
+import type { CallerAccount } from './caller.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
 import type { OwnTermsSource, PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -16,7 +17,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { exchange, route: endpoint, caller, log, pathModel } = served
   const { client } = log
   client.checkTimeout()
-  checkMediaType(exchange, endpoint)
+  checkMediaType(exchange, served)
   const { bodyLimit = 'maxBodyBytes' } = endpoint
   const isForm = endpoint.reads === 'form' && isMultipart(exchange.header('content-type'))
   const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
@@ -41,6 +42,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
       : await readers[endpoint.reads](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
   if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw tooLarge() // base64 is padded
+  if (caller.account && 'providerOptions' in read.body) checkQuotaEntity(read.body, caller.account)
   log.read(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -119,15 +121,22 @@ const loadAnswerFacts = once(() => import('./answer-facts.ts'))
 /**
  * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
  * not JSON: a page of another site could send it without a preflight (a "simple request"). A form may come with a credential in a header, as
- * that needs a preflight, too.
+ * that needs a preflight, too, and from an account, whose site has been checked.
  */
-function checkMediaType(exchange: Exchange, { reads }: Endpoint): void {
+function checkMediaType(exchange: Exchange, { route: { reads }, caller }: ServedRequest): void {
   requirePlainUtf8(exchange)
   if (exchange.header('origin') === undefined) return
-  const hasCredential = CREDENTIALS.some((name) => exchange.header(name) !== undefined)
+  const hasCredential = caller.account !== undefined || CREDENTIALS.some((name) => exchange.header(name) !== undefined)
   if (reads === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
   requireJson(exchange)
 }
 
 /** Headers that a page cannot set without a preflight. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
+
+/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name another account. */
+function checkQuotaEntity({ providerOptions }: JsonObject, { id }: CallerAccount): void {
+  const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
+  const named = isObject(gateway) ? (gateway.quotaEntityId ?? id) : id
+  if (named !== id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+}

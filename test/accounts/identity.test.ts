@@ -1,5 +1,6 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { type Identity, readIdentified } from '../../src/request/identity.ts'
+import { readIdentified } from '../../src/request/identified.ts'
+import type { Identity } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('identities')

@@ -82,6 +82,10 @@ export class NodeExchange implements Exchange {
     }
   }
 
+  get platform(): IncomingMessage {
+    return this.#req
+  }
+
   get scheme(): string {
     return 'encrypted' in this.#req.socket ? 'https' : 'http'
   }

@@ -3,6 +3,7 @@ import { encodeUtf8, isEqualInConstantTime } from '../../lib/bytes.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { bearerToken, requireJson } from '../../lib/http-headers.ts'
 import { isClientKey } from '../../records/key-format.ts'
+import { hostOf, isForeign } from '../../request/door/foreign-page.ts'
 import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
@@ -157,27 +158,12 @@ function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]):
   })
 }
 
-/**
- * Does the request come from a page of another site? Decided by `Sec-Fetch-Site`, which only browsers set, otherwise by comparing `Origin`
- * with `Host`, which a proxy may have rewritten.
- */
-function isForeign(exchange: Exchange): boolean {
-  const site = exchange.header('sec-fetch-site')
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
-  const origin = exchange.header('origin')
-  if (origin === undefined) return false
-  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${hostOf(exchange)}`)
-}
-
 function isBrowser(exchange: Exchange): boolean {
   const marks = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest']
   return (
     marks.some((name) => exchange.header(name) !== undefined) || /^Mozilla\//.test(exchange.header('user-agent') ?? '')
   )
 }
-
-/** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
-const hostOf = (exchange: Exchange) => (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 
 /** The host without its port, normalised; `undefined` when it is malformed. */
 function hostName(host: string): string | undefined {
@@ -186,15 +172,6 @@ function hostName(host: string): string | undefined {
     return new URL(`http://${host}`).hostname.replace(/\.$/, '')
   } catch {
     return undefined
-  }
-}
-
-/** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */
-function hostOfUrl(url: string): string | symbol {
-  try {
-    return new URL(url).host
-  } catch {
-    return Symbol(url)
   }
 }
 

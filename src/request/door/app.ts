@@ -1,27 +1,33 @@
 import type { Exchange, Reply } from '../../lib/exchange.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
+import type { Asker } from '../identity.ts'
+import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import { type Area, findArea, getPathBelow, serveArea, withoutBody } from './area.ts'
 import { aiSdkHint, pageHint } from './path-hints.ts'
 import { jsonReply } from './reply.ts'
 
-/** The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. Never rejects. */
-export type App = (exchange: Exchange) => Promise<Reply | undefined>
+/**
+ * The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. `asker` says who is asking, in place of the option
+ * `identify`. Never rejects.
+ */
+export type App = (exchange: Exchange, asker?: Asker) => Promise<Reply | undefined>
 
 interface AppOptions {
   basePath: string
   /** In the order in which a path is searched for. */
   areas: readonly Area[]
   /** The origins of pages that may call areas for pages. */
-  allowedOrigins: readonly string[]
+  allowedOrigins: readonly AllowedOrigin[]
 }
 
 /** Makes the app, which serves each request by the area of its path. */
 export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
-  return (exchange) => {
+  const origins = toAllowedOrigins(allowedOrigins)
+  return (exchange, asker) => {
     const path = getPathBelow(basePath, exchange.path)
     const area = path === undefined ? undefined : findArea(areas, path)
     if (path === undefined || !area) return NOT_OURS
-    const replying = serveArea(area, { exchange, path }, allowedOrigins)
+    const replying = serveArea(area, { exchange, path, asker }, origins)
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }

@@ -1,4 +1,6 @@
 import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
+import type { Asker } from '../identity.ts'
+import type { AllowedOrigins } from './allowed-origins.ts'
 
 /** A part of the path space that belongs to the gateway, with its own guard and its own form of errors. */
 export interface Area {
@@ -22,6 +24,8 @@ export interface AreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */
   readonly path: string
+  /** Set only by code in this process: it says who is asking, in place of the option `identify`. */
+  readonly asker?: Asker | undefined
 }
 
 /** The area that a path below the base path belongs to. */
@@ -47,27 +51,37 @@ const MAX_AGE = 7_200
 
 /**
  * Serves a request to an area, for pages of the allowed origins, too: such a page may send requests and read their replies, errors included.
- * The preflight's header names are echoed, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Browser credentials
- * aren't allowed; only the client key counts.
+ * The preflight's header names are echoed, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are allowed
+ * only for origins that are listed with `credentials`.
  */
-export function serveArea(area: Area, request: AreaRequest, allowedOrigins: readonly string[]): Promise<Reply> {
+export function serveArea(area: Area, request: AreaRequest, allowedOrigins: AllowedOrigins): Promise<Reply> {
   const origin = area.isForPages ? request.exchange.header('origin') : undefined
-  const isAllowed = origin !== undefined && allowedOrigins.includes(origin)
-  return isAllowed ? serveForPage(area, request, origin) : area.serve(request)
+  const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
+  return origin !== undefined && allowed ? serveForPage(area, request, { origin, ...allowed }) : area.serve(request)
 }
 
-async function serveForPage(area: Area, request: AreaRequest, origin: string): Promise<Reply> {
+async function serveForPage(
+  area: Area,
+  request: AreaRequest,
+  { origin, hasCredentials }: { origin: string; hasCredentials: boolean },
+): Promise<Reply> {
   const { exchange } = request
-  const readable = { 'access-control-allow-origin': origin, vary: 'Origin' }
+  const readable = {
+    'access-control-allow-origin': origin,
+    ...(hasCredentials && { 'access-control-allow-credentials': 'true' }),
+  }
   if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) {
     const reply = await area.serve(request)
-    return { ...reply, headers: { ...reply.headers, ...readable, 'access-control-expose-headers': '*' } }
+    const { vary = 'Origin', ...headers } = reply.headers
+    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` is the name of a header
+    return { ...reply, headers: { ...headers, ...readable, vary, 'access-control-expose-headers': exposed } }
   }
   const asked = exchange.header('access-control-request-headers')
   return {
     status: 204,
     headers: {
       ...readable,
+      vary: 'Origin',
       'access-control-allow-methods': area.methods.join(', '),
       ...(asked !== undefined && { 'access-control-allow-headers': asked }),
       'access-control-max-age': `${MAX_AGE}`,

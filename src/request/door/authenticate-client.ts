@@ -28,9 +28,8 @@ export async function authenticateClient(
   store: KeyStore,
   client: Client | undefined,
 ): Promise<Caller> {
-  const credentials = presentedCredentials(exchange)
-  const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : lookUp(credentials, store)
-  const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
+  const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : findKey(exchange, store)
+  const { key, isRequired, credentials } = await (client?.isTimed ? client.scope.race(looking) : looking)
   const caller = key ? getKeyCaller(key) : ANONYMOUS
   if (client) client.caller = caller
   const refusal = key ? getKeyRejection(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
@@ -38,22 +37,23 @@ export async function authenticateClient(
   return caller
 }
 
-/** The first of the credentials that is a key of a client. */
-async function lookUp(credentials: readonly string[], { settings, keyLookup }: KeyStore) {
+/** The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. */
+export async function findKey(exchange: Exchange, { settings, keyLookup }: KeyStore) {
+  const credentials = presentedCredentials(exchange)
   const reading = settings.read()
   const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
   for (const credential of credentials) {
     const finding = keyLookup.find(credential)
     const key = settledValue(finding) ?? (await finding)
-    if (key) return { key, isRequired }
+    if (key) return { key, isRequired, credentials }
   }
-  return { key: undefined, isRequired }
+  return { key: undefined, isRequired, credentials }
 }
 
 /** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
 async function actingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
-  return { key, isRequired: keyDigest !== undefined }
+  return { key, isRequired: keyDigest !== undefined, credentials: [] }
 }
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
@@ -69,12 +69,15 @@ function presentedCredentials(exchange: Exchange): string[] {
 
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 
-/** The error of a request without a known client key where one is required: `KEY_MISSING` when it has no credential, otherwise `KEY_UNKNOWN`. */
-function unknownKey(credentials: readonly string[]): GatewayError {
+/**
+ * The error of a request without a known client key where one is required: `KEY_MISSING` when it has no credential, otherwise `KEY_UNKNOWN`. `foreign`:
+ * the message where no credential looks like a key.
+ */
+export function unknownKey(credentials: readonly string[], foreign = FOREIGN): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
   const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
-  return gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: FOREIGN })
+  return gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: foreign })
 }
 
 const FOREIGN = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`

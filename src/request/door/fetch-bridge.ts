@@ -21,7 +21,7 @@ interface FetchHandlers {
 }
 
 /** The options of the handlers. */
-interface FetchHandlersOptions extends BodyOptions {
+export interface FetchHandlersOptions extends BodyOptions {
   /** Does `app` serve this path? */
   isOwnPath(path: string): boolean
   /** The reply to any other path. */
@@ -52,7 +52,7 @@ export function createFetchHandlers(
     { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
   ): Promise<Response | undefined> {
     try {
-      const exchange = new FetchExchange(request, { context: platform.find(isContext), holdsRefused })
+      const exchange = new FetchExchange(request, { platform, holdsRefused })
       if (begin) await begin()
       const reply = (await app(exchange)) ?? otherwise(exchange)
       return reply && toResponse(reply, linger, caller)
@@ -88,6 +88,8 @@ const BASE = 'http://gateway'
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
+  /** For `identify`; default: the arguments of `fetch` beside the request. */
+  platform?: unknown
 }
 
 /** Is this the execution context? Workers pass it as the third argument, other runtimes do not. */
@@ -105,15 +107,18 @@ class FetchExchange implements Exchange {
   declare readonly waitUntil?: (work: Promise<unknown>) => void
   declare readonly upstream?: UpstreamFetch
   readonly #request: Request
+  readonly #platform: readonly unknown[]
   readonly #href: string
   readonly #holdsRefused: boolean
 
-  constructor(request: Request, { context, holdsRefused }: BodyOptions & { context: FetchContext | undefined }) {
+  constructor(request: Request, { platform, holdsRefused }: BodyOptions & { platform: readonly unknown[] }) {
+    const context = platform.find(isContext)
     const { href, pathname, search } = parseUrl(request)
     this.method = request.method
     this.path = pathname
     this.query = search
     this.#request = request
+    this.#platform = platform
     this.#href = href
     this.#holdsRefused = holdsRefused
     if (context?.waitUntil) this.waitUntil = context.waitUntil.bind(context)
@@ -138,6 +143,12 @@ class FetchExchange implements Exchange {
 
   onAbort(listener: () => void): () => void {
     return onAbort(this.#request, listener)
+  }
+
+  get platform(): unknown {
+    const [first, second] = this.#platform
+    if (!isContext(second)) return first
+    return second.platform ?? { env: first, ctx: second }
   }
 
   get scheme(): string {

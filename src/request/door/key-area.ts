@@ -9,6 +9,7 @@ import { type Area, type AreaRequest, withoutBody } from './area.ts'
 import { withCost } from './cost-header.ts'
 import { withErrorMembers } from './error-members.ts'
 import { modelsErrorReply } from './error-reply.ts'
+import type { IdentifyCaller } from './identify-caller.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 
@@ -16,6 +17,8 @@ import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 export interface KeyAreaOptions {
   /** Finds who a request runs as, and tells its client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
+  /** Does the same for requests of which the app says who is asking: those with an `asker`, and with `isDefault` those of all other clients. */
+  identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
   /** Begins the log of a request to a route that is recorded; absent where another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Around each request to a route that is recorded, after its caller is known and before its body is read. */
@@ -38,13 +41,17 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
  * format.
  */
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
-  const { authenticate, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
+  const { authenticate, identity, openLog, aroundRequest = [], afterCaller, admit, resume, onError } = options
   const router = createRouter(routes)
+  const getIdentify = ({ asker, exchange: { actsAs, method } }: AreaRequest): IdentifyCaller | undefined => {
+    const isNeeded = asker !== undefined || (identity?.isDefault && actsAs === undefined)
+    return isNeeded && method !== 'OPTIONS' ? identity?.identify : undefined
+  }
   const passSteps = withSteps<RecordedRequest>(aroundRequest, ({ found, exchange, caller, log }) =>
     found.run({ exchange, caller, log }),
   )
 
-  return async (request: AreaRequest): Promise<Reply> => {
+  async function serve(request: AreaRequest): Promise<Reply> {
     const { exchange } = request
     const path = withModelsFolder(request.path)
     let log: RequestLog | undefined
@@ -56,7 +63,8 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
       log = route && openLog?.(exchange, route)
       admit()
       if (exchange.method !== 'OPTIONS') {
-        caller = await authenticate(exchange, log?.client)
+        const identify = getIdentify(request)
+        caller = identify ? await identify(request, { log, route }) : await authenticate(exchange, log?.client)
         admit()
         void resume?.(exchange)
         const early = await afterCaller?.(exchange, caller)
@@ -70,6 +78,11 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
       const reply = await modelsErrorReply(error, request, onError)
       return withRequestId(withErrorMembers(reply, route), log)
     }
+  }
+
+  return (request) => {
+    const replying = serve(request)
+    return identity && getIdentify(request) ? replying.then(identity.toPrivate) : replying
   }
 }
 

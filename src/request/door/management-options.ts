@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts'
-import { refuseUnknownOptions } from '../../lib/spelling.ts'
+import { refuseUnknownOptions } from '../../lib/renamed-options.ts'
 
 /** Who may call `/api` over HTTP: exactly one of these. Without the option, no one may. */
 export type ManagementOptions =

@@ -1,0 +1,40 @@
+/** Options and fields that were renamed before 0.1.0, by their former names. */
+const renamed: Readonly<Record<string, string>> = {
+  maxConcurrent: 'maxParallelRequests',
+  silenceTimeoutMs: 'idleTimeoutMs',
+  maxAnswerBytes: 'maxResponseBytes',
+  askForUsage: 'includeStreamUsage',
+  enrolment: 'enrollmentToken',
+  unpriced: 'whenPriceUnknown',
+  whenStoreIsAway: 'onStorageUnavailable',
+  requestModels: 'allowRequestModels',
+}
+
+/** The current name of a renamed option or field, if it is one of `known`. */
+export function currentName(name: string, known: readonly string[]): string | undefined {
+  const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
+  return current !== undefined && known.includes(current) ? current : undefined
+}
+
+/** Like `currentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
+export function currentFlag(flag: string, known: readonly string[]): string | undefined {
+  const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
+  const current = Object.entries(renamed).find(([former]) => toFlag(former) === word)?.[1]
+  const found = current === undefined ? undefined : no + toFlag(current)
+  return found !== undefined && known.includes(found) ? found : undefined
+}
+
+const toFlag = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */
+export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue
+    const current = currentName(name, known)
+    throw new TypeError(
+      current === undefined
+        ? `${path}${name} is not an option. Known: ${known.join(', ')}.`
+        : `${path}${name} was renamed. Use ${path}${current}.`,
+    )
+  }
+}

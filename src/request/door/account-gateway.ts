@@ -1,0 +1,77 @@
+import type { Exchange, Reply } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
+import type { StoreOptions } from '../../records/store.ts'
+import type { Clock } from '../../types.ts'
+import { type Asker, type CachedIdentify, type Identify, type Identity, toOwnIdentity } from '../identity.ts'
+import type { AllowedOrigin } from './allowed-origins.ts'
+import type { App } from './app.ts'
+import type { KeyStore } from './authenticate-client.ts'
+import { createFetchHandlers, type FetchHandlersOptions } from './fetch-bridge.ts'
+import type { AccountFinder } from './identify-caller.ts'
+import type { KeyAreaOptions } from './key-area.ts'
+
+/** A gateway whose requests all run as one account. */
+export interface AccountGateway {
+  /** Like `fetch` of the gateway. */
+  fetch(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
+  /** Like `handle` of the gateway. */
+  handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
+  /** Like `exchange` of the gateway, for framework adapters. */
+  exchange(exchange: Exchange): Promise<Reply | undefined>
+  matches(request: Request | URL | string): boolean
+  elsewhere(exchange: Exchange): Reply
+  readonly basePath: string
+}
+
+interface AccountGatewayOptions {
+  app: App
+  basePath: string
+  handlers: FetchHandlersOptions
+}
+
+/** Creates the method `as` of a gateway. It throws a TypeError for an identity that is not valid. */
+export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
+  return (identity) => {
+    const own = toOwnIdentity(identity)
+    const asker: Asker = { identify: () => own }
+    const exchange = (one: Exchange) => app(one, asker)
+    const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
+    return { fetch, handle, exchange, matches, elsewhere: handlers.elsewhere, basePath }
+  }
+}
+
+/** How a gateway knows who is asking. */
+export interface IdentityParts {
+  identify?: Identify | CachedIdentify | undefined
+  publicOrigin?: string | undefined
+  accounts(): Promise<AccountFinder>
+}
+
+/** What a gateway is made with besides its options. */
+export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'afterCaller'> {
+  identity?: IdentityParts
+}
+
+interface IdentityDependencies {
+  options: { readonly allowedOrigins?: readonly AllowedOrigin[] }
+  keyStore: KeyStore & { clock: Clock }
+  limits: { readonly identifyTimeoutMs: number }
+}
+
+/** Finds callers by what the app says. The code is loaded with the first request that needs it. */
+export function createIdentity(
+  { accounts, ...parts }: IdentityParts,
+  { options: { allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,
+): NonNullable<KeyAreaOptions['identity']> {
+  const load = once(async () => {
+    const [door, opened] = await Promise.all([import('./identify-caller.ts'), accounts()])
+    const { createIdentifyCaller, toPrivate } = door
+    const terms = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
+    return { identify: createIdentifyCaller({ ...parts, ...terms, accounts: opened }), toPrivate }
+  })
+  return {
+    identify: async (...request) => (await load()).identify(...request),
+    isDefault: parts.identify !== undefined,
+    toPrivate: async (reply) => (await load()).toPrivate(reply),
+  }
+}

@@ -1,0 +1,27 @@
+import type { Exchange } from '../../lib/exchange.ts'
+
+/**
+ * Whether the request comes from a page of another site. `Sec-Fetch-Site` decides, which only browsers set. Without it, `Origin` must equal
+ * `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
+ */
+export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {
+  const site = exchange.header('sec-fetch-site')
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  const origin = exchange.header('origin')
+  if (origin === undefined) return false
+  if (publicOrigin !== undefined) return origin !== publicOrigin
+  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${hostOf(exchange)}`)
+}
+
+/** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
+export const hostOf = (exchange: Exchange): string =>
+  (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
+
+/** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */
+function hostOfUrl(url: string): string | symbol {
+  try {
+    return new URL(url).host
+  } catch {
+    return Symbol(url)
+  }
+}

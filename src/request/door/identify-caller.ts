@@ -1,0 +1,240 @@
+import { gatewayError } from '../../errors.ts'
+import { startDeadline } from '../../lib/deadline.ts'
+import type { Reply } from '../../lib/exchange.ts'
+import { isThenable, settledValue } from '../../lib/promises.ts'
+import { type Scope, scopeOfClient } from '../../lib/scope.ts'
+import { getKeyRejection } from '../../records/key-format.ts'
+import type { ClientFormat, Clock, Kind } from '../../types.ts'
+import { type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
+import { type Identified, readIdentified } from '../identified.ts'
+import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../identity.ts'
+import type { RequestLog, ServedRoute } from '../request-log.ts'
+import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
+import type { AreaRequest } from './area.ts'
+import { findKey, type KeyStore, unknownKey } from './authenticate-client.ts'
+import { callerFormat } from './caller-format.ts'
+import { isForeign } from './foreign-page.ts'
+import { IdentityCache } from './identity-cache.ts'
+
+/** The accounts of the app's users. */
+export interface AccountFinder {
+  /** The account of an identity. Rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
+  getAccount(identity: Identity): Promise<CallerAccount>
+  /** Calls `listener` with the ref of each account whose record changes, here or elsewhere. */
+  onChange(listener: (ref: string) => void): void
+}
+
+export interface IdentifyCallerOptions {
+  /** The option of `createGateway`; absent where only `gateway.as` and the handlers of frameworks say who is asking. */
+  identify?: Identify | CachedIdentify | undefined
+  accounts: AccountFinder
+  keyStore: KeyStore
+  allowedOrigins: readonly AllowedOrigin[]
+  publicOrigin?: string | undefined
+  timeoutMs: number
+  clock: Clock
+}
+
+/** The log and the route of a request, if it is recorded. */
+export interface RecordedAs {
+  log: RequestLog | undefined
+  route: ServedRoute | undefined
+}
+
+/** Finds who a request runs as. Rejects with the error that the client gets. */
+export type IdentifyCaller = (request: AreaRequest, recorded: RecordedAs) => Promise<Caller>
+
+/** An identity, and how to keep it for the next request. */
+interface Asked {
+  identified: Identified
+  keep?(account: CallerAccount): void
+}
+
+/**
+ * Finds who requests run as where the app says who is asking, before any byte of a body is read. The door is closed by default: a request that the app
+ * doesn't know needs a known key, whatever `requireApiKey` says.
+ */
+export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCaller {
+  const { identify, accounts, keyStore, publicOrigin, timeoutMs, clock } = options
+  const allowedOrigins = toAllowedOrigins(options.allowedOrigins)
+  const cached = typeof identify === 'object' ? identify : undefined
+  const resolve = typeof identify === 'object' ? identify.resolve : identify
+  const cache = cached && new IdentityCache(clock, cached.ttlMs)
+  if (cache) accounts.onChange((ref) => cache.noteChange(ref))
+
+  async function ask({ exchange, asker }: AreaRequest, wait: Wait, seesCookies: boolean): Promise<Asked> {
+    const { about } = wait
+    if (asker) return { identified: readIdentified(await settle(() => asker.identify(about), wait)) }
+    if (!resolve) return { identified: undefined }
+    const request = seesCookies ? exchange.toRequest() : withoutCookies(exchange.toRequest())
+    const text = cached && (await settle(() => cached.cacheBy(request), wait))
+    if (text !== undefined && typeof text !== 'string')
+      throw gatewayError('IDENTITY_INVALID', { message: '"identify.cacheBy" did not return a string or undefined.' })
+    const digest = text === undefined ? undefined : await cache?.digest(text)
+    const kept = digest === undefined ? undefined : cache?.find(digest)
+    if (kept) return { identified: { identity: kept } }
+    const askedAt = cache?.mark ?? 0
+    const identified = readIdentified(await settle(() => resolve(request, about), wait))
+    if (digest === undefined || !identified || !('identity' in identified)) return { identified }
+    const { identity } = identified
+    return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, askedAt }) }
+  }
+
+  /** Throws `CROSS_SITE` for a change that a page of another site asks for, unless its origin is allowed. Returns whether cookies count. */
+  function checkSite({ exchange, asker }: AreaRequest): boolean {
+    if (exchange.actsAs) return true
+    const origin = exchange.header('origin')
+    const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
+    if (SAFE_METHODS.has(exchange.method) && !allowed) return true // the page can't read the response
+    if (!isForeign(exchange, publicOrigin)) return true
+    if (!allowed) throw gatewayError('CROSS_SITE')
+    if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
+    if (asker) throw gatewayError('CROSS_SITE') // the app has seen the cookie already
+    return false
+  }
+
+  /** The caller of a request that the app leaves to its key. */
+  async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
+    const { key, credentials } = await scope.race(findKey(exchange, keyStore))
+    if (!key) throw credentials.length === 0 ? signInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
+    const caller = getKeyCaller(key)
+    if (log) log.client.caller = caller
+    const rejection = getKeyRejection(key, clock.now())
+    if (rejection) throw rejection
+    return caller
+  }
+
+  /** The caller of a request with an account, and with a key of the same account, if the request has one. */
+  async function addKey(account: CallerAccount, { exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope) {
+    const caller: Caller = { owner: account.ref, key: undefined, account }
+    if (log) log.client.caller = caller
+    if (exchange.actsAs) return caller
+    const { key } = await scope.race(findKey(exchange, keyStore))
+    if (!key) return caller
+    if (!('account' in key && key.account === account.ref)) throw gatewayError('IDENTITY_CONFLICT')
+    const both: Caller = { ...caller, key }
+    if (log) log.client.caller = both
+    const rejection = getKeyRejection(key, clock.now())
+    if (rejection) throw rejection
+    return both
+  }
+
+  return async (request, { log, route }) => {
+    const { exchange, path } = request
+    const seesCookies = checkSite(request)
+    const { scope, close } = log ? { scope: log.client.scope, close() {} } : scopeOfClient(exchange)
+    try {
+      const about = new RequestContext({
+        endpoint: route?.path,
+        kind: route?.operation.kind,
+        format: route?.format ?? callerFormat(path, exchange).name,
+        requestId: log?.id,
+        platform: exchange.platform,
+      })
+      const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, seesCookies)
+      if (identified && 'refusal' in identified) throw identified.refusal
+      const getting = identified && accounts.getAccount(identified.identity)
+      const account = getting && (settledValue(getting) ?? (await scope.race(getting)))
+      if (account) keep?.(account)
+      const named = exchange.header('x-signalbox-account')
+      if (named !== undefined && named !== account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+      return account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
+    } finally {
+      close()
+    }
+  }
+}
+
+/** A reply that depends on who is asking: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
+export function toPrivate(reply: Reply): Reply {
+  const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
+  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, which would hold it back
+  return {
+    ...reply,
+    headers: {
+      ...headers,
+      'cache-control': isExact ? 'private, no-store, no-transform' : 'private, no-store',
+      vary: 'Cookie, Authorization, Origin',
+    },
+  }
+}
+
+/** A page reads with these, and changes nothing. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+const signInError = () => gatewayError('IDENTITY_REQUIRED', { headers: { 'www-authenticate': 'Bearer' } })
+
+const SIGN_IN_OR_KEY = 'Sign in, or send an API key of this gateway. The credential in this request is not one.'
+
+function withoutCookies(request: Request): Request {
+  const headers = new Headers(request.headers)
+  headers.delete('cookie')
+  return new Request(request, { headers })
+}
+
+/** The facts of a request for `identify`. Its signal is made when it is used. */
+class RequestContext implements IdentifyContext {
+  readonly endpoint: string | undefined
+  readonly kind: Kind | undefined
+  readonly format: ClientFormat
+  readonly requestId: string | undefined
+  readonly platform: unknown
+  #controller: AbortController | undefined = undefined
+  #end: { reason: unknown } | undefined = undefined
+
+  constructor(facts: Omit<IdentifyContext, 'signal'>) {
+    this.endpoint = facts.endpoint
+    this.kind = facts.kind
+    this.format = facts.format
+    this.requestId = facts.requestId
+    this.platform = facts.platform
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#end) this.#controller.abort(this.#end.reason)
+    return this.#controller.signal
+  }
+
+  abort(reason: unknown): void {
+    this.#end ??= { reason }
+    this.#controller?.abort(reason)
+  }
+}
+
+interface Wait {
+  about: RequestContext
+  scope: Scope
+  clock: Clock
+  timeoutMs: number
+}
+
+/**
+ * What a function of the app returns or resolves to. Rejects with the scope's reason when it ends, and with `IDENTITY_UNAVAILABLE` when the function
+ * throws or is late.
+ */
+async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {
+  try {
+    const answer = call()
+    if (!isThenable(answer)) return answer
+    return await new Promise((resolve, reject) => {
+      const stop = (reason: unknown) => {
+        cancelDeadline()
+        reject(reason)
+        about.abort(reason)
+      }
+      const cancelDeadline = startDeadline(clock, timeoutMs, () =>
+        stop(new Error(`"identify" took longer than the ${timeoutMs} ms of limits.identifyTimeoutMs.`)),
+      )
+      const done = () => {
+        cancelDeadline()
+        scope.remove(stop)
+      }
+      scope.add(stop)
+      Promise.resolve(answer).then(resolve, reject).finally(done)
+    })
+  } catch (cause) {
+    if (scope.hasEnded) throw scope.reason
+    throw gatewayError('IDENTITY_UNAVAILABLE', { cause, headers: { 'retry-after': '1' } })
+  }
+}

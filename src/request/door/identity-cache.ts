@@ -1,0 +1,71 @@
+import { encodeUtf8, toHex } from '../../lib/bytes.ts'
+import { evictOldest } from '../../lib/maps.ts'
+import type { Clock } from '../../types.ts'
+import type { Identity } from '../identity.ts'
+
+interface KeptIdentity {
+  identity: Identity
+  ref: string
+  /** The number of changes when the app was asked. */
+  askedAt: number
+  /** Epoch ms. */
+  until: number
+}
+
+/** The identities that the app returned a moment ago, by the SHA-256 of the text that decides them. Rejections are never kept. */
+export class IdentityCache {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #ttlMs: number
+  readonly #entries = new Map<string, KeptIdentity>()
+  readonly #changes = new Map<string, number>()
+  #changeCount = 0
+  /** The number of changes when all entries were dropped. */
+  #clearedAt = 0
+
+  constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
+    this.#clock = clock
+    this.#ttlMs = ttlMs
+  }
+
+  /** A mark to pass to `keep`: an account that changes after it has to be asked for again. */
+  get mark(): number {
+    return this.#changeCount
+  }
+
+  /** The key of a text; `undefined` for texts that decide nothing, or that UTF-8 can't tell from others. */
+  async digest(text: string): Promise<string | undefined> {
+    if (text === '' || /\p{Cs}/u.test(text)) return undefined
+    return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
+  }
+
+  find(digest: string): Identity | undefined {
+    const entry = this.#entries.get(digest)
+    if (!entry) return undefined
+    if (entry.until > this.#clock.now() && this.#isCurrent(entry)) return entry.identity
+    this.#entries.delete(digest)
+    return undefined
+  }
+
+  keep(digest: string, entry: Omit<KeptIdentity, 'until'>): void {
+    if (!this.#isCurrent(entry)) return
+    if (!this.#entries.delete(digest)) evictOldest(this.#entries, MAX_ENTRIES)
+    this.#entries.set(digest, { ...entry, until: this.#clock.now() + this.#ttlMs })
+  }
+
+  /** The record of the account with this ref changed. */
+  noteChange(ref: string): void {
+    this.#changeCount++
+    if (this.#changes.size >= MAX_ENTRIES) {
+      this.#changes.clear()
+      this.#entries.clear()
+      this.#clearedAt = this.#changeCount
+    }
+    this.#changes.set(ref, this.#changeCount)
+  }
+
+  #isCurrent({ ref, askedAt }: Pick<KeptIdentity, 'ref' | 'askedAt'>): boolean {
+    return askedAt >= (this.#changes.get(ref) ?? this.#clearedAt)
+  }
+}
+
+const MAX_ENTRIES = 20_000

@@ -1,0 +1,38 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import { text } from '../types/records/shapes.ts'
+import { type Identity, type Refusal, readIdentity, readMembers } from './identity.ts'
+import { isValidInput } from './valid-input.ts'
+
+/** What an answer of `identify` comes to. */
+export type Identified = { identity: Identity } | { refusal: GatewayError } | undefined
+
+/** Reads what `identify` returned. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
+export function readIdentified(answer: unknown): Identified {
+  if (answer === undefined) return undefined
+  if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
+  if (isObject(answer) && answer.refuse !== undefined)
+    return { refusal: refusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
+  return { identity: readIdentity(answer) }
+}
+
+const CODES = {
+  401: 'IDENTITY_REQUIRED',
+  402: 'BUDGET_EXCEEDED',
+  403: 'FORBIDDEN',
+  429: 'RATE_LIMIT_EXCEEDED',
+} as const
+
+function refusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
+  const headers: Record<string, string> =
+    retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
+  return gatewayError(CODES[status], { message: refuse, headers })
+}
+
+const refusalMembers = {
+  refuse: (value) => isValidInput(text({ isTrimmed: true, isFilled: true, most: 2_000 }), value),
+  status: (value) => Object.hasOwn(CODES, String(value)) && typeof value === 'number',
+  retryAfterS: (value) => typeof value === 'number' && value >= 0 && value <= MAX_RETRY_AFTER_S,
+} satisfies Record<keyof Refusal, (value: unknown) => boolean>
+
+const MAX_RETRY_AFTER_S = 31 * 24 * 60 * 60
