@@ -88,16 +88,16 @@ export function createMessageStarts(): (
   event: JsonObject,
 ) => ReturnType<RestartDetector['start']> | undefined {
   const starts = new RestartDetector()
-  return (type, { message, delta }) => {
+  return (type, event) => {
     switch (type) {
-      case 'message_start':
-        return starts.start(isObject(message) ? message.id : undefined)
+      case 'content_block_delta': // first, since nearly all events are deltas
       case 'content_block_start':
-      case 'content_block_delta':
         starts.content()
         return undefined
+      case 'message_start':
+        return starts.start(isObject(event.message) ? event.message.id : undefined)
       case 'message_delta':
-        if (isObject(delta) && delta.stop_reason) starts.complete()
+        if (isObject(event.delta) && event.delta.stop_reason) starts.complete()
         return undefined
       case 'message_stop':
         starts.complete()

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import { type Finish, settleFinish, type TokenUsage } from './canonical-answer.ts'
 import { type CanonicalError, MALFORMED_CALL } from './canonical-errors.ts'
-import type { ReaderEvent, StreamEvent } from './canonical-stream.ts'
+import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-stream.ts'
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
 import { isBlank, updateUsage } from './reported-usage.ts'
 
@@ -35,13 +35,20 @@ export function createSequence(
   let eventsSinceVague = 0
 
   function take(event: ReaderEvent) {
+    if (event.type === 'part-delta') passDelta(event)
+    else takeOther(event)
+  }
+
+  function passDelta(event: PartDeltaEvent) {
+    if (vague) fail(vague)
+    else if (!isOver && open.has(event.key)) emit(event)
+  }
+
+  function takeOther(event: Exclude<ReaderEvent, PartDeltaEvent>) {
     if (event.type === 'usage') return count(event.usage) // also after an error
     if (isOver) return
     if (vague && event.type !== 'start' && event.type !== 'error') return fail(vague)
     switch (event.type) {
-      case 'part-delta': // checked first, since nearly all events are deltas
-        if (open.has(event.key)) emit(event)
-        return
       case 'start':
         usage = updateUsage(usage, event.usage)
         if (isStarted) return // some providers send it twice

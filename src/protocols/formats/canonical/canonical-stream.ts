@@ -23,7 +23,7 @@ export interface PartStartEvent {
 }
 
 /** More of the part's text or arguments. Never empty unless it has logprobs. */
-interface PartDeltaEvent {
+export interface PartDeltaEvent {
   type: 'part-delta'
   key: number
   text: string

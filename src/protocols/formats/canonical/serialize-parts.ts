@@ -16,8 +16,7 @@ export function serializeParts(emit: (event: StreamEvent) => void): (event: Stre
     }
   }
 
-  return (event) => {
-    if (event.type === 'part-delta' && event.key === current) return emit(event) // true for nearly all events
+  function serialize(event: StreamEvent) {
     if (!('key' in event)) return emit(event)
     if (current === undefined && event.type === 'part-start') current = event.key
     if (event.key === current) {
@@ -26,4 +25,7 @@ export function serializeParts(emit: (event: StreamEvent) => void): (event: Stre
     } else if (event.type === 'part-start') waiting.set(event.key, [event])
     else waiting.get(event.key)?.push(event)
   }
+
+  // Nearly all events are deltas. Engines inline this short function, but not the other one.
+  return (event) => (event.type === 'part-delta' && event.key === current ? emit(event) : serialize(event))
 }

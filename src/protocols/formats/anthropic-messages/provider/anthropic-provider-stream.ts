@@ -37,6 +37,9 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     const type = payload.type ?? event
     const start = trackStart(type, payload)
     switch (type) {
+      case 'content_block_delta': // first, since nearly all events are deltas
+        if (isObject(payload.delta)) addDelta(payload.index, payload.delta)
+        return
       case 'message_start': {
         if (start === 'restart') return emit({ type: 'error', error: restartError })
         if (start === 'next') return emit({ type: 'done' })
@@ -47,9 +50,6 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         const { content_block: block } = parseExactObject(data, payload) // some vendors send a whole input here
         return startBlock(payload.index, isObject(block) ? block : {})
       }
-      case 'content_block_delta':
-        if (isObject(payload.delta)) addDelta(payload.index, payload.delta)
-        return
       case 'content_block_stop':
         return blocks.end(payload.index)
       case 'message_delta':

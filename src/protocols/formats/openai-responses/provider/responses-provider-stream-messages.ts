@@ -9,9 +9,9 @@ import type { ItemContext, ItemReader } from './responses-provider-stream-items.
 interface StreamText {
   type: 'text' | 'refusal'
   key: number
-  /** The length of the text so far, and its last characters. */
+  /** The length of the text so far, and its last pieces. */
   length: number
-  tail: string
+  lastPieces: string[]
   citations: number
   isClosed: boolean
 }
@@ -30,7 +30,7 @@ export function createMessageReader(
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
-    const text = { type, key, length: 0, tail: '', citations: 0, isClosed: false }
+    const text = { type, key, length: 0, lastPieces: [], citations: 0, isClosed: false }
     texts.set(place, text)
     return text
   }
@@ -40,8 +40,9 @@ export function createMessageReader(
     if (typeof piece !== 'string' || (piece === '' && !tokens)) return
     const text = getText(place, type)
     text.length += piece.length
-    text.tail += piece
-    if (text.tail.length > MAX_TAIL) text.tail = text.tail.slice(-TAIL)
+    text.lastPieces.push(piece)
+    if (text.lastPieces.length > MAX_PIECES || piece.length > TAIL)
+      text.lastPieces = [text.lastPieces.join('').slice(-TAIL)]
     const { key } = text
     emit(tokens ? { type: 'part-delta', key, text: piece, logprobs: tokens } : { type: 'part-delta', key, text: piece })
   }
@@ -69,7 +70,7 @@ export function createMessageReader(
   }
 
   function observe(type: string, event: JsonObject) {
-    const { content_index: place = 0, part } = event
+    const { content_index: place = 0 } = event
     if (texts.get(place)?.isClosed) return
     switch (type) {
       case 'response.output_text.delta':
@@ -83,7 +84,7 @@ export function createMessageReader(
       case 'response.refusal.done':
         return complete(place, { type: 'refusal', refusal: event.refusal })
       case 'response.content_part.done':
-        if (isObject(part)) complete(place, part)
+        if (isObject(event.part)) complete(place, event.part)
         return close(texts.get(place))
     }
   }
@@ -115,14 +116,15 @@ export function createMessageReader(
 /** The number of last characters kept, to check that a complete text continues the pieces. */
 const TAIL = 256
 
-/** The tail is only cut when it exceeds this length, because each cut copies it. */
-const MAX_TAIL = 4_096
+/** The last characters are only cut once there are this many pieces, because each cut copies them. */
+const MAX_PIECES = 128
 
 /** Returns the text after the emitted pieces; empty if it doesn't continue them. */
-function getRest(text: unknown, { length, tail }: Pick<StreamText, 'length' | 'tail'> = NOTHING_EMITTED): string {
+function getRest(text: unknown, { length, lastPieces }: Pick<StreamText, 'length' | 'lastPieces'> = NO_TEXT): string {
+  const tail = lastPieces.join('')
   return typeof text === 'string' && text.startsWith(tail, length - tail.length) ? text.slice(length) : ''
 }
 
-const NOTHING_EMITTED = { length: 0, tail: '' }
+const NO_TEXT = { length: 0, lastPieces: [] }
 
 const hasText = (part: JsonObject): boolean => Boolean(part.text || part.refusal)

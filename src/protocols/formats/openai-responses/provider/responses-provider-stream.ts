@@ -42,6 +42,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (event === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(event)) return // has no content
     const type = typeof event.type === 'string' ? event.type : (name ?? '')
+    if (type === 'response.output_text.delta') return observeItem(type, event) // nearly all events
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
