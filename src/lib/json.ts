@@ -93,9 +93,9 @@ export function tryStringify(value: unknown): string | undefined {
   }
 }
 
-/** Writes a JSON string. Short plain strings, such as most deltas of a stream, take half the time of `JSON.stringify`. */
-export const quoted = (text: string): string =>
-  text.length < SHORT && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+/** Escapes text for a JSON string, without the quotes. Short plain texts, such as most deltas of a stream, take half the time of `JSON.stringify`. */
+export const escapeJson = (text: string): string =>
+  text.length < SHORT && PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1)
 
 const SHORT = 200
 

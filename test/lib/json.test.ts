@@ -1,18 +1,18 @@
 import fc from 'fast-check'
-import { quoted } from '../../src/lib/json.ts'
+import { escapeJson } from '../../src/lib/json.ts'
 import { anyText } from '../support/any-text.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('json texts')
 
-test('json texts are quoted as JSON.stringify has it, character by character', () => {
+test('escapes every character as JSON.stringify does', () => {
   for (let code = 0; code <= 0xffff; code++) {
     const text = `a${String.fromCharCode(code)}b`
-    if (quoted(text) !== JSON.stringify(text)) assert.is(quoted(text), JSON.stringify(text))
+    if (`"${escapeJson(text)}"` !== JSON.stringify(text)) assert.is(`"${escapeJson(text)}"`, JSON.stringify(text))
   }
 })
 
-test('texts of any characters are quoted as JSON.stringify has it', () => {
+test('escapes texts of any characters and lengths as JSON.stringify does', () => {
   const text = fc.oneof(anyText(), fc.string({ minLength: 190, maxLength: 210 }))
-  fc.assert(fc.property(text, (any) => assert.is(quoted(any), JSON.stringify(any))))
+  fc.assert(fc.property(text, (any) => assert.is(`"${escapeJson(any)}"`, JSON.stringify(any))))
 })

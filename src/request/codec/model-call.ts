@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { Exchange } from '../../lib/exchange.ts'
-import { type JsonObject, jsonText, parseJsonObject, quoted } from '../../lib/json.ts'
+import { escapeJson, type JsonObject, jsonText, parseJsonObject } from '../../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../../lib/json-scan.ts'
 import type { FormPart } from '../../lib/multipart.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
@@ -111,7 +111,7 @@ const NONE: readonly string[] = []
 
 /** Replaces the model name in the client's body. All other characters stay. */
 export function replaceModelName(model: string, { text, modelSpans }: Pick<ModelCall, 'text' | 'modelSpans'>): string {
-  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, quoted(model))
+  return modelSpans.length === 0 ? text : replaceSpans(text, modelSpans, `"${escapeJson(model)}"`)
 }
 
 /**

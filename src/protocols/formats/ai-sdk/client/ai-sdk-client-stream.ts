@@ -1,5 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import { quoted, tryParseJson } from '../../../../lib/json.ts'
+import { escapeJson, tryParseJson } from '../../../../lib/json.ts'
 import type { AssistantPart, Citation } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
@@ -39,7 +39,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
 
   const send = (part: WirePart) => write(`data: ${JSON.stringify(part)}\n\n`)
   const sendDelta = (type: string, id: string, text: string) =>
-    write(`data: {"type":"${type}","id":${quoted(id)},"delta":${quoted(text)}}\n\n`)
+    write(`data: {"type":"${type}","id":"${escapeJson(id)}","delta":"${escapeJson(text)}"}\n\n`)
 
   function begin() {
     if (!isStarted) send({ type: 'stream-start', warnings: writeRequestWarnings(context) })

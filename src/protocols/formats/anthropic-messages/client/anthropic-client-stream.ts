@@ -1,5 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import { quoted } from '../../../../lib/json.ts'
+import { escapeJson } from '../../../../lib/json.ts'
 import type { TokenUsage } from '../../canonical/canonical-answer.ts'
 import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
@@ -42,7 +42,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     writeDelta: (delta) => send({ type: 'content_block_delta', index, delta }),
     writeTextDelta: (type, field, text) =>
       write(
-        `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":${quoted(text)}}}\n\n`,
+        `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":"${escapeJson(text)}"}}\n\n`,
       ),
     stop: () => send({ type: 'content_block_stop', index: index++ }),
   }

@@ -1,3 +1,4 @@
+import { escapeJson } from '../../../../lib/json.ts'
 import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
 import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
@@ -49,11 +50,12 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   const candidates: CandidateState[] = []
   const open = new Map<number, BufferedPart | BufferedCall>()
 
-  function writePartChunk({ index }: CandidateState, part: WirePart, logprobs?: TokenLogprob[]) {
-    const tokens = logprobs ? `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}` : ''
-    const content = `{"role":"model","parts":[${JSON.stringify(part)}]}`
-    write(frame.chunk(`{"candidates":[{"content":${content},"index":${index}${tokens}}],${tail}`))
+  function writeChunk(index: number, part: string, logprobs = '') {
+    const content = `{"role":"model","parts":[${part}]}`
+    write(frame.chunk(`{"candidates":[{"content":${content},"index":${index}${logprobs}}],${tail}`))
   }
+
+  const writePartChunk = ({ index }: CandidateState, part: WirePart) => writeChunk(index, JSON.stringify(part))
 
   function getCandidate(index: number): CandidateState {
     const known = candidates[index] ?? newCandidate(index)
@@ -83,11 +85,13 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
 
   function add({ candidate, part, buffer }: BufferedPart, text: string, logprobs: TokenLogprob[] | undefined) {
     if (part.type === 'reasoning') {
-      if (!isHidden && text !== '') writePartChunk(candidate, { text, thought: true })
+      if (!isHidden && text !== '') writeChunk(candidate.index, `{"text":"${escapeJson(text)}","thought":true}`)
       return
     }
     buffer.add(text)
-    if (part.type !== 'tool-call') writePartChunk(candidate, { text }, logprobs)
+    if (part.type === 'tool-call') return
+    const tokens = logprobs && `,"logprobsResult":${JSON.stringify(wireLogprobs(logprobs))}`
+    writeChunk(candidate.index, `{"text":"${escapeJson(text)}"}`, tokens)
   }
 
   function close(key: number, closed: BufferedPart | BufferedCall) {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import { quoted } from '../../../../lib/json.ts'
+import { escapeJson } from '../../../../lib/json.ts'
 import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
 import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
@@ -109,22 +109,22 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
 
   function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
     const { candidate, type } = part
-    const json = quoted(text)
+    const escaped = escapeJson(text)
     part.hasText = true
     if (type === 'text') {
       candidate.length += text.length
       part.to = candidate.length
-      return writeChunk(candidate.index, `{"content":${json}}`, 'null', logprobs)
+      return writeChunk(candidate.index, `{"content":"${escaped}"}`, 'null', logprobs)
     }
-    if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":${json}}`)
-    if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, json))
+    if (type === 'refusal') return writeChunk(candidate.index, `{"refusal":"${escaped}"}`)
+    if (type === 'tool-call') return writeChunk(candidate.index, writeArgumentsDelta(part, escaped))
     part.reasoningText?.add(text)
-    return writeChunk(candidate.index, `{"reasoning_content":${json}}`)
+    return writeChunk(candidate.index, `{"reasoning_content":"${escaped}"}`)
   }
 
-  function writeArgumentsDelta({ callIndex, isFreeForm }: OpenPart, json: string): string {
-    if (isLegacy) return `{"function_call":{"arguments":${json}}}`
-    const piece = isFreeForm ? `"custom":{"input":${json}}` : `"function":{"arguments":${json}}`
+  function writeArgumentsDelta({ callIndex, isFreeForm }: OpenPart, escaped: string): string {
+    if (isLegacy) return `{"function_call":{"arguments":"${escaped}"}}`
+    const piece = isFreeForm ? `"custom":{"input":"${escaped}"}` : `"function":{"arguments":"${escaped}"}`
     return `{"tool_calls":[{"index":${callIndex},${piece}}]}`
   }
 

@@ -8,6 +8,7 @@ import { writeCompactionItem } from './responses-client-answer.ts'
 import {
   type ItemPosition,
   type ItemWriter,
+  stringifyItem,
   stringifyItemFields,
   unsupported,
 } from './responses-client-stream-items.ts'
@@ -55,6 +56,7 @@ export function createCompactionWriter(part: CompactionPart, { context, events, 
       events.writeJson('response.compaction.compacting', fields)
     },
     end() {},
-    getItem: (status) => (status === 'incomplete' ? undefined : writeCompactionItem(id, pieces.join(''))),
+    getItem: (status) =>
+      status === 'incomplete' ? undefined : stringifyItem(writeCompactionItem(id, pieces.join(''))),
   }
 }

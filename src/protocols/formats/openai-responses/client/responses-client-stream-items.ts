@@ -1,4 +1,4 @@
-import { quoted } from '../../../../lib/json.ts'
+import { escapeJson } from '../../../../lib/json.ts'
 import { createTextBuffer, type TextBuffer } from '../../../../lib/text-buffer.ts'
 import type {
   Citation,
@@ -33,8 +33,16 @@ export interface ItemWriter {
   /** Ends the open part, which is complete. */
   end(): void
   /** Returns the item so far; undefined if none of its events was written. */
-  getItem(status: WireItemStatus): WireOutputItem | undefined
+  getItem(status: WireItemStatus): WrittenItem | undefined
 }
+
+/** An item of the output with its JSON, which is sent twice. */
+export interface WrittenItem {
+  id: string
+  json: string
+}
+
+export const stringifyItem = (item: WireOutputItem): WrittenItem => ({ id: item.id, json: JSON.stringify(item) })
 
 /** The context of an item writer. */
 export interface ItemPosition {
@@ -49,6 +57,8 @@ export interface EventWriter {
   write(type: string, fields: object): void
   /** Writes an event from its fields as JSON without braces, so repeated fields are stringified once. */
   writeJson(type: string, fields: string): void
+  /** Creates a function that writes deltas, which differ in their text only. `before` and `after` are their other fields. */
+  createDeltaWriter(type: string, before: string, after?: string): (text: string) => void
 }
 
 /** The methods of an item without further parts, citations, and state. */
@@ -76,23 +86,24 @@ export function createMessageWriter(
 ): ItemWriter {
   const id = `msg_${context.newId()}`
   const phase = getPhase(first)
-  const content: WireContent[] = []
+  const content: string[] = [] // the parts as JSON, each sent three times
   let text: OpenOutputText | undefined
   let isBegun = false
   let itemFields = ''
-  let deltaStart = ''
+  let writeDelta: (piece: string) => void
 
   function open({ type }: TextPart | RefusalPart) {
     text = { type, buffer: createTextBuffer(), citations: [], logprobs: [] }
     itemFields = `${stringifyItemFields(id, index)},"content_index":${content.length}`
-    deltaStart = `${itemFields},"delta":`
+    writeDelta =
+      type === 'refusal'
+        ? events.createDeltaWriter('response.refusal.delta', itemFields)
+        : events.createDeltaWriter('response.output_text.delta', itemFields, ',"logprobs":[]')
   }
 
   function begin(type: OpenOutputText['type']) {
-    if (!isBegun) {
-      const item = { ...writeMessage(id, [], phase), status: 'in_progress' }
-      events.write('response.output_item.added', { output_index: index, item })
-    }
+    if (!isBegun)
+      events.writeJson('response.output_item.added', `"output_index":${index},"item":${stringify('in_progress', [])}`)
     isBegun = true
     events.writeJson(
       'response.content_part.added',
@@ -105,11 +116,10 @@ export function createMessageWriter(
     const { type, buffer } = text
     if (!buffer.isBegun) begin(type)
     buffer.add(piece)
-    const delta = deltaStart + quoted(piece)
-    if (type === 'refusal') return events.writeJson('response.refusal.delta', delta)
-    if (!logprobs) return events.writeJson('response.output_text.delta', `${delta},"logprobs":[]`)
+    if (!logprobs || type === 'refusal') return writeDelta(piece)
     text.logprobs.push(...logprobs)
-    events.writeJson('response.output_text.delta', `${delta},"logprobs":${JSON.stringify(writeLogprobs(logprobs))}`)
+    const delta = `"delta":"${escapeJson(piece)}","logprobs":${JSON.stringify(writeLogprobs(logprobs))}`
+    events.writeJson('response.output_text.delta', `${itemFields},${delta}`)
   }
 
   function createContent({ type, buffer: { text = '' }, citations, logprobs }: OpenOutputText): WireContent {
@@ -123,17 +133,30 @@ export function createMessageWriter(
     const part = text?.buffer.isBegun ? createContent(text) : undefined
     text = undefined
     if (!part) return
-    content.push(part)
-    if (part.type === 'output_text') {
-      part.annotations.forEach((annotation, annotationIndex) => {
-        const fields = `${itemFields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`
-        events.writeJson('response.output_text.annotation.added', fields)
-      })
-      const done = `"text":${JSON.stringify(part.text)},"logprobs":${JSON.stringify(part.logprobs)}`
-      events.writeJson('response.output_text.done', `${itemFields},${done}`)
-    } else events.writeJson('response.refusal.done', `${itemFields},"refusal":${JSON.stringify(part.refusal)}`)
-    events.writeJson('response.content_part.done', `${itemFields},"part":${JSON.stringify(part)}`)
+    const json = writePartDone(part)
+    events.writeJson('response.content_part.done', `${itemFields},"part":${json}`)
+    content.push(json)
   }
+
+  /** Returns the part as JSON. Stringifies its text only once, because it may be long. */
+  function writePartDone(part: WireContent): string {
+    if (part.type === 'refusal') {
+      events.writeJson('response.refusal.done', `${itemFields},"refusal":${JSON.stringify(part.refusal)}`)
+      return JSON.stringify(part)
+    }
+    part.annotations.forEach((annotation, annotationIndex) => {
+      const fields = `${itemFields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`
+      events.writeJson('response.output_text.annotation.added', fields)
+    })
+    const textField = `"text":${JSON.stringify(part.text)}`
+    const logprobsField = `"logprobs":${JSON.stringify(part.logprobs)}`
+    events.writeJson('response.output_text.done', `${itemFields},${textField},${logprobsField}`)
+    return `{"type":"output_text",${textField},"annotations":${JSON.stringify(part.annotations)},${logprobsField}}`
+  }
+
+  /** Stringifies the message with parts that are already JSON. */
+  const stringify = (status: WireItemStatus, parts: readonly string[]): string =>
+    JSON.stringify({ ...writeMessage(id, [], phase), status }).replace('[]', () => `[${parts.join(',')}]`)
 
   open(first)
   return {
@@ -148,8 +171,8 @@ export function createMessageWriter(
     end,
     getItem(status) {
       if (!isBegun) return undefined
-      const parts = text?.buffer.isBegun ? [...content, createContent(text)] : content
-      return { ...writeMessage(id, parts, phase), status }
+      const parts = text?.buffer.isBegun ? [...content, JSON.stringify(createContent(text))] : content
+      return { id, json: stringify(status, parts) }
     },
   }
 }
@@ -188,7 +211,7 @@ function createClientCallWriter(part: ToolCallPart, position: ItemPosition): Ite
     getItem(status) {
       write()
       if (call) setStatus(call, status)
-      return call ?? fallback?.getItem(status)
+      return call ? stringifyItem(call) : fallback?.getItem(status)
     },
   }
 }
@@ -203,13 +226,15 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
   const setInput = (input: string): WireCall =>
     call.type === 'function_call' ? { ...call, arguments: input } : { ...call, input }
 
+  const writeDelta = events.createDeltaWriter(`response.${type}.delta`, itemFields)
+
   const startedCall = setInput('')
   setStatus(startedCall, 'in_progress')
   events.write('response.output_item.added', { output_index: index, item: startedCall })
 
   function add(piece: string) {
     buffer.add(piece)
-    events.writeJson(`response.${type}.delta`, `${itemFields},"delta":${JSON.stringify(piece)}`)
+    writeDelta(piece)
   }
 
   return {
@@ -222,7 +247,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
     getItem(status) {
       const item = setInput(buffer.text ?? '')
       setStatus(item, status)
-      return item
+      return stringifyItem(item)
     },
   }
 }
@@ -231,6 +256,7 @@ function createArgumentsWriter(part: ToolCallPart, { context, events, index }: I
 export function createReasoningWriter(part: ReasoningPart, { context, events, index }: ItemPosition): ItemWriter {
   const id = `rs_${context.newId()}`
   const itemFields = `${stringifyItemFields(id, index)},"summary_index":0`
+  const writeDelta = events.createDeltaWriter('response.reasoning_summary_text.delta', itemFields)
   const buffer = createTextBuffer()
   let state: OpaqueState | undefined = part.state
   let isBegun = false
@@ -249,7 +275,7 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
       begin()
       if (!buffer.isBegun) events.writeJson('response.reasoning_summary_part.added', writeSummary(''))
       buffer.add(piece)
-      events.writeJson('response.reasoning_summary_text.delta', `${itemFields},"delta":${JSON.stringify(piece)}`)
+      writeDelta(piece)
     },
     setState(newState) {
       state = newState
@@ -261,6 +287,6 @@ export function createReasoningWriter(part: ReasoningPart, { context, events, in
       events.writeJson('response.reasoning_summary_text.done', `${itemFields},"text":${JSON.stringify(text)}`)
       events.writeJson('response.reasoning_summary_part.done', writeSummary(text))
     },
-    getItem: () => (isBegun ? writeReasoning(id, buffer.text ?? '', state) : undefined),
+    getItem: () => (isBegun ? stringifyItem(writeReasoning(id, buffer.text ?? '', state)) : undefined),
   }
 }

@@ -1,4 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
+import { escapeJson } from '../../../../lib/json.ts'
 import type { CanonicalError } from '../../canonical/canonical-errors.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
@@ -17,6 +18,8 @@ import {
   createReasoningWriter,
   type EventWriter,
   type ItemWriter,
+  stringifyItem,
+  type WrittenItem,
 } from './responses-client-stream-items.ts'
 
 /**
@@ -74,11 +77,10 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     if (done) writeDone(done)
   }
 
-  function writeDone(done: WireOutputItem) {
-    const item = JSON.stringify(done)
-    events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${item}`)
-    output.push(item)
-    if (context.request.client?.isKept) context.keepItem?.(done.id, item)
+  function writeDone({ id, json }: WrittenItem) {
+    events.writeJson('response.output_item.done', `"output_index":${output.length},"item":${json}`)
+    output.push(json)
+    if (context.request.client?.isKept) context.keepItem?.(id, json)
   }
 
   /** Writes items that are complete when they begin. */
@@ -90,7 +92,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
       events.write('response.output_item.added', { output_index: output.length, item: startedItem })
       events.write(`response.${type}.in_progress`, fields)
       events.write(`response.${type}.completed`, fields)
-      writeDone(whole)
+      writeDone(stringifyItem(whole))
     }
   }
 
@@ -118,7 +120,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
       status: 'failed' as const,
       error: { code: code ?? type, message },
     }
-    writeResponse('response.failed', failed, partial ? [...output, JSON.stringify(partial)] : output)
+    writeResponse('response.failed', failed, partial ? [...output, partial.json] : output)
   }
 
   function push(event: StreamEvent) {
@@ -148,18 +150,23 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
 }
 
 function createEventWriter(write: (event: string) => void): EventWriter {
-  const heads = new Map<string, string>() // each event up to its number
   let next = 0
 
+  /** The event up to its number. */
+  const createHead = (type: string) => `event: ${type}\ndata: {"type":"${type}","sequence_number":`
+
   function writeJson(type: string, fields: string) {
-    write(`${heads.get(type) ?? createHead(type)}${next++},${fields}}\n\n`)
+    write(`${createHead(type)}${next++},${fields}}\n\n`)
   }
 
-  function createHead(type: string): string {
-    const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":`
-    heads.set(type, head)
-    return head
+  return {
+    writeJson,
+    write: (type, fields) => writeJson(type, JSON.stringify(fields).slice(1, -1)),
+    createDeltaWriter(type, before, after = '') {
+      const head = createHead(type)
+      const middle = `,${before},"delta":"`
+      const tail = `"${after}}\n\n`
+      return (text) => write(`${head}${next++}${middle}${escapeJson(text)}${tail}`)
+    },
   }
-
-  return { writeJson, write: (type, fields) => writeJson(type, JSON.stringify(fields).slice(1, -1)) }
 }
