@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
-import { closed, fields, noList, oneShapeOf } from './input.ts'
+import { closed, fields, noList, oneShapeOf, wholeNumber } from './input.ts'
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
 const TEXTS = 'must be a string or an array of strings'
@@ -74,12 +74,7 @@ const within = (least: number, most: number) => {
   const message = `must be a number from ${least} to ${most}`
   return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
 }
-const wholeWithin = (least: number, most: number) => {
-  const message = `must be a whole number from ${least} to ${most}`
-  return v.exactOptional(
-    v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message)),
-  )
-}
+const wholeWithin = (least: number, most: number) => v.exactOptional(wholeNumber(least, most))
 /** How hard a model reasons. */
 export const effort = v.picklist(EFFORTS, `must be one of ${EFFORTS.map((one) => `"${one}"`).join(', ')}`)
 

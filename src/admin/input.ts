@@ -168,6 +168,10 @@ export const fields = {
   model: trimmedModel(notText),
   /** A model's name where an object with a model may stand as well. */
   modelOrObject: trimmedModel('must be a string or an object with "model"'),
+  /** A string that a list is filtered by. */
+  filter: v.pipe(v.string(notText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
+  /** The number of entries on a page of a list. */
+  pageSize: wholeNumber(1, 1_000),
   /** Text that values are compared with, as it is. */
   patternText: pattern(notText),
   patternTextOr: pattern,
@@ -177,6 +181,12 @@ export const fields = {
   byAction: v.exactOptional(
     v.never('can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'),
   ),
+}
+
+/** A whole number, both ends included. */
+export function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }
 
 function trimmedModel(message: string | typeof notText) {

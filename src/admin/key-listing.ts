@@ -39,8 +39,6 @@ export interface HintedKey extends Omit<ShownKey, 'key'> {
   hint: string
 }
 
-const MAX_PAGE = 1_000
-const LIMIT = `must be a whole number from 1 to ${MAX_PAGE}`
 const CURSOR = /^-?\d{1,20}(?:\.\d{1,20})?:/
 
 const values = v.exactOptional(choiceOf(['all', 'none']))
@@ -48,12 +46,10 @@ const values = v.exactOptional(choiceOf(['all', 'none']))
 export const keyViews = {
   list: closed({
     values,
-    limit: v.exactOptional(
-      v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MAX_PAGE, LIMIT)),
-    ),
+    limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" value of a previous page'))),
-    q: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
-    group: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+    q: v.exactOptional(fields.filter),
+    group: v.exactOptional(fields.filter),
     state: v.exactOptional(choiceOf(states)),
   }),
   get: closed({ values }),

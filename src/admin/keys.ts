@@ -10,10 +10,9 @@ import type { Records } from '../records/records.ts'
 import { retryLostRace } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
-import { whole } from '../types/records/shapes.ts'
 import type { ApiKey } from '../types.ts'
 import { GROUPS_TURN } from './groups.ts'
-import { closed, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { closed, invalidInput, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import {
   type HintedKey,
   type HintView,
@@ -25,7 +24,7 @@ import {
 } from './key-listing.ts'
 import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './record-operations.ts'
-import { givenSchema, inputSchema } from './schemas.ts'
+import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
@@ -91,7 +90,7 @@ export const keyInputs = {
   create: inputSchema(keyFields, 'create'),
   update: inputSchema(keyFields, 'update'),
   put: inputSchema(keyFields, 'put'),
-  rotate: closed({ graceMs: v.exactOptional(givenSchema(whole(0, MAX_GRACE_MS)) as v.GenericSchema<number>) }), // a number
+  rotate: closed({ graceMs: v.exactOptional(wholeNumber(0, MAX_GRACE_MS)) }),
 }
 
 export function createKeyOperations(

@@ -49,7 +49,6 @@ export interface ModelOperations<Input = never> {
 const KINDS = `must be "all" or a comma-separated list of ${kinds.join(', ')}`
 const oneKind = v.picklist(kinds, KINDS)
 const isKindList = (text: string) => text === 'all' || text.split(',').every((one) => v.is(oneKind, one))
-const LIMIT = 'must be a whole number from 1 to 1000'
 
 export const modelInputs = {
   published: closed({
@@ -59,10 +58,10 @@ export const modelInputs = {
         KINDS,
       ),
     ),
-    q: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
-    limit: v.exactOptional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(1_000, LIMIT))),
+    q: v.exactOptional(fields.filter),
+    limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(/^\d{1,9}:/, 'must be the "after" value of a previous page'))),
-    details: v.exactOptional(v.boolean('must be true or false')),
+    details: v.exactOptional(fields.flag),
   }),
 }
 

@@ -26,6 +26,7 @@ import {
   noList,
   notDots,
   notText,
+  wholeNumber,
 } from './input.ts'
 
 /* The schemas of valibot for the shapes of fields, of what is given. Those of what is shown are in output-schemas.ts. */
@@ -244,11 +245,10 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 }
 
 function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
-  const says = isWhole
-    ? `must be a whole number from ${least} to ${most}`
-    : `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+  if (isWhole) return wholeNumber(least ?? 0, most ?? Number.MAX_SAFE_INTEGER)
+  const says = `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
   return piped(v.number(says), [
-    ...(isWhole ? [v.integer<number, string>(says)] : [v.finite<number, string>(says)]),
+    v.finite<number, string>(says),
     ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
     ...(above === undefined ? [] : [v.gtValue<number, number, string>(above, says)]),
     ...(most === undefined ? [] : [v.maxValue<number, number, string>(most, says)]),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { choiceOf, closed, fields, invalidInput, parseInput } from '../../../admin/input.ts'
+import { choiceOf, closed, fields, invalidInput, parseInput, wholeNumber } from '../../../admin/input.ts'
 import { present } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
@@ -122,7 +122,7 @@ const time = v.pipe(
   v.string(TIME),
   v.check((text) => parseTime(text) !== undefined, TIME),
 )
-const text = v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters')))
+const text = v.exactOptional(fields.filter)
 
 const filterFields = {
   from: v.exactOptional(time),
@@ -147,11 +147,6 @@ const isDimensionList = (text: string) => text.split(',').every((one) => v.is(di
 
 const isCursor = (text: string) => isRequestIdOrPrefix(text) || isSortedCursor(text)
 
-const count = (max: number) => {
-  const message = `must be a whole number from 1 to ${max}`
-  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(max, message))
-}
-
 export const usageInputs = {
   summary: closed({
     ...filterFields,
@@ -162,18 +157,18 @@ export const usageInputs = {
       ),
     ),
     order: v.exactOptional(choiceOf(usageOrders)),
-    top: v.exactOptional(count(1_000)),
+    top: v.exactOptional(fields.pageSize),
     series: v.exactOptional(choiceOf(['hour', 'day'])),
     compare: v.exactOptional(choiceOf(['before'])),
-    names: v.exactOptional(v.boolean('must be true or false')),
+    names: v.exactOptional(fields.flag),
   }),
   requests: closed({
     ...filterFields,
-    status: v.exactOptional(count(599)),
+    status: v.exactOptional(wholeNumber(1, 599)),
     end: v.exactOptional(choiceOf(['complete', 'aborted', 'cut', 'failed', 'refused'])),
     error: text,
     endpoint: text,
-    limit: v.exactOptional(count(1_000)),
+    limit: v.exactOptional(fields.pageSize),
     sort: v.exactOptional(choiceOf(requestSorts)),
     order: v.exactOptional(choiceOf(sortOrders)),
     before: v.exactOptional(v.pipe(fields.text, v.check(isCursor, 'must be the "before" value of a previous page'))),
