@@ -38,7 +38,7 @@ const bytes = v.pipe(
   v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" no greater than its "max"'),
 )
 
-/** What a request must be like to go to an entry of a combo. */
+/** The condition for requests to a combo entry. */
 export const condition = v.pipe(
   noList(),
   closed({
@@ -81,7 +81,7 @@ export const effort = v.picklist(EFFORTS, `must be one of ${EFFORTS.map((one) =>
 const STOP = 'must be a string of 1 to 200 characters'
 const STOPS = 'must be an array of 1 to 16 strings'
 
-/** What an entry sets for requests: `EntryParams`. */
+/** The parameters that an entry sets for requests: `EntryParams`. */
 export const entryParams = v.pipe(
   noList(),
   closed({
@@ -128,6 +128,6 @@ export const comboModel = Object.assign(
   { schemaName: 'ComboModel' }, // in OpenAPI documents
 )
 
-/** The place of the first entry that sets parameters, which are for chat; -1 without one. */
+/** The index of the first entry with parameters, which are only for chat; -1 if there is none. */
 export const placeOfParams = (entries: readonly ComboModel[]): number =>
   entries.findIndex((entry) => typeof entry === 'object' && entry.params)

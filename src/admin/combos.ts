@@ -12,9 +12,9 @@ import type { InputOf } from '../types/records/record-fields.ts'
 import type { Clock, Combo } from '../types.ts'
 import { placeOfParams } from './combo-entry.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
-import { isSameJson, present, shownFields, timestamp, withChange } from './record-operations.ts'
-import { inputSchema, membersByField } from './schemas.ts'
+import { findCycle, formatCycle, getModelName, type Names } from './models.ts'
+import { isSameJson, pickShownFields, present, timestamp, withChange } from './record-operations.ts'
+import { inputSchema, listInnerFields } from './schemas.ts'
 import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /**
@@ -39,13 +39,13 @@ export interface ComboOperations<Input = never> {
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A combo to create; see `Combo` for its members and defaults. */
+/** Input to create a combo; see `Combo` for its fields and defaults. */
 export interface NewCombo extends InputOf<typeof comboFields, 'create'> {}
 
-/** A change of a combo: absent members stay, `null` removes. */
+/** A change to a combo; omitted fields stay the same, `null` removes a field. */
 export interface ComboChange extends InputOf<typeof comboFields, 'update'> {}
 
-/** A combo to create or change by `put`; `models` is required for one that does not exist. */
+/** Input of `put`, which creates or changes a combo; a new one needs `models`. */
 export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
 
 export const comboInputs = {
@@ -54,18 +54,18 @@ export const comboInputs = {
   put: inputSchema(comboFields, 'put'),
 }
 
-const innerFields = membersByField(comboFields)
+const innerFields = listInnerFields(comboFields)
 
-/** The longest name of a combo, so that it fits into the key of every storage. */
+/** Longest name, so that it fits in the keys of all storages. */
 const MAX_NAME = 512
 
 interface Dependencies {
   store: WritableStore
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
-  /** Where model names lead now. */
+  /** The current resolution of model names. */
   routes(): Promise<RouteTable>
-  /** Shared with the aliases: both decide where a name leads. */
+  /** Shared with the aliases, because both affect how names resolve. */
   inTurn: Mutex
 }
 
@@ -78,14 +78,14 @@ export function createComboOperations({
 }: Dependencies): ComboOperations<unknown> {
   const records = createComboRecords(store.combos)
 
-  const warned = async (combo: Combo): Promise<Combo & Warned> =>
-    withWarnings(combo, comboWarnings(combo.models.map(modelOf), combo.kind, await routes()))
+  const addWarnings = async (combo: Combo): Promise<Combo & Warned> =>
+    withWarnings(combo, comboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
 
   async function find(id: string): Promise<Combo> {
     const has = (combo: Combo) => combo.id === id
     const known = (await store.combos.all()).find(has)
     if (known) return known
-    await store.combos.entries({ fresh: true }) // another process may have made it a moment ago
+    await store.combos.entries({ fresh: true }) // another process may have just created it
     return present((await store.combos.all()).find(has), 'Combo')
   }
 
@@ -101,8 +101,8 @@ export function createComboOperations({
       requireNoCycle(combo, names)
       requireNoMixing(combo, names)
     })
-    await rotation.reset(getComboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
-    return shown(combo)
+    await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept its position
+    return showCombo(combo)
   }
 
   async function change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
@@ -120,25 +120,25 @@ export function createComboOperations({
     })
     await rotation.reset(getComboLabel(before.name))
     if (after.name !== before.name) await rotation.reset(getComboLabel(after.name))
-    return shown(after)
+    return showCombo(after)
   }
 
   return {
-    list: async () => ({ combos: (await store.combos.all()).map(shown) }),
+    list: async () => ({ combos: (await store.combos.all()).map(showCombo) }),
 
-    get: async (id) => shown(await find(id)),
+    get: async (id) => showCombo(await find(id)),
 
     async create(input) {
       const combo = parseInput(comboInputs.create, input, innerFields)
       requireName(combo.name)
-      return warned(await inTurn(() => add(crypto.randomUUID(), combo)))
+      return addWarnings(await inTurn(() => add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
       const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
-      return warned(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
+      return addWarnings(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
@@ -152,17 +152,17 @@ export function createComboOperations({
             id === undefined ? combo.name === name : combo.id === id,
           )
           if (found) {
-            const isSame = isSameJson(shown(found), shown(withChange(found, given)))
-            return isSame ? shown(found) : change(found.id, given)
+            const isSame = isSameJson(showCombo(found), showCombo(withChange(found, given)))
+            return isSame ? showCombo(found) : change(found.id, given)
           }
           const combo = parseInput(comboInputs.create, withChange({}, given))
           return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
-            if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just made it
+            if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just created it
             throw error
           })
         }),
       )
-      return warned(combo)
+      return addWarnings(combo)
     },
 
     delete: (id) =>
@@ -192,24 +192,24 @@ function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): 
 function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
   const cycle = findCycle(name, names)
   if (!cycle) return
-  const at = models.findIndex((entry) => modelOf(entry) === cycle[1])
-  const path = shownCycle(cycle)
+  const at = models.findIndex((entry) => getModelName(entry) === cycle[1])
+  const path = formatCycle(cycle)
   throw invalidInput(`"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`)
 }
 
-/** Refuses a change by which this combo, or one that leads to it, would mix the vectors of two models. */
+/** Rejects a change by which this combo, or one that contains it, would mix the vectors of two models. */
 function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   const byName = new Map(combos.map((combo) => [combo.name, combo]))
   const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
   const names: NamedModels = {
     findCombo(name) {
       const combo = byName.get(name)
-      return combo && { models: combo.models.map(modelOf), sameVectors: combo.sameVectors }
+      return combo && { models: combo.models.map(getModelName), sameVectors: combo.sameVectors }
     },
     findAliasTarget: (name) => meanings.get(name),
   }
   for (const { id, name, kind, models, sameVectors } of combos) {
-    const entries = models.map(modelOf)
+    const entries = models.map(getModelName)
     if (kind !== 'embedding' || sameVectors || !(id === changed.id || leadsTo(entries, changed.name, names))) continue
     const two = findTwoModels(entries, names)
     if (!two) continue
@@ -218,8 +218,8 @@ function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   }
 }
 
-/** The combo as the API shows it, with only the valid parts of its stored rules. */
-function shown(combo: Combo): Combo {
+/** The combo as the API returns it, with only the valid parts of its stored rules. */
+function showCombo(combo: Combo): Combo {
   const { health, maxAttempts, timeouts, ...rest } = combo
-  return shownFields(comboFields, { ...rest, ...readRules(combo) })
+  return pickShownFields(comboFields, { ...rest, ...readRules(combo) })
 }

@@ -4,12 +4,12 @@ import { connectionFields, dataMembers, topLevelMembers } from '../types/records
 import type { ProviderSpecificData } from '../types.ts'
 import { type ClosedSchema, closed, invalidInput, parseInput } from './input.ts'
 import { isSameJson } from './record-operations.ts'
-import { givenSchema, inputSchema, membersByField } from './schemas.ts'
+import { givenSchema, inputSchema, listInnerFields } from './schemas.ts'
 
-/** What belongs in a field of a connection, by its name. */
-const innerFields = membersByField(connectionFields)
+/** The fields that belong in a field of a connection, by its name. */
+const innerFields = listInnerFields(connectionFields)
 
-/** The members of `providerSpecificData` that stood at the top level; `null` removes. */
+/** The fields of `providerSpecificData` that were sent at the top level; `null` removes a field. */
 export type TopLevel = {
   [Name in (typeof topLevelMembers)[number]]?: Exclude<ProviderSpecificData[Name], undefined> | null
 }
@@ -20,23 +20,23 @@ const topEntries = topLevelMembers.map((name) => [
 ])
 const topLevel = closed(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // of the same members
 
-/** What `POST /api/connections` takes; `null` counts as absent. */
+/** The input of `POST /api/connections`; `null` counts as omitted. */
 export const newConnection = inputSchema(connectionFields, 'create')
 
-/** What `PUT /api/connections/{id}` takes; `null` removes. What the gateway has set may be sent back and is ignored. */
+/** The input of `PUT /api/connections/{id}`; `null` removes a field. Fields that the gateway sets are ignored. */
 export const connectionChange = inputSchema(connectionFields, 'update', { ignores: ['health', 'warnings'] })
 
-/** What `connections.put` takes: a change, and the id that the host has chosen. */
+/** The input of `connections.put`: a change, and the id that the app has chosen. */
 export const connectionPut = inputSchema(connectionFields, 'put')
 
-/** The members of `providerSpecificData` at the top level included, which are parsed apart (`parseConnection`). */
+/** Including the fields at the top level, which `parseConnection` parses separately. */
 export const connectionInputs = {
   create: closed({ ...newConnection.entries, ...topLevel.entries }),
   update: closed({ ...connectionChange.entries, ...topLevel.entries }),
   put: closed({ ...connectionPut.entries, ...topLevel.entries }),
 }
 
-/** Parses a connection by one of the schemas above, and apart from it the members at its top level that belong further in. */
+/** Parses a connection, and separately its top-level fields that belong in `providerSpecificData`. */
 export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): { given: T; top: TopLevel } {
   const isTop = ([name]: [string, unknown]) => Object.hasOwn(topLevel.entries, name)
   const members = isObject(input) ? Object.entries(input) : []
@@ -48,32 +48,32 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): { g
 }
 
 /**
- * The `providerSpecificData` after a change: `given` replaces what is `stored`, and members at the top level change only themselves. `null`
- * removes it, `undefined` leaves it. Throws `INVALID_REQUEST` when the two disagree, and what `checkedData` throws.
+ * Returns the changed `providerSpecificData`: `given` replaces the stored one, and top-level fields only change themselves. `null` removes it,
+ * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
  */
-export function changedData(
+export function changeData(
   stored: ProviderSpecificData | undefined,
   given: ProviderSpecificData | null | undefined,
   top: TopLevel,
 ): ProviderSpecificData | null | undefined {
   const members = Object.entries(top)
-  if (members.length === 0) return given && checkedData(given)
+  if (members.length === 0) return given && checkData(given)
   const next: Record<string, unknown> = { ...(given === undefined ? stored : given) }
   for (const [name, value] of members) {
-    const other = given?.[name as keyof ProviderSpecificData] // a member of both
+    const other = given?.[name as keyof ProviderSpecificData] // both have this field
     if (other !== undefined && !isSameJson(other, value))
       throw invalidInput(`"${name}" and "providerSpecificData.${name}" conflict; send only one of them`)
     if (value === null) delete next[name]
     else next[name] = value
   }
-  return Object.keys(next).length === 0 ? null : checkedData(next)
+  return Object.keys(next).length === 0 ? null : checkData(next)
 }
 
 /**
- * Throws `INVALID_REQUEST` when the base URL already holds a path that the gateway adds; one that ends in `/messages` is allowed
- * (src/rules.md, Models of compatible providers). A blank one is dropped: it counts as not set.
+ * Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `/messages` is allowed (src/rules.md, Models of
+ * compatible providers). Drops a blank URL, which counts as not set.
  */
-function checkedData(data: ProviderSpecificData): ProviderSpecificData {
+function checkData(data: ProviderSpecificData): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest
   const [path] = ENDPOINT.exec(baseUrl) ?? []

@@ -6,15 +6,13 @@ import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rule
 import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
 import { invalidInput } from './input.ts'
 
-/**
- * A connection's provider is in the catalog, or of a compatible kind, or brings its own address. Throws `INVALID_REQUEST` naming the
- * nearest.
- */
+/** Throws `INVALID_REQUEST`, with the most similar name, unless the provider is in the catalog, is a compatible kind, or has a base URL. */
 export function requireProvider(catalog: Catalog, provider: string, data: ProviderSpecificData | undefined): void {
   if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || data?.baseUrl) return
-  const kind = nearKind(provider)
+  const kind = findSimilarKind(provider)
   const hint =
-    didYouMean(kind ? [kind] : nearestProviders(catalog, provider)) ?? 'GET /api/providers lists the known providers.'
+    didYouMean(kind ? [kind] : findSimilarProviders(catalog, provider)) ??
+    'GET /api/providers lists the known providers.'
   throw invalidInput(
     `Unknown provider "${provider}". ${hint} For any other provider, send its base URL as "providerSpecificData.baseUrl".`,
   )
@@ -22,8 +20,8 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
 
 const KINDS = ['openai-compatible', 'anthropic-compatible']
 
-/** The compatible kind whose name the provider's id nearly begins with, as in the misspelt `openai-compatable-lab`. */
-function nearKind(provider: string): string | undefined {
+/** The compatible kind that the provider's id almost starts with, as in the typo `openai-compatable-lab`. */
+function findSimilarKind(provider: string): string | undefined {
   if (getCompatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
   return KINDS.find((kind) => {
@@ -32,15 +30,12 @@ function nearKind(provider: string): string | undefined {
   })
 }
 
-/** A beginning may be this many letters shorter than the name of the kind, as in `openai-compat`. */
+/** How many letters shorter than the kind the start of an id can be, as in `openai-compat`. */
 const SHORTER = 4
 
-/**
- * The warning for a provider whose id nearly begins with the name of a compatible kind: it belongs to none, so that its server may be asked in the
- * wrong format.
- */
-export function misspeltKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
-  const kind = data?.baseUrl ? nearKind(provider) : undefined
+/** Warns about a provider whose id almost starts with a compatible kind. It is none, so its server may be called in the wrong format. */
+export function warnOfMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
+  const kind = data?.baseUrl ? findSimilarKind(provider) : undefined
   if (kind === undefined) return []
   const format = data?.format ?? 'openai-chat'
   return [
@@ -49,30 +44,30 @@ export function misspeltKind({ provider, providerSpecificData: data }: NamedConn
 }
 
 /**
- * The id of a provider given by its id, or by an alias that belongs to one provider alone; any other name is returned unchanged. Throws
- * `INVALID_REQUEST` naming the providers that share the alias.
+ * Returns the id of a provider, given by its id or by an alias that only one provider has; returns any other name unchanged. Throws
+ * `INVALID_REQUEST` if several providers share the alias.
  */
-export function providerMeant(catalog: Catalog, name: string): string {
+export function resolveProvider(catalog: Catalog, name: string): string {
   if (getDefinition(catalog, name)) return name
-  const owners = Object.keys(catalog).filter((id) => builtInNames(catalog, id).has(name))
+  const owners = Object.keys(catalog).filter((id) => getBuiltInNames(catalog, id).has(name))
   if (owners.length > 1)
     throw invalidInput(`"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`)
   return owners[0] ?? name
 }
 
-/** Ids of providers, found by the family of models that people name them after, and by their ids, aliases and names. */
-function nearestProviders(catalog: Catalog, provider: string): string[] {
+/** Finds provider ids by the name of a model family, and by similar ids, aliases, and names. */
+function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   const ids = new Map<string, string>()
   for (const [id, { alias, catalogAlias, name }] of Object.entries(catalog)) {
     for (const known of [alias, catalogAlias, name]) if (known !== undefined && !ids.has(known)) ids.set(known, id)
   }
   for (const id of Object.keys(catalog)) ids.set(id, id)
   const near = nearest(provider, ids.keys()).map((known) => ids.get(known) ?? known)
-  return [...new Set([...makersOf(catalog, provider), ...near])]
+  return [...new Set([...findMakers(catalog, provider), ...near])]
 }
 
-/** The first provider that has models of that family: `claude` for `claude-opus-4-5`. Routers write `anthropic/claude-…`. */
-function makersOf(catalog: Catalog, family: string): string[] {
+/** The first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
+function findMakers(catalog: Catalog, family: string): string[] {
   const wanted = family.toLowerCase()
   const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === wanted
   return Object.keys(catalog)
@@ -81,9 +76,9 @@ function makersOf(catalog: Catalog, family: string): string[] {
 }
 
 /**
- * A name of one provider must not lead to another: routing would take the two for accounts of the same one and fail over between them.
- * Throws `INVALID_REQUEST` naming the owner when the prefix of `connection` is a name of another provider, or the prefix of a connection to
- * another provider is a name of this one, unless `sharesPrefix` allows it. `others`: all other connections, inactive ones too.
+ * Throws `INVALID_REQUEST` if the prefix of `connection` is a name of another provider, or if the prefix of another provider's connection is a
+ * name of this one, unless `sharesPrefix` allows it. Otherwise, routing would treat both as accounts of one provider and fail over between them.
+ * `others`: all other connections, including inactive ones.
  */
 export function requireOwnPrefix(
   catalog: Catalog,
@@ -92,16 +87,18 @@ export function requireOwnPrefix(
 ): void {
   const { provider, providerSpecificData: data } = connection
   if (data?.sharesPrefix) return
-  const prefix = prefixOf(connection)
-  const builtIn = Object.keys(catalog).find((id) => id !== provider && prefix && builtInNames(catalog, id).has(prefix))
-  if (builtIn !== undefined) throw takenPrefix(prefix, `the built-in provider "${builtIn}"`)
+  const prefix = getPrefix(connection)
+  const builtIn = Object.keys(catalog).find(
+    (id) => id !== provider && prefix && getBuiltInNames(catalog, id).has(prefix),
+  )
+  if (builtIn !== undefined) throw createPrefixError(prefix, `the built-in provider "${builtIn}"`)
 
-  const own = nameSet(catalog, connection)
+  const own = getNames(catalog, connection)
   for (const other of others) {
     if (other.provider === provider) continue
     const owner = `the connection "${other.name}" to "${other.provider}" (id ${other.id})`
-    if (prefix && nameSet(catalog, other).has(prefix)) throw takenPrefix(prefix, owner)
-    const theirs = prefixOf(other)
+    if (prefix && getNames(catalog, other).has(prefix)) throw createPrefixError(prefix, owner)
+    const theirs = getPrefix(other)
     if (theirs && own.has(theirs) && !other.providerSpecificData?.sharesPrefix)
       throw invalidInput(
         `"provider" must not be "${provider}": its name "${theirs}" is the prefix of ${owner}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`,
@@ -109,31 +106,31 @@ export function requireOwnPrefix(
   }
 }
 
-const prefixOf = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
+const getPrefix = ({ providerSpecificData }: NamedConnection) => providerSpecificData?.prefix?.trim() ?? ''
 
-function nameSet(catalog: Catalog, connection: NamedConnection): ReadonlySet<string> {
+function getNames(catalog: Catalog, connection: NamedConnection): ReadonlySet<string> {
   const { output, catalog: filed, id } = getProviderNames(catalog, connection)
   return new Set([output, filed, id])
 }
 
-function builtInNames(catalog: Catalog, provider: string): ReadonlySet<string> {
+function getBuiltInNames(catalog: Catalog, provider: string): ReadonlySet<string> {
   const definition = getDefinition(catalog, provider)
   return new Set([provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)])
 }
 
-const takenPrefix = (prefix: string, owner: string) =>
+const createPrefixError = (prefix: string, owner: string) =>
   invalidInput(
     `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${owner}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
   )
 
-/** What a connection is to be. */
-interface Checked {
+/** The settings and credential of a connection. */
+interface CloudSettings {
   data: ProviderSpecificData | undefined
   apiKey: string | undefined
 }
 
-/** Throws `INVALID_REQUEST` unless the settings and the credential are what the provider's cloud, if it is in one, can use. */
-export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiKey }: Checked): void {
+/** Throws `INVALID_REQUEST` unless the settings and the credential fit the provider's cloud, if it has one. */
+export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiKey }: CloudSettings): void {
   const cloud = getDefinition(catalog, provider)?.cloud
   const rules = cloud && cloudRules[cloud]
   const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))

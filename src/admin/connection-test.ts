@@ -12,23 +12,23 @@ import type { Catalog, Clock, Kind } from '../types.ts'
 import { closed, fields, invalidInput, parseInput } from './input.ts'
 import { findRecord } from './record-operations.ts'
 
-/** The options of a test of a connection. */
+/** Options of a connection test. */
 export interface ConnectionTest {
-  /** The id of a model; default: one that the connection lists, the cheapest of those in the catalog. */
+  /** The id of a model; default: the cheapest one that the connection lists. */
   model?: string
 }
 
-/** The result of a test. */
+/** The result of a connection test. */
 export interface TestedConnection {
-  /** Has it answered? */
+  /** Whether the model responded. */
   ok: boolean
-  /** The provider's, otherwise that of the gateway's own refusal. */
+  /** The provider's status, or the gateway's if no provider was called. */
   status: Integer
-  /** How long the answer took. */
+  /** Duration of the request. */
   ms: number
-  /** The model that was asked. */
+  /** The model that was called. */
   model: string
-  /** Why it has not answered, as a client would read it: without secrets. */
+  /** Why the test failed, as a client would see it, without secrets. */
   message?: string
 }
 
@@ -37,7 +37,7 @@ export const connectionTestInput = closed({ model: v.exactOptional(fields.model)
 const TIMEOUT_MS = 10_000
 const MAX_MESSAGE = 300
 
-/** The smallest request for each kind that can be asked for little. */
+/** The smallest request of each kind that can be tested cheaply. */
 const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> = {
   llm: {
     path: '/v1/messages',
@@ -47,7 +47,7 @@ const requests: Readonly<Partial<Record<Kind, { path: string; body: object }>>> 
   rerank: { path: '/v1/rerank', body: { query: 'ok', documents: ['ok'] } },
 }
 
-/** Makes the function that asks a connection for one small answer, by a model request like that of a client. */
+/** Creates the function that sends a small model request to a connection, like a client. */
 export function createConnectionTest({
   store,
   catalog,
@@ -66,10 +66,10 @@ export function createConnectionTest({
     const given = parseInput(connectionTestInput, input).model
     const { record } = await findRecord(store.connections, 'Connection', (one) => one.id === id)
     const names = getProviderNames(catalog, record)
-    const model = given === undefined ? modelToAsk(record, catalog) : stripName(given, names)
+    const model = given === undefined ? chooseModel(record, catalog) : stripName(given, names)
     if (model === undefined)
       throw invalidInput('"model" is required because the connection lists no models; set it to a model ID')
-    const request = requests[kindOf(record, model, catalog)]
+    const request = requests[getKind(record, model, catalog)]
     if (!request) throw invalidInput(`"model" must be a chat, embedding, or reranking model; "${model}" is not`)
     const startedAt = clock.now()
     const reply = await serve(
@@ -81,35 +81,35 @@ export function createConnectionTest({
       }),
     )
     const { status = 404, headers = {}, body } = reply ?? {}
-    const text = await textOf(body)
+    const text = await readText(body)
     const tested = { ok: status === 200, status, ms: clock.now() - startedAt, model }
-    return tested.ok ? tested : { ...tested, status: statusIn(headers) ?? status, message: messageIn(text) }
+    return tested.ok ? tested : { ...tested, status: findLastStatus(headers) ?? status, message: findMessage(text) }
   }
 }
 
-const kindOf = ({ provider }: ConnectionRecord, model: string, catalog: Catalog): Kind =>
+const getKind = ({ provider }: ConnectionRecord, model: string, catalog: Catalog): Kind =>
   getCatalogModel(catalog, { provider, model })?.type ?? 'llm'
 
-/** The model that a test uses by default: the cheapest model of the connection for which there is a small request, models of text before others. */
-function modelToAsk(record: ConnectionRecord, catalog: Catalog): string | undefined {
+/** The default model of a test: the cheapest one with a small request, chat models first. */
+function chooseModel(record: ConnectionRecord, catalog: Catalog): string | undefined {
   const { provider, providerSpecificData } = record
   const kinds: readonly string[] = Object.keys(requests)
   const listed = providerSpecificData?.enabledModels ?? getDefinition(catalog, provider)?.models?.map(({ id }) => id)
-  const askable = (listed ?? []).flatMap((model) => {
-    const rank = kinds.indexOf(kindOf(record, model, catalog))
+  const candidates = (listed ?? []).flatMap((model) => {
+    const rank = kinds.indexOf(getKind(record, model, catalog))
     const { output = Number.MAX_VALUE } = getPrice(catalog, { provider, model }) ?? {}
     return rank < 0 ? [] : [{ model, rank, output }]
   })
-  return askable.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
+  return candidates.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
 }
 
-/** The status of the last attempt, read from the header of attempts. The status of the reply may differ, such as 529 in place of 503. */
-function statusIn(headers: Reply['headers']): number | undefined {
+/** The status of the last attempt, from the attempts header. The status of the reply may differ, such as 529 instead of 503. */
+function findLastStatus(headers: Reply['headers']): number | undefined {
   const [last] = [...(headers['x-signalbox-attempts'] ?? '').matchAll(/=(\d{3})\b/g)].reverse()
   return last && Number(last[1])
 }
 
-async function textOf(body: Reply['body']): Promise<string> {
+async function readText(body: Reply['body']): Promise<string> {
   if (body === undefined || typeof body === 'string') return body ?? ''
   if (!isByteStream(body)) return decodeUtf8Lenient(body)
   const parts: Uint8Array[] = []
@@ -117,8 +117,8 @@ async function textOf(body: Reply['body']): Promise<string> {
   return decodeUtf8Lenient(concatBytes(parts))
 }
 
-/** The message of an error in any of the formats. */
-function messageIn(text: string): string {
+/** Finds the message of an error in any format. */
+function findMessage(text: string): string {
   const body: unknown = tryParseJson(text)
   const error = isObject(body) ? (body.error ?? body) : undefined
   const said = isObject(error) ? error.message : error

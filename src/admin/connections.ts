@@ -12,24 +12,30 @@ import { connectionFields } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import {
-  changedData,
+  changeData,
   connectionChange,
   connectionPut,
   newConnection,
   parseConnection,
   type TopLevel,
 } from './connection-input.ts'
-import { checkCloud, misspeltKind, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
+import {
+  checkCloud,
+  requireOwnPrefix,
+  requireProvider,
+  resolveProvider,
+  warnOfMisspelledKind,
+} from './connection-provider.ts'
 import type { ConnectionTest, TestedConnection } from './connection-test.ts'
-import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discover-models.ts'
+import { addDiscovered, type Discovery, discoverModels, warnIfNotQueried } from './discover-models.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
 import { connectionPriceWarnings } from './price-warnings.ts'
 import {
   findRecord,
   isSameJson,
   newEdit,
+  pickShownFields,
   present,
-  shownFields,
   timestamp,
   timestampAfter,
   withChange,
@@ -88,8 +94,8 @@ export interface NewConnection extends InputOf<typeof connectionFields, 'create'
 /** Input of `put`, which creates or changes a connection. You choose the `id`: letters, digits, `.`, `_`, and `-`. */
 export interface ConnectionPut extends InputOf<typeof connectionFields, 'put'>, TopLevel {}
 
-/** Parsed members of a connection. */
-type Given = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
+/** The parsed fields of a connection. */
+type ConnectionFields = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
 
 interface Dependencies {
   store: WritableStore
@@ -101,10 +107,10 @@ interface Dependencies {
   limits: { lookupTimeoutMs: number }
 }
 
-/** A written connection, and the result of asking its server for its models, if that was done. */
-interface Written {
+/** A written connection, and the result of querying its server for models, if it was queried. */
+interface WrittenConnection {
   record: ConnectionRecord
-  discovered: Discovered | undefined
+  discovered: Discovery | undefined
 }
 
 export function createConnectionOperations({
@@ -118,51 +124,52 @@ export function createConnectionOperations({
   const { connections } = store
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
-  const seal = async (to: Destination, apiKey: string) => (await store.keyring()).encrypt(getApiKeyContext(to), apiKey)
+  const encrypt = async (to: Destination, apiKey: string) =>
+    (await store.keyring()).encrypt(getApiKeyContext(to), apiKey)
 
-  /** A credential that cannot be opened must hide neither the other connections nor the rest of its own. */
+  /** Doesn't throw for a credential that can't be decrypted, so that the rest of the connection can be shown. */
   async function readCredential(record: ConnectionRecord): Promise<string | undefined> {
     if (record.sealedApiKey === undefined) return undefined
-    await store.keyring() // without it none can be opened
+    await store.keyring() // throws if no credential can be decrypted
     return decryptApiKey(store, record).catch(() => undefined)
   }
 
   /**
-   * The credential of a changed connection: the given one, or the stored one sealed anew where its format or region has changed; `null` for
-   * none. Throws `INVALID_REQUEST` when the stored one would be sent to another host than it was given for.
+   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` for none. Throws
+   * `INVALID_REQUEST` if the stored one would be sent to another host.
    */
-  async function sealedFor(
+  async function reencrypt(
     next: ConnectionRecord,
     { was, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
   ): Promise<string | null | undefined> {
-    if (typeof apiKey === 'string') return seal(next, apiKey)
+    if (typeof apiKey === 'string') return encrypt(next, apiKey)
     if (apiKey === null || was.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(was))
       return apiKey
-    const moved = (['baseUrl', 'resource'] as const).find((field) => hostOf(next, field) !== hostOf(was, field))
+    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
     if (moved)
       throw invalidInput(
         `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
       )
     const stored = await readCredential(was)
-    return stored === undefined ? undefined : seal(next, stored) // one that cannot be opened stays so
+    return stored === undefined ? undefined : encrypt(next, stored) // one that can't be decrypted stays as it is
   }
 
-  async function shownCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
+  async function showCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
     if (record.sealedApiKey === undefined) return {}
     const apiKey = await readCredential(record)
-    return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shortened(apiKey) }
+    return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shorten(apiKey) }
   }
 
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
-    const { apiKey, error } = await shownCredential(record)
+    const { apiKey, error } = await showCredential(record)
     const { draining, ...plain } = record
-    const { id, ...rest } = shownFields(connectionFields, {
+    const { id, ...rest } = pickShownFields(connectionFields, {
       ...plain,
       isActive: record.isActive !== false,
       ...(draining && { draining }),
       ...(apiKey !== undefined && { apiKey }),
     })
-    const unhealthy = mostSevere(
+    const unhealthy = pickMostSevere(
       listHealthEntries([record], health.facts).filter(({ connectionId }) => connectionId === id),
     )
     return {
@@ -173,35 +180,33 @@ export function createConnectionOperations({
     }
   }
 
-  async function answer({ record, discovered }: Written): Promise<ShownConnection & Warned> {
+  async function answer({ record, discovered }: WrittenConnection): Promise<ShownConnection & Warned> {
     const warning = discovered
       ? discovered.warning
-      : await warningOfUnasked(record, { catalog, customModels: store.customModels })
-    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change is made, whatever else cannot be read
+      : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
+    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has been made
     return withWarnings(await shown(record), [
-      ...misspeltKind(record),
+      ...warnOfMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),
       ...connectionPriceWarnings(record, { catalog, customModels }),
     ])
   }
 
-  const askServer = (record: ConnectionRecord, apiKey: string | null | undefined) =>
+  const queryServer = (record: ConnectionRecord, apiKey: string | null | undefined) =>
     discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs })
 
-  /** Sees what other processes have written, too. */
+  /** Includes connections that other processes have just written. */
   async function checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
     const all = (await connections.entries({ fresh: true })).map(({ record }) => record)
     const others = all.filter(({ id }) => id !== connection.id)
     requireOwnPrefix(catalog, connection, others)
   }
 
-  /**
-   * Checks the prefix of a connection and writes it, so that the result of the check still holds when it is written, even against other processes.
-   */
-  async function withOwnPrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
+  /** Checks the prefix of a connection and writes it. No other process can take the prefix in between. */
+  async function reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await checkPrefix(connection)
     const { provider, providerSpecificData: given } = connection
-    const names = given?.prefix?.trim() || !getDefinition(catalog, provider) // of a provider in the catalog, no prefix can be a name
+    const names = given?.prefix?.trim() || !getDefinition(catalog, provider) // a provider in the catalog has other names
     if (given?.sharesPrefix || !names) return write()
     return store.runExclusive('prefixes', async (ready) => {
       await checkPrefix(connection)
@@ -210,38 +215,42 @@ export function createConnectionOperations({
     })
   }
 
-  /** Inserts a connection; `undefined` when its id is taken. */
-  async function insert(id: string, given: Given & { provider: string }, top: TopLevel): Promise<Written | undefined> {
+  /** Inserts a connection; returns `undefined` if its id is taken. */
+  async function insert(
+    id: string,
+    given: ConnectionFields & { provider: string },
+    top: TopLevel,
+  ): Promise<WrittenConnection | undefined> {
     const { apiKey, discover } = given
-    const provider = providerMeant(catalog, given.provider)
-    const data = changedData(undefined, given.providerSpecificData, top)
+    const provider = resolveProvider(catalog, given.provider)
+    const data = changeData(undefined, given.providerSpecificData, top)
     requireProvider(catalog, provider, data ?? undefined)
     checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
     const now = timestamp(clock)
     const name = getDefinition(catalog, provider)?.name ?? provider
     const record: ConnectionRecord = {
-      ...withMembers({ id, provider, name, createdAt: now, updatedAt: now }, given, top),
-      ...editBy(given),
+      ...applyChange({ id, provider, name, createdAt: now, updatedAt: now }, given, top),
+      ...createEdit(given),
     }
-    if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
-    if (discover) await checkPrefix(record) // what is refused calls nobody
-    const discovered = discover ? await askServer(record, apiKey) : undefined
-    const written = discovered ? withDiscovered(record, discovered) : record
-    const isNew = await withOwnPrefix(written, () => connections.insert(id, written))
+    if (typeof apiKey === 'string') record.sealedApiKey = await encrypt(record, apiKey)
+    if (discover) await checkPrefix(record) // before the server is called
+    const discovered = discover ? await queryServer(record, apiKey) : undefined
+    const written = discovered ? addDiscovered(record, discovered) : record
+    const isNew = await reservePrefix(written, () => connections.insert(id, written))
     return isNew ? { record: written, discovered } : undefined
   }
 
-  /** Changes a connection; `isIdempotent`: writes nothing, and leaves its health alone, when nothing would change. */
+  /** Changes a connection. `isIdempotent`: if nothing would change, writes nothing and keeps its health. */
   async function change(
     found: ConnectionRecord,
-    given: Given,
+    given: ConnectionFields,
     top: TopLevel,
     { isIdempotent = false } = {},
-  ): Promise<Written> {
+  ): Promise<WrittenConnection> {
     const { id, provider } = found
-    if (given.provider !== undefined && ![given.provider, providerMeant(catalog, given.provider)].includes(provider))
+    if (given.provider !== undefined && ![given.provider, resolveProvider(catalog, given.provider)].includes(provider))
       throw invalidInput('"provider" cannot be changed; create a new connection instead')
-    const data = changedData(found.providerSpecificData, given.providerSpecificData, top)
+    const data = changeData(found.providerSpecificData, given.providerSpecificData, top)
     if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
     if (data !== undefined || typeof given.apiKey === 'string') {
       const apiKey = given.apiKey === undefined ? await readCredential(found) : (given.apiKey ?? undefined)
@@ -249,46 +258,46 @@ export function createConnectionOperations({
       checkCloud(catalog, provider, { data: next, apiKey })
     }
 
-    if (isIdempotent && typeof given.apiKey === 'string') await requireProvenAddress(found, given, top)
-    const discovered = given.discover ? await askChanged(found, given, top) : undefined
-    const written = (record: ConnectionRecord): Written => ({ record, discovered })
+    if (isIdempotent && typeof given.apiKey === 'string') await requireConfirmedUrl(found, given, top)
+    const discovered = given.discover ? await queryChanged(found, given, top) : undefined
+    const written = (record: ConnectionRecord): WrittenConnection => ({ record, discovered })
 
     const changedFrom = (current: ConnectionRecord): ConnectionRecord => {
-      const next = withMembers(current, given, top)
+      const next = applyChange(current, given, top)
       const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
-      return discovered ? withDiscovered(next, discovered, stored) : next
+      return discovered ? addDiscovered(next, discovered, stored) : next
     }
-    const isSame = async () => (await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)
+    const isSame = async () => (await isSameCredential(found, given.apiKey)) && isSameJson(changedFrom(found), found)
     if (isIdempotent && (await isSame())) return written(found)
 
     const update = () =>
       connections.update(id, async (current) => {
         const updatedAt = timestampAfter(current.updatedAt, clock)
-        const next = { ...changedFrom(current), ...editBy(given), updatedAt }
-        const sealedApiKey = await sealedFor(next, { was: current, apiKey: given.apiKey })
+        const next = { ...changedFrom(current), ...createEdit(given), updatedAt }
+        const sealedApiKey = await reencrypt(next, { was: current, apiKey: given.apiKey })
         return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
       })
     const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
     const changed = touchesPrefix
-      ? await withOwnPrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
+      ? await reservePrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
       : await update()
     health.reset(id) // the change may have fixed what failed
     return written(present(changed, 'Connection'))
   }
 
-  /** Asks the server of the changed connection for its models, before the change is written. Throws if the key must not be sent to that server. */
-  async function askChanged(found: ConnectionRecord, given: Given, top: TopLevel): Promise<Discovered> {
-    const next = withMembers(found, given, top)
+  /** Queries the changed connection's server for its models before the change is written. Throws if the key must not be sent to that server. */
+  async function queryChanged(found: ConnectionRecord, given: ConnectionFields, top: TopLevel): Promise<Discovery> {
+    const next = applyChange(found, given, top)
     if (changesPrefix(found.providerSpecificData ?? {}, next.providerSpecificData ?? {})) await checkPrefix(next)
-    await sealedFor(next, { was: found, apiKey: given.apiKey })
-    return askServer(next, given.apiKey === undefined ? await readCredential(found) : given.apiKey)
+    await reencrypt(next, { was: found, apiKey: given.apiKey })
+    return queryServer(next, given.apiKey === undefined ? await readCredential(found) : given.apiKey)
   }
 
   /**
-   * Keeps the key that a host passes at each start from being sent to an address that another program wrote into the storage. An address is proven by
-   * a credential that was sealed for it. Throws `INVALID_REQUEST` when it is not, and the input does not name it.
+   * Keeps the key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed
+   * if the stored credential was encrypted for it. Throws `INVALID_REQUEST` if it isn't, unless the input contains the URL.
    */
-  async function requireProvenAddress(found: ConnectionRecord, given: Given, top: TopLevel): Promise<void> {
+  async function requireConfirmedUrl(found: ConnectionRecord, given: ConnectionFields, top: TopLevel): Promise<void> {
     if (given.providerSpecificData !== undefined || (await readCredential(found)) !== undefined) return
     const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
     if (field)
@@ -297,8 +306,8 @@ export function createConnectionOperations({
       )
   }
 
-  /** Is the given credential the stored one, or none given? */
-  async function isStored(found: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
+  /** Whether the credential stays the same. */
+  async function isSameCredential(found: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
     if (apiKey === undefined) return true
     return apiKey === null ? found.sealedApiKey === undefined : apiKey === (await readCredential(found))
   }
@@ -331,7 +340,7 @@ export function createConnectionOperations({
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return answer(await change(found, members, top, { isIdempotent: true }))
         const written = await insert(id, members, top)
-        await connections.entries({ fresh: true }) // others know this id, and may have changed what was being written
+        await connections.entries({ fresh: true }) // other processes know this id and may have changed the record
         return written ? answer(written) : false
       })
     },
@@ -350,35 +359,35 @@ export function createConnectionOperations({
   }
 }
 
-/** The connection with the members that are given, but for its credential. One that does not drain has no `draining`. */
-function withMembers(
+/** Applies the given fields except the credential. `draining` is only stored if it is `true`. */
+function applyChange(
   current: ConnectionRecord,
-  { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }: Given,
+  { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }: ConnectionFields,
   top: TopLevel,
 ): ConnectionRecord {
-  const data = changedData(current.providerSpecificData, providerSpecificData, top)
+  const data = changeData(current.providerSpecificData, providerSpecificData, top)
   const change = { ...members, ...(data !== undefined && { providerSpecificData: data }) }
   const { draining, ...next } = withChange(current, change)
   return { ...next, ...(draining && { draining }) }
 }
 
-/** What a change leaves when it sets whether the connection is active. */
-const editBy = ({ isActive }: Given) => (isActive === undefined ? {} : { edit: newEdit() })
+/** The mark that a change leaves if it sets whether the connection is active. */
+const createEdit = ({ isActive }: ConnectionFields) => (isActive === undefined ? {} : { edit: newEdit() })
 
-/** A record of an earlier release may have a prefix that is refused now; it stays while it is not changed. */
+/** Earlier releases allowed prefixes that are rejected now. They stay until they are changed. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
   (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)
 
-/** The most severe entries, at most twenty: clients choose the names of models, and so how many of them can fail. */
-const mostSevere = (entries: HealthEntry[]): HealthEntry[] =>
-  entries.sort((a, b) => severityOf(b) - severityOf(a)).slice(0, MAX_HEALTH)
+/** The most severe entries. Clients choose model names, so any number of them can fail. */
+const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
+  entries.sort((a, b) => getSeverity(b) - getSeverity(a)).slice(0, MAX_HEALTH)
 
-const severityOf = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
+const getSeverity = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
 const MAX_HEALTH = 20
 
-/** The setting of a connection that names the host it calls. */
-const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
+/** A setting that determines the host to call. */
+const getHost = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
   providerSpecificData?.[field]?.replace(/\/$/, '')
 
 const UNREADABLE =
@@ -387,4 +396,4 @@ const UNREADABLE =
 const LAST = 4
 const SHORTEST_SHOWN = 12
 
-const shortened = (apiKey: string) => (apiKey.length < SHORTEST_SHOWN ? '…' : `…${apiKey.slice(-LAST)}`)
+const shorten = (apiKey: string) => (apiKey.length < SHORTEST_SHOWN ? '…' : `…${apiKey.slice(-LAST)}`)

@@ -10,21 +10,21 @@ import { givenSchema } from './schemas.ts'
 
 const modelId = givenSchema(enabledModel)
 
-/** What a server has answered to the question for its models: at least one, or why there are none and what to do. */
-export type Discovered = { models: string[]; warning?: string } | { models?: undefined; warning: string }
+/** The models of a server: at least one, or a warning that says why there are none and what to do. */
+export type Discovery = { models: string[]; warning?: string } | { models?: undefined; warning: string }
 
-/** Asks the server of a connection for its models, with the key or without one. Never rejects. */
+/** Queries a connection's server for its models, with or without a key. Never rejects. */
 export async function discoverModels(
   connection: ConnectionRecord,
   apiKey: string | undefined,
-  { catalog, ...asking }: ServerQuery & { catalog: Catalog },
-): Promise<Discovered> {
+  { catalog, ...query }: ServerQuery & { catalog: Catalog },
+): Promise<Discovery> {
   const call = buildModelsCall(catalog, connection, apiKey)
-  if (!call) return { warning: unaskable(connection, catalog) }
+  if (!call) return { warning: describeMissingList(connection, catalog) }
   const server = `The server at ${call.url.replace(/\?.*/, '')}`
-  const answer = await fetchModelIds(call, asking).catch((error: unknown) => ({ error }))
+  const answer = await fetchModelIds(call, query).catch((error: unknown) => ({ error }))
   if (answer === undefined) return { warning: `${server} did not return a list of models: ${ADDRESS}. ${BY_HAND}` }
-  if ('error' in answer) return { warning: `${server} ${problemWith(answer.error, apiKey, asking)}. ${BY_HAND}` }
+  if ('error' in answer) return { warning: `${server} ${describeProblem(answer.error, apiKey, query)}. ${BY_HAND}` }
   const models = answer.filter((id) => v.is(modelId, id))
   if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${AGAIN}.` }
   if (models.length <= MAX_ENABLED) return { models }
@@ -36,15 +36,15 @@ const AGAIN = 'try "discover" again'
 const BY_HAND = `Then ${AGAIN}, or list its models with "enabledModels".`
 const ADDRESS = 'check "baseUrl", which usually ends in "/v1"'
 
-function unaskable({ provider, providerSpecificData }: ConnectionRecord, catalog: Catalog): string {
+function describeMissingList({ provider, providerSpecificData }: ConnectionRecord, catalog: Catalog): string {
   const definition = getDefinition(catalog, provider)
   if (!definition?.cloud && !providerSpecificData?.baseUrl && !definition?.baseUrl)
     return `The connection has no URL to get models from. Set "baseUrl". ${BY_HAND}`
   return `${definition?.name ?? provider} cannot list an account's models. List them with "enabledModels".`
 }
 
-/** What went wrong and what to do, as the rest of a sentence. It quotes nothing from the server. */
-function problemWith(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
+/** Says what went wrong and what to do, as a predicate. Contains nothing that the server sent. */
+function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: check whether it is busy or starting`
   if (isGatewayError(error, 'UPSTREAM_INVALID')) return `did not return a list of models: ${ADDRESS}`
@@ -57,13 +57,10 @@ function problemWith(error: unknown, apiKey: string | undefined, { timeoutMs }: 
   return `${said}: ${ADDRESS}`
 }
 
-/**
- * The connection with the models that its server named. If the server cannot be reached, the models given for the connection stay, or else those that
- * were stored.
- */
-export function withDiscovered(
+/** Adds the server's models to the connection. If the server is unreachable, the given models stay, or else the stored ones. */
+export function addDiscovered(
   connection: ConnectionRecord,
-  { models }: Discovered,
+  { models }: Discovery,
   stored?: string[],
 ): ConnectionRecord {
   const { providerSpecificData } = connection
@@ -74,10 +71,10 @@ export function withDiscovered(
 }
 
 /**
- * The warning for a connection whose server the listing does not ask: the listing shows none of its models, or models of the catalog that the server
- * may lack. `undefined` when no warning is needed, such as when custom models are filed under one of its names.
+ * Warns that the listing doesn't query a connection's server, so it shows none of its models, or models of the catalog that the server may lack.
+ * Resolves to `undefined` if no warning is needed, for example because it has custom models.
  */
-export async function warningOfUnasked(
+export async function warnIfNotQueried(
   connection: ConnectionRecord,
   { catalog, customModels }: { catalog: Catalog; customModels: { all(): Promise<readonly CustomModel[]> } },
 ): Promise<string | undefined> {
@@ -89,7 +86,7 @@ export async function warningOfUnasked(
   )
   if (!shown) return undefined
   const { output, catalog: filed, id } = getProviderNames(catalog, connection)
-  const customs = await customModels.all().catch(() => []) // the change is made, whatever else cannot be read
+  const customs = await customModels.all().catch(() => []) // the change has been made
   if (customs.some(({ providerAlias }) => [output, filed, id].includes(providerAlias))) return undefined
   const what =
     shown === 'nothing'

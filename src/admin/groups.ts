@@ -13,32 +13,33 @@ import {
 } from '../types/records/group-fields.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
-import { isSameJson, present, shownFields, timestamp, withChange } from './record-operations.ts'
+import { isSameJson, pickShownFields, present, timestamp, withChange } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /**
- * Groups of keys: customers, teams, plans. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
+ * Groups of keys, such as customers, teams, or plans. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP
+ * bodies.
  */
 export interface GroupOperations<Input = never> {
   list(): Promise<{ groups: ShownGroup[] }>
   get(id: string): Promise<ShownGroup>
-  /** `name` must not be blank. `warnings` of this and the other changes: what keeps its limits from being exact. */
+  /** `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps its limits from being exact. */
   create(input: NewGroup | Input): Promise<ShownGroup & Warned>
-  /** Takes effect with the next request of each of its keys. Absent members stay, `null` removes. */
+  /** Takes effect with the next request of each of its keys. Omitted fields stay the same; `null` removes a field. */
   update(id: string, input: GroupChange | Input): Promise<ShownGroup & Warned>
   /**
-   * Creates the group of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
-   * nothing when nothing would change, so that a host may call it at every start. A member that is `undefined` is an `INVALID_REQUEST`.
+   * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes
+   * nothing if nothing would change, so you can call it at every start. A field that is `undefined` is an `INVALID_REQUEST`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & Warned>
-  /** Rejects with `INVALID_REQUEST`, which says how many, while the group has keys. */
+  /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has. */
   delete(id: string): Promise<{ success: true }>
 }
 
-/** A group as the management API shows it. */
+/** A group, as the management API returns it. */
 export interface ShownGroup extends KeyGroup {
-  /** What is wrong with it: its record was changed elsewhere, so that its keys are refused. Absent when nothing is. */
+  /** Its record was changed elsewhere, so its keys are rejected. Absent otherwise. */
   error?: string
 }
 
@@ -48,7 +49,7 @@ export const groupInputs = {
   put: inputSchema(groupFields, 'put'),
 }
 
-/** The turn in which groups are deleted, and keys are given a group: none is deleted meanwhile. */
+/** The lock for deleting groups and for adding keys to them, so that no key gets a deleted group. */
 export const GROUPS_TURN = 'groups'
 
 export function createGroupOperations(
@@ -60,24 +61,24 @@ export function createGroupOperations(
 ): GroupOperations<unknown> {
   const { store, clock, forgetLimits } = deps
   const { groups } = store
-  const inTurn = createMutex() // two calls at once for one name make one group
+  const inTurn = createMutex() // concurrent calls for one name create one group
 
-  /** A group that was changed elsewhere must not hide the others. */
-  async function shown(record: GroupRecord): Promise<ShownGroup> {
+  /** Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
+  async function showGroup(record: GroupRecord): Promise<ShownGroup> {
     const isProven = await store.isSignedGroup(record.id, record)
-    const group = shownFields(groupFields, { ...record, isActive: record.isActive !== false })
+    const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })
     return { ...group, ...(!isProven && { error: UNPROVEN_GROUP }) }
   }
 
-  const warned = async (record: GroupRecord): Promise<ShownGroup & Warned> =>
-    withWarnings(await shown(record), await keyWarnings(record, deps))
+  const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & Warned> =>
+    withWarnings(await showGroup(record), await keyWarnings(record, deps))
 
   async function find(id: string): Promise<GroupRecord> {
     const isMeant = (record: GroupRecord) => record.id === id
     return present((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
   }
 
-  /** Resolves to `false` when another process has just made the group. */
+  /** Resolves to `false` if another process has just created the group. */
   async function add(id: string, { isActive = true, ...given }: NewGroup): Promise<GroupRecord | false> {
     const record = withChange({ id, name: given.name, isActive, createdAt: timestamp(clock) }, given)
     return (await groups.insert(id, record)) && record
@@ -94,15 +95,15 @@ export function createGroupOperations(
   return {
     async list() {
       const records = await groups.all()
-      return { groups: await Promise.all(records.map(shown)) }
+      return { groups: await Promise.all(records.map(showGroup)) }
     },
 
-    get: async (id) => shown(await find(id)),
+    get: async (id) => showGroup(await find(id)),
 
     async create(input) {
       const group = parseInput(groupInputs.create, input)
       const made = await retryLostRace(() => add(crypto.randomUUID(), group))
-      return warned(present(await groups.get(made.id), 'Group'))
+      return showWithWarnings(present(await groups.get(made.id), 'Group'))
     },
 
     async update(id, input) {
@@ -110,7 +111,7 @@ export function createGroupOperations(
       if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
       if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "name", or another field to change.')
       await find(id)
-      return warned(await change(id, given))
+      return showWithWarnings(await change(id, given))
     },
 
     async put(input) {
@@ -125,7 +126,7 @@ export function createGroupOperations(
           return isSame ? found : change(found.id, given)
         }),
       )
-      return warned(present(await groups.get(record.id), 'Group'))
+      return showWithWarnings(present(await groups.get(record.id), 'Group'))
     },
 
     delete: (id) =>

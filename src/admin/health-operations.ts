@@ -53,9 +53,9 @@ export interface DamagedRecordOperations<Input = never> {
 
 /** A damaged record, as the management API returns it. */
 export interface ShownDamage extends DamagedRecord {
-  /** The text as it is stored. */
+  /** The stored text. */
   stored: string
-  /** Its members, where it has any: `PUT` takes them mended. */
+  /** Its fields, if it is readable; `PUT` accepts them after repair. */
   record?: JsonObject
 }
 
@@ -70,7 +70,7 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
       'Damaged record',
     )
 
-  /** Has the next request read the record, if it is that of a client key or of a group of keys. */
+  /** Rereads the record with the next request, if it is a key or a group. */
   function forget(key: string) {
     if (key.startsWith(KEYS)) keyLookup.forget(key.slice(KEYS.length))
     else if (key.startsWith(GROUPS)) groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))

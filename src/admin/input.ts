@@ -6,25 +6,22 @@ import { didYouMean, nearest } from '../lib/spelling.ts'
 
 type Entries = v.ObjectEntries
 
-/** The schema of an object that refuses fields it does not know. Messages of its fields are predicates: `must be text`. */
+/** The schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
 export function closed<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
-    if (issue.expected === 'never') return hint(String(issue.input), fieldsToSend(entries))
-    const entry = entries[fieldOf(issue)]
+    if (issue.expected === 'never') return suggestFields(String(issue.input), fieldsToSend(entries))
+    const entry = entries[getField(issue)]
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
 }
 
-/** The schema of the body of an operation without input. */
+/** The schema of an operation's body without fields. */
 export const noInput = closed({})
 
-/** A schema of an object that refuses what it does not know, and gives a `T`. */
+/** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
-/**
- * A value of one of these shapes. `shapeOf` says by the value which one is meant, so that a refusal speaks of that one alone; `options` are
- * all of them.
- */
+/** A value that matches one of these schemas. `shapeOf` chooses the schema for a value, so that messages only mention that one. */
 export function oneShapeOf<const Options extends readonly v.GenericSchema[]>(
   options: Options,
   shapeOf: (input: unknown) => Options[number],
@@ -44,8 +41,8 @@ export const noList = (message = 'must be an object') =>
   )
 
 /**
- * Parses a caller's input; what is `undefined` counts as absent, and so does what is ignored. Throws `INVALID_REQUEST` with a sentence on what to do; `inner` are the
- * fields that belong into one of its fields, by the name of that.
+ * Parses a caller's input; fields that are `undefined` or ignored count as omitted. Throws `INVALID_REQUEST` with a sentence that says what to
+ * do. `inner`: the fields that belong in a field of the input, by its name.
  */
 export function parseInput<T>(
   schema: ClosedSchema<T>,
@@ -56,15 +53,14 @@ export function parseInput<T>(
   if (!isObject(input)) throw invalidInput(`Send an object with ${list(names)}.`)
   for (const field of Object.keys(input)) {
     if (Object.hasOwn(schema.entries, field)) continue
-    throw invalidInput(unknownField(field, innerHint(field, names, inner) ?? hint(field, names)))
+    throw invalidInput(unknownField(field, suggestInnerField(field, names, inner) ?? suggestFields(field, names)))
   }
-  const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
-  if (result.success) return withoutIgnored(result.output, schema.entries)
-  throw invalidInput(sentence(result.issues[0]))
+  const result = v.safeParse(schema, dropUndefined(input, 1), { abortEarly: true })
+  if (result.success) return dropIgnored(result.output, schema.entries)
+  throw invalidInput(describeIssue(result.issues[0]))
 }
 
-/** What is sent back and ignored is not passed on. */
-function withoutIgnored<T>(output: T, entries: Entries): T {
+function dropIgnored<T>(output: T, entries: Entries): T {
   const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
   if (ignored.length === 0) return output
   const kept = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
@@ -72,8 +68,8 @@ function withoutIgnored<T>(output: T, entries: Entries): T {
 }
 
 /**
- * Parses the input of a `put`, which a host writes in its own code. Also throws `INVALID_REQUEST` on a member that is `undefined`: that is nearly
- * always an unset variable, and the record would lack its value.
+ * Parses the input of a `put`, which apps write in code. Also throws `INVALID_REQUEST` for a field that is `undefined`: the variable it comes
+ * from is probably unset, and the record would lack its value.
  */
 export function parsePut<T>(
   schema: ClosedSchema<T>,
@@ -84,7 +80,7 @@ export function parsePut<T>(
   return parseInput(schema, input, inner)
 }
 
-/** Throws `INVALID_REQUEST` when a member of an input is `undefined`, or one of an object in it. */
+/** Throws `INVALID_REQUEST` if a field of an input, or of an object in it, is `undefined`. */
 export function refuseUndefined(input: unknown, path = ''): void {
   if (!isObject(input)) return
   for (const [name, value] of Object.entries(input)) {
@@ -96,10 +92,7 @@ export function refuseUndefined(input: unknown, path = ''): void {
   }
 }
 
-/**
- * The input of a `put` as callers write it. The types accept `undefined` for optional members, so that variables can be passed; `put` refuses it when
- * it runs.
- */
+/** The input of a `put`. Its optional fields accept `undefined` so that you can pass variables; `put` rejects it when it runs. */
 export type OrUnset<Input> = {
   [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
     ? Input[Member] | undefined
@@ -108,45 +101,48 @@ export type OrUnset<Input> = {
 
 export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
 
-/** Not those that are ignored, and not those that are always refused. */
+/** The fields that are neither ignored nor always rejected. */
 const fieldsToSend = (entries: Entries): string[] =>
   Object.keys(entries).filter((name) => entries[name] !== fields.ignored && entries[name] !== fields.byAction)
 
-function withoutUndefined(input: unknown, levels: number): unknown {
+function dropUndefined(input: unknown, levels: number): unknown {
   if (!isObject(input)) return input
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, levels > 0 ? withoutUndefined(value, levels - 1) : value]),
-  )
+  return Object.fromEntries(given.map(([name, value]) => [name, levels > 0 ? dropUndefined(value, levels - 1) : value]))
 }
 
 interface Issue extends Pick<v.BaseIssue<unknown>, 'input' | 'message' | 'type' | 'expected'> {
   path?: ReadonlyArray<{ key: unknown }> | undefined
 }
 
-function sentence(issue: Issue): string {
-  if (issue.type === 'strict_object' && issue.expected === 'never') return unknownField(pathOf(issue), issue.message)
-  return `"${pathOf(issue)}" ${issue.input === undefined ? 'is required and ' : ''}${issue.message}`
+function describeIssue(issue: Issue): string {
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return unknownField(formatPath(issue), issue.message)
+  return `"${formatPath(issue)}" ${issue.input === undefined ? 'is required and ' : ''}${issue.message}`
 }
 
-const fieldOf = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
+const getField = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
 
 /** `models[0]`, `providerSpecificData.baseUrl`. */
-const pathOf = ({ path = [] }: Issue) =>
+const formatPath = ({ path = [] }: Issue) =>
   path.map(({ key }, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`)).join('')
 
 const unknownField = (field: string, meant: string) =>
   `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
 
-function hint(field: string, known: readonly string[]): string {
+function suggestFields(field: string, known: readonly string[]): string {
   if (known.length === 0) return 'Remove it.'
   const current = currentName(field, known)
   if (current !== undefined) return `It was renamed. Use "${current}".`
   return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
-/** For a field that belongs in another one, and is not one of the fields misspelt. */
-function innerHint(field: string, fields: readonly string[], inner: Readonly<Record<string, readonly string[]>>) {
+/** A hint for a field that belongs in another one, unless it looks like a typo of a known field. */
+function suggestInnerField(
+  field: string,
+  fields: readonly string[],
+  inner: Readonly<Record<string, readonly string[]>>,
+) {
   for (const [outer, names] of Object.entries(inner)) {
     const belongs = `It belongs in "${outer}".`
     if (names.includes(field)) return belongs
@@ -166,18 +162,18 @@ export const fields = {
   flag: v.boolean('must be true or false'),
   /** A model's name of 1 to 512 characters, trimmed. */
   model: trimmedModel(notText),
-  /** A model's name where an object with a model may stand as well. */
+  /** A model's name, where an object with a model is allowed, too. */
   modelOrObject: trimmedModel('must be a string or an object with "model"'),
   /** A string that a list is filtered by. */
   filter: v.pipe(v.string(notText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   /** The number of entries on a page of a list. */
   pageSize: wholeNumber(1, 1_000),
-  /** Text that values are compared with, as it is. */
+  /** A string that values are compared with. */
   patternText: pattern(notText),
   patternTextOr: pattern,
-  /** A field that clients send back after they have read the record; it is ignored. */
+  /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
-  /** Shown, and always refused. */
+  /** A field of results that is always rejected. */
   byAction: v.exactOptional(
     v.never('can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'),
   ),
@@ -193,7 +189,7 @@ function trimmedModel(message: string | typeof notText) {
   return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
 }
 
-/** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
+/** Rejects control characters and line breaks, which can forge log lines, and unpaired surrogates. */
 export function bounds(maxLength: number) {
   return [
     v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
@@ -215,7 +211,7 @@ function pattern(message: string | typeof notText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
-/** One of these texts; some are refused by words of their own. */
+/** One of these strings. `refusals`: messages for other strings. */
 export function choiceOf<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},
@@ -233,7 +229,7 @@ export function notText(issue: v.StringIssue): string {
 
 const MAX_LENGTH = 2_048
 
-/** What is wrong with an address that requests are sent to, as the rest of a sentence; `undefined` when it is fine. */
+/** The problem with a base URL, as a predicate; `undefined` if it is valid. */
 export function addressProblem(text: string): string | undefined {
   const url = parse(text)
   if (!url || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'

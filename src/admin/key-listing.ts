@@ -56,29 +56,29 @@ export const keyViews = {
 }
 
 /** The key without its value. */
-export function hinted({ key, ...others }: ShownKey): HintedKey {
+export function hideValue({ key, ...others }: ShownKey): HintedKey {
   return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
 }
 
-/** How many keys are looked at before requests get their turn; it takes a fraction of a millisecond. */
+/** Keys to compare before requests get a turn; takes a fraction of a millisecond. */
 const BATCH = 1_000
 
-/** A page of the keys that match the query, and the `after` of the next page, if there is one. */
-export async function pageOfKeys<T extends MeantKey>(
+/** Finds a page of the keys that match the query, and the `after` of the next page, if any. */
+export async function findPage<T extends FilteredKey>(
   entries: ReadonlyArray<StoredEntry<T>>,
   { q = '', after, limit = Number.POSITIVE_INFINITY, group, state }: KeysQuery,
   { now, turnEnd }: { now: number; turnEnd: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
   const wanted = q.toLowerCase()
-  const isMeant = (key: T) =>
+  const matches = (key: T) =>
     (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)) &&
     (group === undefined || key.group === group) &&
-    (state === undefined || stateOf(key, now) === state)
+    (state === undefined || getState(key, now) === state)
   const page: StoredEntry<T>[] = []
-  for (let at = after === undefined ? 0 : placeAfter(entries, after); at < entries.length; at++) {
+  for (let at = after === undefined ? 0 : findStart(entries, after); at < entries.length; at++) {
     const entry = entries[at]
     if (!entry) break
-    if (isMeant(entry.record)) {
+    if (matches(entry.record)) {
       const last = page.at(-1)
       if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
       page.push(entry)
@@ -88,8 +88,8 @@ export async function pageOfKeys<T extends MeantKey>(
   return { page }
 }
 
-/** The parts of a key by which queries select it. */
-interface MeantKey {
+/** The fields that queries filter by. */
+interface FilteredKey {
   id: string
   name: string
   isActive?: boolean
@@ -97,13 +97,13 @@ interface MeantKey {
   group?: string
 }
 
-function stateOf({ isActive, expiresAt }: MeantKey, now: number): KeysQuery['state'] {
+function getState({ isActive, expiresAt }: FilteredKey, now: number): KeysQuery['state'] {
   if (isActive === false) return 'paused'
   return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active'
 }
 
-/** Where the keys after a page begin, also when its last one was deleted meanwhile. */
-function placeAfter(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
+/** The index of the first key after a page, even if the last key of the page is gone. */
+function findStart(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
   const colon = after.indexOf(':')
   const order = Number(after.slice(0, colon))
   const id = after.slice(colon + 1)

@@ -3,10 +3,10 @@ import { listKnownNames } from '../request/routing/known-names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import { matchesPattern } from '../request/routing/routing-facts.ts'
 import type { Clock, Storage, UsageLimits } from '../types.ts'
-import { limitWarnings, whyNowhere } from './warnings.ts'
+import { explainUnresolved, limitWarnings } from './warnings.ts'
 
 /** The fields of a key or group that may keep it from working as intended. */
-interface Guarded {
+interface RestrictedRecord {
   limits?: UsageLimits
   models?: readonly string[]
   expiresAt?: string
@@ -20,7 +20,10 @@ export interface KeyWarningSources {
 }
 
 /** Warns of everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
-export async function keyWarnings(record: Guarded, { store, routes, clock }: KeyWarningSources): Promise<string[]> {
+export async function keyWarnings(
+  record: RestrictedRecord,
+  { store, routes, clock }: KeyWarningSources,
+): Promise<string[]> {
   const { models, expiresAt } = record
   return [
     ...limitWarnings(record, store.storage),
@@ -37,7 +40,7 @@ export async function keyWarnings(record: Guarded, { store, routes, clock }: Key
 
 async function modelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
   const dead = models.flatMap((model) => {
-    const why = model.includes('*') ? whyNoMatch(model, table) : whyNowhere(model, table)
+    const why = model.includes('*') ? whyNoMatch(model, table) : explainUnresolved(model, table)
     return why === undefined ? [] : [{ model, why }]
   })
   const names = dead.length > 0 ? await listKnownNames(table) : []
@@ -59,5 +62,5 @@ function whyNoMatch(pattern: string, table: RouteTable): string | undefined {
   const isProviders = [...table.byName.keys()].some((name) => canMatch(`${name}/`))
   if (isProviders || [...table.combos.keys(), ...table.aliases.keys()].some((name) => matchesPattern(name, pattern)))
     return undefined
-  return whyNowhere(pattern, table)
+  return explainUnresolved(pattern, table)
 }

@@ -14,16 +14,24 @@ import type { ApiKey } from '../types.ts'
 import { GROUPS_TURN } from './groups.ts'
 import { closed, invalidInput, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import {
+  findPage,
   type HintedKey,
   type HintView,
-  hinted,
+  hideValue,
   type KeysQuery,
   type KeyView,
   keyViews,
-  pageOfKeys,
 } from './key-listing.ts'
 import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
-import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './record-operations.ts'
+import {
+  findRecord,
+  isSameJson,
+  newEdit,
+  pickShownFields,
+  present,
+  timestamp,
+  withChange,
+} from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
@@ -77,12 +85,12 @@ export interface ShownKey extends ApiKey {
 /** A newly created key, which is active. */
 export interface CreatedKey extends Omit<ApiKey, 'isActive'>, Warned {}
 
-/** The answer to a new key. */
+/** The result for a new key. */
 export function createdKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
   return { key, ...rest }
 }
 
-/** How long a value that was replaced may open its key: 30 days, in ms. */
+/** Longest time that a replaced value can keep working: 30 days, in ms. */
 const MAX_GRACE_MS = 30 * 24 * 60 * 60 * 1_000
 
 export const keyInputs = {
@@ -97,27 +105,30 @@ export function createKeyOperations(
   deps: KeyWarningSources & {
     store: WritableStore
     turnEnd(): Promise<void>
-    /** Removes the counters of what was deleted. Never rejects. */
+    /** Removes the counters of a deleted key. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
   },
 ): KeyOperations<unknown> {
   const { store, clock, turnEnd, forgetLimits } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
-  const inTurn = createMutex() // two calls at once for one name make one key
+  const inTurn = createMutex() // concurrent calls for one name create one key
 
-  /** A key that cannot be opened, or was changed elsewhere, must not hide the other keys. */
-  async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
+  /** Doesn't throw for a key that can't be decrypted or was changed elsewhere, so that the others can be listed. */
+  async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
     const opening = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
     const [key, isProven] = await Promise.all([opening, store.isSignedKey(digest, record)])
     const error = isProven ? (key === undefined ? UNREADABLE_KEY : undefined) : UNPROVEN_KEY
     const isActive = record.isActive !== false
-    return { ...shownFields(keyFields, { ...record, key: key ?? '', isActive }), ...(error !== undefined && { error }) }
+    return {
+      ...pickShownFields(keyFields, { ...record, key: key ?? '', isActive }),
+      ...(error !== undefined && { error }),
+    }
   }
 
-  const warned = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
-    withWarnings({ key: await shown(found) }, await keyWarnings(found.record, deps))
+  const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
+    withWarnings({ key: await showKey(found) }, await keyWarnings(found.record, deps))
 
-  /** Runs work that gives a key this group. Throws `INVALID_REQUEST` unless there is one of this id, which is not deleted meanwhile. */
+  /** Runs work that adds a key to this group, which can't be deleted meanwhile. Throws `INVALID_REQUEST` if it doesn't exist. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_TURN, async (ready) => {
@@ -134,12 +145,14 @@ export function createKeyOperations(
   async function list(query: unknown = {}) {
     const { values, ...asked } = parseInput(keyInputs.list, query)
     const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
-    const entries = [...(await store.keys.entries())] // changes are made to the list itself
-    const { page, ...next } = await pageOfKeys(entries, asked, { now: clock.now(), turnEnd })
+    const entries = [...(await store.keys.entries())] // changes mutate the list
+    const { page, ...next } = await findPage(entries, asked, { now: clock.now(), turnEnd })
     const keys: (ShownKey | HintedKey)[] = []
     for (let at = 0; at < page.length; at += BATCH) {
-      const batch = await Promise.all(page.slice(at, at + BATCH).map(({ id, record }) => shown({ digest: id, record })))
-      keys.push(...(isHidden ? batch.map(hinted) : batch))
+      const batch = await Promise.all(
+        page.slice(at, at + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
+      )
+      keys.push(...(isHidden ? batch.map(hideValue) : batch))
       await turnEnd()
     }
     return { keys, ...next }
@@ -150,13 +163,13 @@ export function createKeyOperations(
   function get(id: string, view: unknown): Promise<{ key: ShownKey | HintedKey }>
   async function get(id: string, view: unknown = {}) {
     const { values } = parseInput(keyInputs.get, view)
-    const key = await shown(await find(id))
-    return { key: values === 'none' ? hinted(key) : key }
+    const key = await showKey(await find(id))
+    return { key: values === 'none' ? hideValue(key) : key }
   }
 
   /**
-   * Seals a value and files a record under its digest, which it resolves to; `undefined` when there is one already. `order`: its place in the
-   * list; default: the last.
+   * Encrypts a value and stores the record under its digest. Resolves to the digest, or to `undefined` if it is taken. `order`: the position in
+   * the list; default: the last.
    */
   async function insert(
     key: string,
@@ -171,10 +184,10 @@ export function createKeyOperations(
     return digest
   }
 
-  /** Those that were replaced; a copy, as changes are made to the list itself. */
+  /** A copy, because changes mutate the list. */
   const formerKeys = async () => [...(await store.formerKeys.entries({ fresh: true }))]
 
-  /** Records until when a replaced value still opens its key. Without an end, this value and all earlier ones of the key stop opening it. */
+  /** Stores until when a replaced value works. Without an end, it and all earlier values of the key stop working. */
   async function keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     for (const { id: digest, record } of await formerKeys()) {
       const isOver = Date.parse(record.until) <= clock.now() || (record.id === id && until === undefined)
@@ -184,18 +197,17 @@ export function createKeyOperations(
     if (until !== undefined) await store.formerKeys.insert(from, { id, to, until: new Date(until).toISOString() })
   }
 
-  /** The key was deleted. */
   async function removeFormer(id: string) {
     for (const { id: digest, record } of await formerKeys()) if (record.id === id) await store.formerKeys.remove(digest)
   }
 
-  /** Removes the record of a key that was filed anew, with what others have changed of it meanwhile. */
+  /** Removes the old record of a key with a new value, and keeps changes that others have made in the meantime. */
   async function move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
     for (let moved = record; ; ) {
       if (await store.keys.remove(from, (current) => isSameJson(current, moved))) break
       const current = await store.keys.get(from)
       if (!current) {
-        await store.keys.remove(to) // the key was deleted meanwhile
+        await store.keys.remove(to) // the key has been deleted
         throw gatewayError('NOT_FOUND', { message: 'Key not found' })
       }
       moved = current
@@ -205,38 +217,38 @@ export function createKeyOperations(
     return { digest: to, record: present(await store.keys.get(to), 'Key') }
   }
 
-  /** Finds the key of a `put` by its id, or without an id by its name; of several keys with that name the oldest. */
+  /** Finds the key of a `put` by its id, or by its name if there is no id; the oldest if several have the name. */
   async function findPut(id: string | undefined, name: string): Promise<FoundKey | undefined> {
     const entries = await store.keys.entries({ fresh: true })
     const entry = entries.find(({ record }) => (id === undefined ? record.name === name : record.id === id))
     return entry && { digest: entry.id, record: entry.record }
   }
 
-  /** Creates a key. Resolves to its digest, or to `false` when another process has just created the same key. */
+  /** Creates a key. Resolves to its digest, or to `false` if another process has just created the same key. */
   async function add(
     id: string | undefined,
     key = mintClientKey(),
     { isActive = true, ...given }: Omit<KeyPut, 'id' | 'key'>,
   ) {
     const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: timestamp(clock) }
-    const digest = await insert(key, edited(plain, { ...given, isActive }))
+    const digest = await insert(key, applyChange(plain, { ...given, isActive }))
     if (digest !== undefined) return digest
     if (await findPut(id, given.name)) return false
-    throw takenValue()
+    throw createTakenError()
   }
 
-  /** Changes a key, unless nothing would change; resolves to the digest under which it is stored then. */
+  /** Changes a key, unless nothing would change. Resolves to its digest. */
   async function change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>) {
     const isProven = await store.isSignedKey(digest, record)
     if (!isProven && given.isActive === undefined) throw invalidInput(UNPROVEN_KEY)
     const next = withChange(record, given)
     const other = key === undefined ? digest : await (await store.keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await insert(key, edited(record, given))) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
-      if (!isOwn) throw takenValue()
+      const isOwn = (await insert(key, applyChange(record, given))) ?? (await store.keys.get(other))?.id === record.id // from a call that was interrupted
+      if (!isOwn) throw createTakenError()
       await store.keys.remove(digest)
     } else if (!isProven || !isSameJson(record, next)) {
-      await store.keys.update(digest, (current) => edited(current, given))
+      await store.keys.update(digest, (current) => applyChange(current, given))
     }
     return other
   }
@@ -262,17 +274,17 @@ export function createKeyOperations(
         store.keys.update(digest, async (current) => {
           if (change.isActive === undefined && !(await store.isSignedKey(digest, current)))
             throw invalidInput(UNPROVEN_KEY)
-          return edited(current, change)
+          return applyChange(current, change)
         })
-      return warned({ digest, record: present(await inGroup(change.group, changing), 'Key') })
+      return showWithWarnings({ digest, record: present(await inGroup(change.group, changing), 'Key') })
     },
 
     async put(input) {
       const { id, key, ...given } = parsePut(keyInputs.put, input)
-      /** A value that the host gives decides by itself which of several gateways makes the key. */
+      /** Without a value of the app's own, several gateways could create the same key. */
       const addAlone = () =>
         store.runExclusive('keys', async (ready) => {
-          const found = await findPut(id, given.name) // another gateway may have made it meanwhile
+          const found = await findPut(id, given.name) // another gateway may have created it
           ready()
           return found ? change(found, key, given) : add(id, key, given)
         })
@@ -285,7 +297,7 @@ export function createKeyOperations(
             return key === undefined ? addAlone() : add(id, key, given)
           })
         })
-        return warned({ digest, record: present(await store.keys.get(digest), 'Key') })
+        return showWithWarnings({ digest, record: present(await store.keys.get(digest), 'Key') })
       })
     },
 
@@ -304,7 +316,7 @@ export function createKeyOperations(
           await keepFormer(id, { from, to, until: graceMs === 0 ? undefined : clock.now() + graceMs })
           return move(before, { from, to })
         })
-        return withWarnings(createdKey(await shown(record)), await keyWarnings(record.record, deps))
+        return withWarnings(createdKey(await showKey(record)), await keyWarnings(record.record, deps))
       }),
 
     async delete(id) {
@@ -319,31 +331,30 @@ export function createKeyOperations(
   }
 }
 
-/** A key after a change. */
-const edited = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
+const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
   ...withChange(record, given),
   ...(given.isActive !== undefined && { edit: newEdit() }),
 })
 
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
-const takenValue = () => invalidInput('"key" must not be the value of another key')
+const createTakenError = () => invalidInput('"key" must not be the value of another key')
 
-/** Keys that are opened before requests get their turn; it takes a fraction of a millisecond. */
+/** Keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
 const BATCH = 32
 
-/** A key and the digest under which it is stored. */
+/** A key and its digest. */
 interface FoundKey {
   digest: string
   record: KeyRecord
 }
 
-/** Finds keys by their ids. Their digests are remembered: there may be too many keys to search through them for each. */
+/** Finds keys by id. Remembers their digests, because searching many keys is slow. */
 interface KeyFinder {
   /** Throws `NOT_FOUND`. */
   find(id: string): Promise<FoundKey>
-  /** For a key that was made here. */
+  /** After a key was created. */
   remember(id: string, digest: string): void
-  /** For a key that was deleted here. */
+  /** After a key was deleted. */
   forget(id: string): void
 }
 

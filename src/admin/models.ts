@@ -9,15 +9,15 @@ import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { tokenPriceWarnings } from './price-warnings.ts'
 import { findRecord, isSameJson, present, withChange } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
-import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
+import { explainUnresolved, type Warned, withWarnings } from './warnings.ts'
 
-/** The model alias map. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+/** Aliases of models. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
 export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>
   /**
-   * Creates or changes an alias, and writes nothing when nothing would change. One that leads back to itself is an `INVALID_REQUEST`. A combo
-   * of the same name takes precedence. `warnings` explain why the alias leads nowhere yet; absent when it leads to a model.
+   * Creates or changes an alias; writes nothing if nothing would change. An alias that resolves to itself is an `INVALID_REQUEST`. A combo with
+   * the same name takes precedence. `warnings` say why the alias doesn't resolve yet; absent if it does.
    */
   set(input: AliasRecord | Input): Promise<AliasRecord & Warned>
   delete(alias: string): Promise<{ success: true }>
@@ -25,7 +25,7 @@ export interface AliasOperations<Input = never> {
 
 export const aliasInputs = { set: inputSchema(aliasFields, 'put') }
 
-/** `inTurn` is shared with the combos: both decide where a name leads. `routes`: where names lead now. */
+/** `inTurn` is shared with the combos, because both affect how names resolve. `routes`: the current resolution of names. */
 export function createAliasOperations({
   store,
   routes,
@@ -37,12 +37,12 @@ export function createAliasOperations({
 }): AliasOperations<unknown> {
   const { aliases } = store
 
-  async function warned(record: AliasRecord): Promise<AliasRecord & Warned> {
+  async function addWarnings(record: AliasRecord): Promise<AliasRecord & Warned> {
     const table = await routes()
     const { model } = record
     const combo = table.findCombo(record.alias)
     if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
-    const why = whyNowhere(model, table)
+    const why = explainUnresolved(model, table)
     return withWarnings(
       record,
       why === undefined ? [] : [`The alias doesn't resolve yet: it points to "${model}", but ${why}.`],
@@ -58,12 +58,12 @@ export function createAliasOperations({
       const record = parseInput(aliasInputs.set, input)
       return inTurn(async () => {
         const all = (await aliases.entries({ fresh: true })).map((entry) => entry.record)
-        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return warned(record)
+        if (all.some(({ alias, model }) => alias === record.alias && model === record.model)) return addWarnings(record)
         const others = all.filter(({ alias }) => alias !== record.alias)
         const cycle = findCycle(record.alias, { combos: await store.combos.all(), aliases: [...others, record] })
-        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${shownCycle(cycle)}`)
+        if (cycle) throw invalidInput(`"model" must not lead back to the alias itself: ${formatCycle(cycle)}`)
         await aliases.upsert(record.alias, record)
-        return warned(record)
+        return addWarnings(record)
       })
     },
 
@@ -76,22 +76,22 @@ export function createAliasOperations({
   }
 }
 
-/** What leads from one model name to others. */
+/** The names that resolve to other names. */
 export interface Names {
   combos: readonly Combo[]
   aliases: readonly AliasRecord[]
 }
 
-/** The names by which `start` leads back to itself, both ends included; a combo goes before an alias of the same name, as in routing. */
+/** The names by which `start` resolves to itself, both ends included. A combo precedes an alias with the same name, as in routing. */
 export function findCycle(start: string, { combos, aliases }: Names): string[] | undefined {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirect(model)) next.set(alias, [model])
-  for (const { name, models } of combos) next.set(name, models.map(modelOf))
+  for (const { name, models } of combos) next.set(name, models.map(getModelName))
   const cameFrom = new Map<string, string>()
   const open = [start]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     for (const model of next.get(name) ?? []) {
-      if (model === start) return pathTo(name, { start, cameFrom })
+      if (model === start) return tracePath(name, { start, cameFrom })
       if (cameFrom.has(model)) continue
       cameFrom.set(model, name)
       open.push(model)
@@ -100,13 +100,16 @@ export function findCycle(start: string, { combos, aliases }: Names): string[] |
   return undefined
 }
 
-/** `<provider>/<model>` as an alias of itself publishes the model and leads to it; any other name would lead nowhere. */
+/** Whether the name can be an alias of itself: `<provider>/<model>` then publishes the model. Other names wouldn't resolve. */
 const isDirect = (model: string) => /.\/./.test(model)
 
-/** As `a → b → a`. */
-export const shownCycle = (cycle: readonly string[]): string => cycle.join(' → ')
+/** Formats a cycle as `a → b → a`. */
+export const formatCycle = (cycle: readonly string[]): string => cycle.join(' → ')
 
-function pathTo(last: string, { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> }): string[] {
+function tracePath(
+  last: string,
+  { start, cameFrom }: { start: string; cameFrom: ReadonlyMap<string, string> },
+): string[] {
   const path = [start]
   for (let name: string | undefined = last; name !== undefined && name !== start; name = cameFrom.get(name))
     path.push(name)
@@ -114,21 +117,22 @@ function pathTo(last: string, { start, cameFrom }: { start: string; cameFrom: Re
 }
 
 /** The model name of an entry. */
-export const modelOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
+export const getModelName = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
 
-/**
- * Models that the catalog does not have. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
- */
+/** Models that aren't in the catalog. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
-  /** Rejects with `INVALID_REQUEST` when the model exists. `warnings` name prices that no request will use, or that are likely in another unit. */
+  /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` are about prices that no request will use, or that are probably in another unit. */
   create(input: CustomModel | Input): Promise<CustomModel & Warned>
-  /** Creates the model, or changes its type or its prices if they are given; `null` removes the prices. Writes nothing when nothing would change, and refuses a member that is `undefined`. */
+  /**
+   * Creates the model, or changes the given fields; `null` removes the prices. Writes nothing if nothing would change. A field that is
+   * `undefined` is an `INVALID_REQUEST`.
+   */
   put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel & Warned>
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
-/** A custom model to create or change by `put`. */
+/** Input of `put`, which creates or changes a custom model. */
 export interface CustomModelPut extends InputOf<typeof customModelFields, 'put'> {}
 
 export const customModelInputs = {
@@ -143,13 +147,13 @@ export function createCustomModelOperations({
   store: WritableStore
   routes: () => Promise<RouteTable>
 }): CustomModelOperations<unknown> {
-  /** The model with its warnings. Never rejects, since the model has been made. */
-  async function warned(model: CustomModel): Promise<CustomModel & Warned> {
+  /** Never rejects, because the model has been written. */
+  async function addWarnings(model: CustomModel): Promise<CustomModel & Warned> {
     const { providerAlias, id, prices } = model
     const name = `${providerAlias}/${id.trim()}`
     if (!prices) return model
     const why = await routes().then(
-      (table) => whyNowhere(name, table),
+      (table) => explainUnresolved(name, table),
       () => undefined,
     )
     return withWarnings(model, [
@@ -166,7 +170,7 @@ export function createCustomModelOperations({
       if (!(await customModels.insert(customModelId(model), model))) {
         throw invalidInput(`The custom model "${model.providerAlias}/${model.id}" already exists`)
       }
-      return warned(model)
+      return addWarnings(model)
     },
 
     async put(input) {
@@ -175,7 +179,7 @@ export function createCustomModelOperations({
       const stored = await customModels.get(id)
       const next = withChange({ ...stored }, model)
       if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)
-      return warned(next)
+      return addWarnings(next)
     },
 
     async delete(providerAlias, id) {

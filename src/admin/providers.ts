@@ -42,7 +42,7 @@ export function createProviderOperations({
   store: WritableStore
   catalog: Catalog
 }): ProviderOperations<unknown> {
-  const recordOf = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
+  const findStrategy = async (id: string) => (await store.providers.all()).find(({ provider }) => provider === id)
 
   async function requireKnown(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
@@ -54,24 +54,24 @@ export function createProviderOperations({
     async list() {
       const records = new Map((await store.providers.all()).map((record) => [record.provider, record]))
       const others = [...records.keys()].filter((id) => !getDefinition(catalog, id))
-      return { providers: [...Object.keys(catalog), ...others].map((id) => shown(catalog, id, records.get(id))) }
+      return { providers: [...Object.keys(catalog), ...others].map((id) => showProvider(catalog, id, records.get(id))) }
     },
 
     async get(id) {
       await requireKnown(id)
-      return shown(catalog, id, await recordOf(id))
+      return showProvider(catalog, id, await findStrategy(id))
     },
 
     async update(id, input) {
       const record: ProviderRecord = { provider: id, ...parseInput(providerInputs.update, input) }
       await requireKnown(id)
       await store.providers.upsert(id, record)
-      return shown(catalog, id, await recordOf(id))
+      return showProvider(catalog, id, await findStrategy(id))
     },
   }
 }
 
-function shown(catalog: Catalog, id: string, record: ProviderRecord | undefined): Provider {
+function showProvider(catalog: Catalog, id: string, record: ProviderRecord | undefined): Provider {
   const definition = getDefinition(catalog, id) ?? {}
   const catalogAlias = getCatalogAlias(id, definition)
   return {

@@ -8,41 +8,38 @@ import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
 import { closed, fields, parseInput } from './input.ts'
 
-/** Which models to list. Without any member: those of the kind `llm`, as `GET /v1/models` lists them, without details. */
+/** Which models to list. Default: those of the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
-  /** One or several kinds, with commas, or `all`; default `llm`. */
+  /** One or more kinds, as an array or comma-separated, or `all`; default `llm`. */
   kinds?: Kind | 'all' | readonly Kind[] | string
-  /** Only models that have this text in their id, in upper or lower case. */
+  /** Only models whose id contains this string; case-insensitive. */
   q?: string
-  /** The most models of a page, 1 to 1,000; default: all. */
+  /** Maximum models per page, 1 to 1,000; default: all. */
   limit?: number
-  /** The `after` of the page before. */
+  /** The `after` of the previous page. */
   after?: string
-  /** Shows what is known of each model; so does every other member. */
+  /** Includes details of each model, as does any other field. */
   details?: boolean
 }
 
-/** Where a price is from: the `prices` of the connection, or of the custom model, or the catalog. */
+/** The source of a price: the `prices` of the connection or the custom model, or the catalog. */
 export type PriceSource = 'connection' | 'customModel' | 'catalog'
 
-/** A model that clients can ask for. What follows `owned_by` is shown with `details`, where it is known: of combos the kind. */
+/** A model that clients can request. The fields after `owned_by` need `details`, and are absent if unknown. Combos only have `kind`. */
 export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
   kind?: Kind
-  /** Of the first connection that has the model: US dollars, tokens by the million, everything else each. */
+  /** The price at the first connection with the model, in USD per million tokens or per unit. */
   price?: Price
   priceSource?: PriceSource
-  /** Largest sum of input and output, in tokens. */
+  /** Most input and output tokens combined. */
   contextWindow?: Integer
-  /** Largest output, in tokens. */
+  /** Most output tokens. */
   maxOutput?: Integer
 }
 
-/** What clients can ask for. `Input` is accepted besides the typed input: nothing in process, `unknown` over HTTP. */
+/** The models that clients can request. `Input` is accepted in addition to the typed input: nothing in process, `unknown` over HTTP. */
 export interface ModelOperations<Input = never> {
-  /**
-   * The models that clients can request, for a caller of the management API, who needs no API key. `after`: where the next page begins; absent on the
-   * last page.
-   */
+  /** Lists the models, without an API key. `after` is the start of the next page; absent on the last page. */
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
 }
 
@@ -65,19 +62,19 @@ export const modelInputs = {
   }),
 }
 
-/** `published`: lists the models of some kinds; those of providers that are asked come once for all lists that share `cache`. */
+/** `published`: lists the models of some kinds. Lists that share `cache` query each provider once. */
 export function createModelOperations({
   published,
   routes,
   store: { customModels },
 }: {
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
-  /** Where model names lead now. */
+  /** The current resolution of model names. */
   routes(): Promise<RouteTable>
   store: { customModels: { all(): Promise<readonly CustomModel[]> } }
 }): ModelOperations<unknown> {
-  /** Each model once, with its kind. */
-  async function listed(kinds: readonly Kind[]): Promise<PublishedModel[]> {
+  /** Lists each model once, with its kind. */
+  async function listModels(kinds: readonly Kind[]): Promise<PublishedModel[]> {
     const found = new Map<string, PublishedModel>()
     const cache: LookupCache = new Map()
     for (const kind of kinds)
@@ -92,34 +89,34 @@ export function createModelOperations({
       const { details = false, kinds: wanted = 'llm', q = '', after, limit = Number.POSITIVE_INFINITY } = input
       if (!details && Object.keys(input).every((name) => name === 'details'))
         return { object: 'list', data: await published(['llm']) }
-      const all = await listed(kindsOf(wanted))
-      const start = after === undefined ? 0 : placeAfter(all, after)
-      const meant = all.slice(start).filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
-      const page = meant.slice(0, limit)
+      const all = await listModels(parseKinds(wanted))
+      const start = after === undefined ? 0 : findStart(all, after)
+      const matching = all.slice(start).filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
+      const page = matching.slice(0, limit)
       const last = page.at(-1)
       const [table, customs] = await Promise.all([routes(), customModels.all()])
-      const data = page.map((model) => ({ ...model, ...factsOf(model, table, customs) }))
-      if (!last || page.length === meant.length) return { object: 'list', data }
+      const data = page.map((model) => ({ ...model, ...findDetails(model, table, customs) }))
+      if (!last || page.length === matching.length) return { object: 'list', data }
       return { object: 'list', data, after: `${all.indexOf(last)}:${last.id}` }
     },
   }
 }
 
-function kindsOf(wanted: string | readonly Kind[]): readonly Kind[] {
+function parseKinds(wanted: string | readonly Kind[]): readonly Kind[] {
   if (wanted === 'all') return kinds
   const names: readonly string[] = typeof wanted === 'string' ? wanted.split(',') : wanted
   return kinds.filter((kind) => names.includes(kind))
 }
 
-/** Where the models after a page begin, also when its last one is no longer there. */
-function placeAfter(all: readonly PublishedModel[], after: string): number {
+/** The index of the first model after a page, even if the last model of the page is gone. */
+function findStart(all: readonly PublishedModel[], after: string): number {
   const colon = after.indexOf(':')
   const at = all.findIndex(({ id }) => id === after.slice(colon + 1))
   return at >= 0 ? at + 1 : Number(after.slice(0, colon))
 }
 
-/** What is known of a model: as it is at the first connection that has it, or in the catalog where no provider is connected. */
-function factsOf({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
+/** The details of a model at the first connection that has it, or in the catalog if there is no connection. */
+function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []
   const model = target?.model ?? id.slice(owner.length + 1)

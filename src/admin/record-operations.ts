@@ -6,7 +6,7 @@ import type { StoredEntry } from '../records/stored-records.ts'
 import type { RecordField, RecordFields, ShownOf } from '../types/records/record-fields.ts'
 import type { Clock } from '../types.ts'
 
-/** The first record that passes; the storage is read again before it counts as missing. Throws `NOT_FOUND`: `<what> not found`. */
+/** Returns the first record that passes. Rereads the storage before it throws `NOT_FOUND`: `<what> not found`. */
 export async function findRecord<T>(
   records: Records<T>,
   what: string,
@@ -17,14 +17,14 @@ export async function findRecord<T>(
   return present(found, what)
 }
 
-/** The record; throws `NOT_FOUND`, `<what> not found`, when there is none (any more). */
+/** Returns the record; throws `NOT_FOUND`, `<what> not found`, if there is none. */
 export function present<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
   return record
 }
 
-/** The fields that are shown, of a record with what was made for the answer; as copies, in the order of their description. */
-export function shownFields<F extends RecordFields, R extends object>(recordFields: F, record: R): ShownIn<F, R> {
+/** Copies the fields of a record that results have, in the order of their description. */
+export function pickShownFields<F extends RecordFields, R extends object>(recordFields: F, record: R): ShownIn<F, R> {
   const shown: JsonObject = {}
   for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
     const value: unknown = Reflect.get(record, name)
@@ -36,7 +36,7 @@ export function shownFields<F extends RecordFields, R extends object>(recordFiel
 
 type ShownIn<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
 
-/** A record after a change: what is given replaces what was, `null` removes. */
+/** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
   const kept = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
   return Object.fromEntries(kept) as WithoutNulls<T & C> // the nulls are gone
@@ -44,7 +44,7 @@ export function withChange<T extends object, C extends object>(record: T, change
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
-/** Are two JSON values the same, whatever the order of their members? Members that are `undefined` count as absent. */
+/** Whether two JSON values are equal, in any order of fields. Fields that are `undefined` count as absent. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]))
@@ -52,12 +52,12 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
 
-/** A random mark for a call that sets whether a record is active. By it the mirror recognises the call even when it left the record unchanged. */
+/** A random mark for a call that sets whether a record is active. Cloud sync notices the call by it, even if nothing changed. */
 export const newEdit = (): string => toHex(randomBytes(8))
 
-/** Now, as ISO 8601. */
+/** The current time in ISO 8601. */
 export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
 
-/** Now, or 1 ms after an earlier timestamp: other instances recognise a change by a later one. */
+/** The current time, or 1 ms after an earlier timestamp, because other instances notice changes by later timestamps. */
 export const timestampAfter = (earlier: string, clock: Clock): string =>
   new Date(Math.max(clock.now(), (Date.parse(earlier) || 0) + 1)).toISOString()

@@ -11,15 +11,12 @@ import { effort, entryParams } from './combo-entry.ts'
 import { type ClosedSchema, closed, invalidInput, noList, parseInput } from './input.ts'
 import { inputSchema } from './schemas.ts'
 
-/** In characters, of a header that every runtime and server lets pass. */
+/** Longest header that all runtimes and servers accept, in characters. */
 const MOST = 8 * 1024
 
 const schema = inputSchema(requestModelsFields, 'create')
 
-/**
- * Parses the header `x-signalbox-models`: a JSON object, or model names with commas between. Throws `INVALID_REQUEST` with the member that is
- * wrong.
- */
+/** Parses the header `x-signalbox-models`: a JSON object, or comma-separated model names. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseRequestModels(header: string): RequestModels {
   try {
     if (header.length > MOST) throw invalidInput(`It must not be longer than ${MOST} characters.`)
@@ -34,7 +31,7 @@ export function parseRequestModels(header: string): RequestModels {
   }
 }
 
-/** Where a call of the AI SDK has its options for the gateway. */
+/** Where AI SDK calls have their options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 
 const options: unknown = closed({
@@ -44,13 +41,13 @@ const options: unknown = closed({
 })
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
-/** So that each member is named by its whole path. */
+/** Makes messages contain the whole path of each field. */
 const atItsPlace = closed({ [CALL_OPTIONS]: v.pipe(noList(), callOptions) })
 
-/** What is said of a member that is not known, and not within another one. */
+/** The start of messages about unknown fields at the top level. */
 const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
 
-/** Checks the options of a call of the AI SDK for the gateway. Throws `INVALID_REQUEST` with the member that is wrong. */
+/** Parses the gateway's options of an AI SDK call. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseCallOptions(given: unknown): SignalboxCallOptions {
   try {
     return parseInput(atItsPlace, { [CALL_OPTIONS]: given })[CALL_OPTIONS]

@@ -3,15 +3,15 @@ import { invalidInput } from './input.ts'
 
 type ChangedMembers<T> = { [Member in keyof T]?: T[Member] | null }
 
-/** A change of rules: absent members stay, `null` restores the default. */
+/** A change to routing rules; omitted fields stay the same, `null` restores the default. */
 interface RulesChange {
   health?: ChangedMembers<EffectiveRules['health']> | null | undefined
   maxAttempts?: number | null | undefined
   timeouts?: ChangedMembers<EffectiveRules['timeouts']> | null | undefined
 }
 
-/** The rules after a change; `undefined` when none are left. */
-export function changedRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
+/** Returns the changed rules; `undefined` if none are left. */
+export function changeRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
   const next: RequestRules = {}
   const health = merged(rules?.health, change.health)
   const timeouts = merged(rules?.timeouts, change.timeouts)
@@ -22,14 +22,14 @@ export function changedRules(rules: RequestRules | undefined, change: RulesChang
   return Object.keys(next).length > 0 ? next : undefined
 }
 
-/** The members of an object after a change; `undefined` when none are left. */
+/** Returns the changed object; `undefined` if no fields are left. */
 export function merged<T extends object>(stored: Partial<T> | undefined, change: ChangedMembers<T> | null | undefined) {
   if (change === null) return undefined
   const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
   return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // the nulls are gone
 }
 
-/** Throws `INVALID_REQUEST` when the first cooldown would be longer than the longest. */
+/** Throws `INVALID_REQUEST` if the first cooldown would be longer than the maximum. */
 export function checkCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
   if (cooldownMs <= maxCooldownMs) return
   throw invalidInput(`"health.cooldownMs" must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`)

@@ -29,20 +29,17 @@ import {
   wholeNumber,
 } from './input.ts'
 
-/* The schemas of valibot for the shapes of fields, of what is given. Those of what is shown are in output-schemas.ts. */
+/* The valibot schemas of inputs, from the shapes of fields. */
 
-/**
- * The schema of the input of an operation (`create`, `update` or `put`): the fields that it takes. `ignores`: further members of answers, which
- * clients may send back.
- */
+/** The schema of an operation's input. `ignores`: further fields of results, which clients can send back. */
 export function inputSchema<const F extends RecordFields, D extends Door>(
   recordFields: F,
   door: D,
   { ignores = [] }: { ignores?: readonly string[] } = {},
 ): ClosedSchema<InputOf<F, D>> {
   const entries = Object.entries<RecordField>(recordFields).flatMap(([name, field]) => {
-    const passage = passageOf(field, door)
-    return passage ? [{ name, rank: rankOf(passage.as, field), schema: byWay(passage.as, passage.shape) }] : []
+    const passage = getPassage(field, door)
+    return passage ? [{ name, rank: getRank(passage.as, field), schema: createEntry(passage.as, passage.shape) }] : []
   })
   entries.sort((a, b) => a.rank - b.rank)
   const schema: unknown = closed({
@@ -52,19 +49,19 @@ export function inputSchema<const F extends RecordFields, D extends Door>(
   return schema as ClosedSchema<InputOf<F, D>> // the entries and the type come from the same fields
 }
 
-/** The way of a field through a door, and the shape that it has there; `undefined` when it cannot be given. */
-function passageOf({ given, shape }: RecordField, door: Door): { as: Way; shape: Shape } | undefined {
+/** How an operation's input sets a field, and the field's shape there; `undefined` if it can't. */
+function getPassage({ given, shape }: RecordField, door: Door): { as: Way; shape: Shape } | undefined {
   const passage = given?.[door]
   return typeof passage === 'object' ? passage : passage && { as: passage, shape }
 }
 
-/** In the order in which they are named to people: what must be given, what every record has, what it may have; last what cannot be changed. */
-function rankOf(way: Way, { isOptional }: RecordField): number {
+/** The order of fields in messages: required ones, those that every record has, optional ones, and last those that can't change. */
+function getRank(way: Way, { isOptional }: RecordField): number {
   if (way === 'required') return 0
   return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1
 }
 
-function byWay(way: Way, shape: Shape): v.GenericSchema {
+function createEntry(way: Way, shape: Shape): v.GenericSchema {
   switch (way) {
     case 'required':
       return givenSchema(shape)
@@ -84,27 +81,24 @@ function byWay(way: Way, shape: Shape): v.GenericSchema {
   }
 }
 
-/**
- * The fields of a mirrored record: those of its description that are mirrored, as they are stored. What is read as something else where it is
- * missing may be missing, unless all are required.
- */
-export function mirroredEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
+/** The entries of a synced record's schema. Fields that have a replacement for invalid values are optional, unless all are required. */
+export function createSyncedEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
   const names = listSyncedFields(recordFields)
   const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
-  return mapped(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
-    optionalIf(!areRequired && (isOptional || readAs !== undefined), givenSchema(shape)),
+  return mapFields(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
+    makeOptional(!areRequired && (isOptional || readAs !== undefined), givenSchema(shape)),
   )
 }
 
-/** The names of the members of the fields that are objects, by the names of these fields. */
-export const membersByField = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
+/** The names of the fields within the fields that are objects. */
+export const listInnerFields = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(recordFields).flatMap(([name, { shape }]) =>
       shape.type === 'object' ? [[name, Object.keys(shape.fields)]] : [],
     ),
   )
 
-/** The schema of a value that is given. */
+/** The schema of an input value. */
 export function givenSchema(shape: Shape): v.GenericSchema {
   switch (shape.type) {
     case 'text':
@@ -150,7 +144,7 @@ function textSchema({
   rules,
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
-  return piped(v.string(notText), [
+  return addActions(v.string(notText), [
     ...(isTrimmed ? [v.trim()] : []),
     ...(isFilled ? [v.nonEmpty<string, string>('must not be blank')] : []),
     ...(most === undefined ? [] : bounds(most)),
@@ -159,15 +153,15 @@ function textSchema({
   ])
 }
 
-/** A schema with actions after it, none at all included. */
-function piped<T>(
+/** A schema with any number of actions after it. */
+function addActions<T>(
   schema: v.GenericSchema<T>,
   actions: readonly v.PipeItem<T, T, v.BaseIssue<unknown>>[],
 ): v.GenericSchema<T> {
   return actions.length > 0 ? v.pipe(schema, ...actions) : schema
 }
 
-/** What texts of a pattern must be. */
+/** Messages for strings that don't match their pattern. */
 const textForms: Readonly<Record<TextForm, string>> = {
   hostId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
   comboName: 'must consist of letters, digits, "-", "_", or "."',
@@ -187,7 +181,7 @@ const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
 interface ListTexts {
   says: string
   tooMany(most: number): string
-  /** Of a list that must name something; default `EMPTY`. */
+  /** For empty lists; default `EMPTY`. */
   empty?: string
 }
 
@@ -207,7 +201,7 @@ const listItems: Readonly<Record<ListItems, ListTexts>> = {
   conditions: { says: 'must be an array of "content" and "schema"', tooMany: () => 'must not contain duplicates' },
 }
 
-/** Texts with rules of their own. */
+/** Strings with rules in code. */
 const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   clientKey: v.pipe(
     fields.text,
@@ -217,7 +211,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
     ),
   ),
 
-  /** A credential is sent as a header: pasted line ends are dropped, what no header can carry is refused. */
+  /** A credential is sent as a header: surrounding whitespace is removed, and characters that no header can have are rejected. */
   credential: v.pipe(
     fields.text,
     v.trim(),
@@ -247,7 +241,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
   if (isWhole) return wholeNumber(least ?? 0, most ?? Number.MAX_SAFE_INTEGER)
   const says = `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
-  return piped(v.number(says), [
+  return addActions(v.number(says), [
     v.finite<number, string>(says),
     ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
     ...(above === undefined ? [] : [v.gtValue<number, number, string>(above, says)]),
@@ -268,7 +262,7 @@ function mapSchema({ name, of, most }: MapShape) {
   return v.pipe(
     noList(),
     v.record(v.string(), givenSchema(of), 'must be an object'),
-    v.metadata({ propertyNames: namesOf(name), maxProperties: most }),
+    v.metadata({ propertyNames: describeNames(name), maxProperties: most }),
     v.check((value) => Object.keys(value).length <= most, `must not have more than ${most} fields`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
@@ -280,15 +274,15 @@ function mapSchema({ name, of, most }: MapShape) {
   )
 }
 
-/** The names of members, for descriptions: in a schema of valibot they would be reported as their values are. */
-const namesOf = (shape: Shape) => ({
+/** The names of fields, for descriptions: valibot would report invalid names like invalid values. */
+const describeNames = (shape: Shape) => ({
   type: 'string',
   ...(shape.type === 'text' && shape.isFilled && { minLength: 1 }),
   ...(shape.type === 'text' && shape.most !== undefined && { maxLength: shape.most }),
 })
 
 function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.GenericSchema {
-  const schema = closed(mapped(members, ({ shape, isOptional }) => optionalIf(isOptional, givenSchema(shape))))
+  const schema = closed(mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, givenSchema(shape))))
   if (isFilled)
     return v.pipe(
       noList(),
@@ -309,13 +303,13 @@ const haveCooldowns = ({
   maxCooldownMs?: unknown
 }) => Number(cooldownMs) <= Number(maxCooldownMs)
 
-/** An object that changes another one, member by member; `null` removes one. */
+/** An object that changes another one field by field; `null` removes a field. */
 const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
-  v.pipe(noList(), closed(mapped(members, ({ shape }) => v.exactOptional(v.nullable(givenSchema(shape))))))
+  v.pipe(noList(), closed(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(givenSchema(shape))))))
 
-export function mapped<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
+export function mapFields<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member)]))
 }
 
-export const optionalIf = (isOptional: boolean | undefined, schema: v.GenericSchema) =>
+export const makeOptional = (isOptional: boolean | undefined, schema: v.GenericSchema) =>
   isOptional ? v.exactOptional(schema) : schema

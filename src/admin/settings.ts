@@ -9,8 +9,8 @@ import { type SettingsChange, settingsFields } from '../types/records/settings-f
 import type { Settings } from '../types.ts'
 import { addressProblem, invalidInput, parseInput } from './input.ts'
 import { isSameJson, newEdit } from './record-operations.ts'
-import { changedRules, checkCooldowns, merged } from './rules.ts'
-import { inputSchema, membersByField } from './schemas.ts'
+import { changeRules, checkCooldowns, merged } from './rules.ts'
+import { inputSchema, listInnerFields } from './schemas.ts'
 
 /** The settings. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
 export interface SettingsOperations<Input = never> {
@@ -25,9 +25,9 @@ export interface SettingsOperations<Input = never> {
 
 export const settingsInputs = { update: inputSchema(settingsFields, 'update') }
 
-const innerFields = membersByField(settingsFields)
+const innerFields = listInnerFields(settingsFields)
 
-/** `limits`: those of the gateway, which hold where the settings have no rules of their own. */
+/** `limits`: the gateway's, which apply unless the settings have rules. */
 export function createSettingsOperations({
   store,
   limits,
@@ -50,15 +50,15 @@ export function createSettingsOperations({
         input,
         innerFields,
       )
-      const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
-      function patchFor(stored: StoredSettings): SettingsPatch {
+      const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
+      function createPatch(stored: StoredSettings): SettingsPatch {
         const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
         if (isOn && base !== undefined && base !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: STILL_ON })
-        const rules = changedRules(before, { health, maxAttempts, timeouts })
+        const rules = changeRules(before, { health, maxAttempts, timeouts })
         if (health) checkCooldowns(mergeRules(limits, rules).health)
         return {
           rules,
-          ...nullsRemoved(plain),
+          ...removeNulls(plain),
           ...(onStorageUnavailable !== undefined && {
             onStorageUnavailable: merged(stored.onStorageUnavailable, onStorageUnavailable),
           }),
@@ -66,16 +66,16 @@ export function createSettingsOperations({
           ...(base !== undefined && { cloudUrl: base }),
         }
       }
-      const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
-      const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...patchFor(stored) })
+      const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
+      const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...createPatch(stored) })
       const edit = plain.requireApiKey === undefined ? {} : { edit: newEdit() }
-      return shown(isSame ? stored : await store.settings.update((before) => ({ ...patchFor(before), ...edit })))
+      return shown(isSame ? stored : await store.settings.update((before) => ({ ...createPatch(before), ...edit })))
     },
   }
 }
 
-/** What is to be removed, as `undefined`. */
-const nullsRemoved = <T extends object>(change: T) =>
+/** Replaces `null`, which removes a field, with `undefined`. */
+const removeNulls = <T extends object>(change: T) =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value ?? undefined])) as {
     [Name in keyof T]: Exclude<T[Name], null> | undefined // `undefined` for each null
   }
@@ -83,7 +83,7 @@ const nullsRemoved = <T extends object>(change: T) =>
 const STILL_ON =
   '"cloudUrl" cannot be changed while cloud sync is on, because the data is synced there. Send POST /api/sync/cloud with the action "disable" first.'
 
-function normalised(cloudUrl: string): string {
+function normalizeCloudUrl(cloudUrl: string): string {
   const base = withoutTrailing(cloudUrl.trim().replace(/\/v1\/?$/, ''), '/')
   const problem = base === '' ? undefined : addressProblem(base)
   if (problem) throw invalidInput(`"cloudUrl" ${problem}, or be empty`)

@@ -2,25 +2,25 @@ import { findMissingProviders } from '../request/routing/known-names.ts'
 import { completeName, type RouteTable } from '../request/routing/route-table.ts'
 import type { Kind, Storage, UsageLimits } from '../types.ts'
 
-/** The answer to a change that was made, with sentences on what keeps it from working yet. */
+/** The result of a change, with warnings about anything that keeps it from working yet. */
 export interface Warned {
-  /** Absent when there are none. */
+  /** Absent if there are none. */
   warnings?: string[]
 }
 
-/** The answer with its warnings, if there are any. */
+/** Adds warnings to a result, if there are any. */
 export const withWarnings = <T extends object>(answer: T, warnings: readonly string[]): T & Warned =>
   warnings.length > 0 ? { ...answer, warnings: [...warnings] } : answer
 
-/** What keeps the limits of a key or a group from being exact, a sentence each. */
+/** Warns about anything that keeps the limits of a key or group from being exact. */
 export const limitWarnings = ({ limits }: { limits?: UsageLimits }, { atomic }: Pick<Storage, 'atomic'>): string[] =>
   limits && !atomic ? [NOT_ATOMIC] : []
 
 const NOT_ATOMIC =
   "This gateway's storage is not atomic, so gateways that share it can together exceed a limit. Use it from only one gateway, or use an atomic storage."
 
-/** Does a model name lead to a connection, through aliases and combos? */
-function leadsSomewhere(model: string, table: RouteTable): boolean {
+/** Whether a model name resolves to a connection, directly or through aliases and combos. */
+function resolvesToConnection(model: string, table: RouteTable): boolean {
   const seen = new Set<string>()
   const open = [model]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
@@ -33,9 +33,9 @@ function leadsSomewhere(model: string, table: RouteTable): boolean {
   return false
 }
 
-/** Why a model name leads nowhere yet, as the rest of a sentence; `undefined` when it leads to a connection. */
-export function whyNowhere(model: string, table: RouteTable): string | undefined {
-  if (leadsSomewhere(model, table)) return undefined
+/** Why a model name doesn't resolve yet, as a clause; `undefined` if it resolves. */
+export function explainUnresolved(model: string, table: RouteTable): string | undefined {
+  if (resolvesToConnection(model, table)) return undefined
   const combo = table.findCombo(model)
   if (combo?.entries.length === 0) return `the combo "${combo.name}" has no models`
   const [provider] = findMissingProviders(model, table)
@@ -43,13 +43,13 @@ export function whyNowhere(model: string, table: RouteTable): string | undefined
   return combo ? `no model of the combo "${combo.name}" has a connection` : 'no model, combo, or alias has this name'
 }
 
-/** What keeps the models of a combo from being reached, a sentence each. */
+/** Warns about models of a combo that don't resolve. */
 export function comboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
   if (models.length === 0) return ['The combo has no models, so requests for it fail with a 404.']
   const names = [...new Set(models)]
   const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
   const dead = names.flatMap((model) => {
-    const why = whyNowhere(completeName(model, { kind }, taken), table)
+    const why = explainUnresolved(completeName(model, { kind }, taken), table)
     return why === undefined ? [] : [`"${model}" doesn't resolve yet: ${why}.`]
   })
   return [
@@ -61,5 +61,4 @@ export function comboWarnings(models: readonly string[], kind: Kind | undefined,
   ]
 }
 
-/** In models of one combo. */
 const MAX_NAMED = 10

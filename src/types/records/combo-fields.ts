@@ -16,7 +16,7 @@ export const connectionStrategy: Shape<Strategy> = choice(
   { refused: ['conditional'] },
 )
 
-/** Validated separately, because the specification gives the messages. */
+/** Checked separately, because the specification gives the messages. */
 const given = text()
 
 /** The fields of a combo. */

@@ -32,7 +32,7 @@ export const groupFields = {
   metadata: { shape: ownersTexts, isOptional: true, given: removable },
   /** ISO 8601. */
   createdAt: { shape: time, given: sentBack },
-  /** The proof of the guarded fields (store/proofs.ts). */
+  /** The signature of the guarded fields (records/signatures.ts). */
   mac: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 

@@ -45,7 +45,7 @@ export const keyFields = {
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value in hex, if the value isn't stored here: a cloud proxy needs no more. */
   sha256: { shape: text(), isOptional: true, isShown: false },
-  /** The proof of the guarded fields (store/proofs.ts): the code alone in version 1, `<version>:<code>` in later ones. */
+  /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, `<version>:<code>` in later ones. */
   mac: { shape: text(), isOptional: true, isShown: false },
   /** Marks the last call that set `isActive`; each call writes a new mark. */
   edit: { shape: text(), isOptional: true, isShown: false },

@@ -27,13 +27,13 @@ const tokenPrices = {
 /** The names of prices per million tokens. */
 export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPrices))
 
-/** The names of sizes and qualities of images are those of vendors. */
+/** Sizes and qualities have the vendors' names. */
 const images = map({ name: text({ isFilled: true, most: 64 }), of: { type: 'number', least: 0 }, most: 100 })
 
-/** Prices of requests with more than `above` tokens of input. */
+/** Prices of requests with more than `above` input tokens. */
 const tier = object({ ...tokenPrices, above: { shape: whole(1, 1_000_000_000) } }) as Shape<PriceTier>
 
-/** Prices in US dollars: of tokens by the million, of everything else each; there must be one. */
+/** Prices in USD, per million tokens or per unit; at least one. */
 export const prices = object(
   {
     ...tokenPrices,

@@ -1,77 +1,76 @@
 import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 
 /*
- * A kind of record is described by its fields, each once: a line in `keys.ts`, `connections.ts` and the others of this folder. From it come the
- * public type, what is read from the store (store/readings.ts), the proof (store/proofs.ts), the schemas of inputs and answers
- * (management/schemas.ts), what is mirrored (sync/forms.ts); and with what `api-words.ts` and `command-words.ts` say to people, the description
- * of the API and the options and tables of the command.
+ * Each field of a record is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. From it come the public types, the reading of
+ * stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced
+ * records (features/cloud-sync/sync-forms.ts); together with `api-words.ts`, also the OpenAPI document and the options of the CLI.
  */
 
-/** One field of a kind of record. Where it does not say otherwise it is required, stored, shown and mirrored, not guarded, and cannot be given. */
+/** A field of a record. By default, it is required, stored, shown, and synced, not guarded, and inputs can't set it. */
 export interface RecordField<T = unknown> {
   readonly shape: Shape<T>
-  /** The name that earlier builds stored it under. It is still read, and it is the name in the proof. */
+  /** Its name in earlier builds. It is still read, and signatures use it. */
   readonly formerName?: string
-  /** May it be missing? */
   readonly isOptional?: boolean
-  /** What a stored value that cannot be read is read as. Default: the empty text, the beginning of 1970, or nothing where it may be missing. */
+  /** The value read in place of an invalid stored one. Default: nothing if it is optional, otherwise the empty string or the start of 1970. */
   readonly readAs?: T
-  /** What holds where it is missing, for the proof. */
+  /** What a missing value means, for the signature. */
   readonly absent?: T
-  /** `false`: it is made from others, or for an answer. */
+  /** `false`: it is computed. */
   readonly isStored?: false
-  /** `false`: it stays in the store. */
+  /** `false`: results don't have it. */
   readonly isShown?: false
-  /** Is a record without it of no use? It is passed over. */
+  /** Whether records without it are skipped. */
   readonly isEssential?: true
-  /** Is it what the record is filed under? */
+  /** Whether it is the record's storage key. */
   readonly isSlot?: true
-  /** The required field that is read in its place when it cannot be read, or what the record is filed under. */
+  /** The required field whose value replaces an invalid one; `slot`: the storage key. */
   readonly readFrom?: string
   /**
-   * The version of the proof since which it is part of it. A field that is added gets the next version: records without it keep the proof
-   * they have, and an earlier release refuses a record that has it.
+   * The first version of the signature that covers it. A new field gets the next version: records without it keep their signature, and earlier
+   * releases reject records with it.
    */
   readonly guard?: number
-  /** The field that holds it sealed; it is a secret. */
+  /** The field that contains it encrypted, because it is a secret. */
   readonly sealedAs?: string
-  /** `false`: it is not mirrored at a cloud, or apart from the rest. What stays in the store is not either. */
+  /** `false`: cloud sync skips it, or syncs it separately. Fields that aren't shown aren't synced, either. */
   readonly isMirrored?: false
-  /** How it can be given; by the door. */
+  /** How inputs set it, by operation. */
   readonly given?: Doors
 }
 
 export type RecordFields = Readonly<Record<string, RecordField>>
 
-/** What can be called to change a record. */
+/** The operations that change a record. */
 export type Door = 'create' | 'update' | 'put'
 
 /**
- * `required`, `optional`; `removable`: optional, and `null` removes it; `merged`: an object that is changed member by member, where `null`
- * removes one or all; `same`: may be sent back as it is; `ignored`: the same, unchecked; `refused`: known and always refused.
+ * How an input sets a field. `required`, `optional`; `removable`: optional, and `null` removes it; `merged`: an object that is changed field by
+ * field, where `null` removes a field or the object; `same`: can be sent back unchanged; `ignored`: the same, unchecked; `refused`: always
+ * rejected.
  */
 export type Way = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
-/** A way; by a shape of its own where what is given differs from what is stored. */
+/** A way; with its own shape if inputs differ from stored values. */
 type Passage = Way | { readonly as: Way; readonly shape: Shape }
 
 export type Doors = Readonly<Partial<Record<Door, Passage>>>
 
-/** A field that has to be given once. */
+/** A field that new records need. */
 export const needed = { create: 'required', update: 'optional', put: 'required' } as const
-/** A field that may be given, and stays from then on. */
+/** A field that can be set, but not removed. */
 export const free = { create: 'optional', update: 'optional', put: 'optional' } as const
-/** A field that may be given and removed. */
+/** A field that can be set and removed. */
 export const removable = { create: 'optional', update: 'removable', put: 'removable' } as const
-/** The same, where `null` counts as absent for a new record. */
+/** The same; for a new record, `null` counts as omitted. */
 export const removableAnywhere = { create: 'removable', update: 'removable', put: 'removable' } as const
-/** A field that may be sent back with a change, and is ignored. */
+/** A field that can be sent back with a change, and is ignored. */
 export const sentBack = { update: 'ignored' } as const
 
-/** The public type of a kind of record. */
+/** The public type of a record. */
 export type ShownOf<F> = ObjectOf<F, ShownNames<F>>
 
-/** The names of the fields that answers have. */
+/** The names of the fields that results have. */
 export type ShownNames<F> = { [N in keyof F]: F[N] extends { readonly isShown: false } ? never : N }[keyof F]
 
 /** The type of a stored record. */
@@ -80,7 +79,7 @@ export type StoredOf<F> = ObjectOf<
   { [N in keyof F]: F[N] extends { readonly isStored: false } ? never : N }[keyof F]
 >
 
-/** By which way a field comes through a door. */
+/** How an operation's input sets a field. */
 export type WayOf<F, D extends Door> = F extends { readonly given: infer G }
   ? G extends { readonly [P in D]: infer P }
     ? P extends { readonly as: infer W }
@@ -99,7 +98,7 @@ type NamesBy<F, D extends Door, W extends Way> = {
     : never
 }[keyof F]
 
-/** The input of a door. */
+/** The input of an operation. */
 export type InputOf<F, D extends Door> = { -readonly [N in NamesBy<F, D, 'required'>]: ValueOf<F[N]> } & {
   -readonly [N in NamesBy<F, D, 'optional' | 'same'>]?: ValueOf<F[N]>
 } & { -readonly [N in NamesBy<F, D, 'removable'>]?: ValueOf<F[N]> | null } & {
@@ -108,7 +107,7 @@ export type InputOf<F, D extends Door> = { -readonly [N in NamesBy<F, D, 'requir
 
 type Nullable<T> = { [Member in keyof T]?: T[Member] | null }
 
-/** The names of the fields that people see: in answers, or as what they can give. */
+/** The names of the fields in results or inputs. */
 export type SeenNames<F> =
   | ShownNames<F>
   | { [N in keyof F]: F[N] extends { readonly given: object } ? N : never }[keyof F]

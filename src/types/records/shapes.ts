@@ -1,11 +1,11 @@
 /*
- * What the values of fields can be. A shape is plain data; the store makes a check of it (store/readings.ts), the management a schema
- * (management/schemas.ts). Limits hold for what is given; what is stored is read by its type alone.
+ * The values that fields can have. A shape is plain data, from which come the reading of stored records (records/readings.ts), the schemas of
+ * inputs (admin/schemas.ts), and the types of results in the OpenAPI document. Limits only apply to inputs; stored values are read by type.
  */
 
-/** What a value can be; `T` is the type of the values. */
+/** The values that a field can have; `T` is their type. */
 export type Shape<T = unknown> = ShapeData & {
-  /** Never there: it carries the type. */
+  /** Never set; carries the type. */
   readonly holds?: T
 }
 
@@ -20,61 +20,61 @@ type ShapeData =
   | TimeShape
   | { readonly type: 'entry' }
 
-/** Text. Lengths are in UTF-16 units. */
+/** A string. Lengths are in UTF-16 units. */
 export interface TextShape {
   readonly type: 'text'
-  /** Are the blanks around it dropped? What is blank is refused then. */
+  /** Whether surrounding whitespace is removed and blank strings are rejected. */
   readonly isTrimmed?: boolean
   readonly isFilled?: boolean
-  /** The most characters; with it control characters are refused. */
+  /** Maximum length. If set, control characters are rejected, too. */
   readonly most?: number
   readonly pattern?: RegExp
-  /** What texts of the pattern are; what is refused is told so. */
+  /** What the pattern matches, for the error message. */
   readonly form?: TextForm
-  /** Is it a part of a path, which cannot be `.` or `..`? */
+  /** Whether it is a path segment, which can't be `.` or `..`. */
   readonly isPathPart?: boolean
-  /** Rules of its own, by this name. */
+  /** Replaces all other rules. */
   readonly rules?: TextRules
 }
 
-/** The texts that have a pattern. */
+/** The kinds of strings that have a pattern. */
 export type TextForm = 'hostId' | 'comboName' | 'resource' | 'region' | 'project' | 'apiVersion' | 'deployment'
 
-/** Texts with rules that are no data: the value of a client key, a provider's credential, an address. */
+/** Strings with rules in code: the value of an API key, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
 
 export interface NumberShape {
   readonly type: 'number'
   readonly least?: number
-  /** It is larger than this. */
+  /** Exclusive minimum. */
   readonly above?: number
   readonly most?: number
   readonly isWhole?: boolean
-  /** Is any number above 0 used when it is stored? */
+  /** Whether any stored number above 0 is used. */
   readonly isReadAsAmount?: boolean
 }
 
 /** A time in ISO 8601. */
 export interface TimeShape {
   readonly type: 'time'
-  /** Is it given with its zone and at least its minutes, so that it is one moment everywhere? */
+  /** Whether inputs need a time zone and at least minutes, so that they mean the same moment everywhere. */
   readonly isExact?: boolean
 }
 
-/** One of several texts. */
+/** One of several strings. */
 export interface ChoiceShape {
   readonly type: 'choice'
   readonly of: readonly string[]
-  /** Texts that are known where they are stored, and refused by words of their own when they are given. */
+  /** Strings that stored records can have and inputs can't, with their own error messages. */
   readonly refused?: readonly RefusedChoice[]
-  /** Is a text that is not known kept when it is stored? */
+  /** Whether unknown strings in stored records are kept. */
   readonly isOpen?: boolean
 }
 
-/** The choices that are known and refused. */
+/** The strings that inputs can't have. */
 export type RefusedChoice = 'conditional' | 'round-robin'
 
-/** What the items of lists are. */
+/** What lists contain, for error messages. */
 export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers'
 
 export interface ListShape {
@@ -82,11 +82,11 @@ export interface ListShape {
   readonly of: Shape
   readonly items: ListItems
   readonly most: number
-  /** Must it name something? */
+  /** Whether empty lists are rejected. */
   readonly isFilled?: boolean
 }
 
-/** An object with freely chosen member names. */
+/** An object with any field names. */
 export interface MapShape {
   readonly type: 'map'
   readonly name: Shape<string>
@@ -94,34 +94,33 @@ export interface MapShape {
   readonly most: number
 }
 
-/** An object with these members. */
+/** An object with these fields. */
 export interface ObjectShape {
   readonly type: 'object'
   readonly fields: Members
-  /** Is what it holds checked where it is used, and not when the record is read? */
+  /** Whether the code that uses the object checks its fields, not the reader of the record. */
   readonly isReadWhole?: boolean
-  /** Must it have a member? */
+  /** Whether empty objects are rejected. */
   readonly isFilled?: boolean
-  /** What its members must be together, by this name. */
+  /** A rule for several fields together. */
   readonly rules?: 'cooldowns' | 'prices'
 }
 
-/** The members of an object. */
+/** The fields of an object. */
 export type Members = Readonly<Record<string, Member>>
 
-/** A member of an object. */
+/** A field of an object. */
 export interface Member<T = unknown> {
   readonly shape: Shape<T>
-  /** May it be missing? */
   readonly isOptional?: boolean
 }
 
-/** The type of the values of a field or a member. */
+/** The type of a field's values. */
 export type ValueOf<F> = F extends { readonly shape: { readonly holds?: infer T } } ? T : never
 
 type OptionalIn<F> = { [N in keyof F]: F[N] extends { readonly isOptional: true } ? N : never }[keyof F]
 
-/** An object of these members, of the names in `N`. */
+/** The type of objects with these fields; `N`: the names of some of them. */
 export type ObjectOf<F, N extends keyof F = keyof F> = {
   -readonly [P in Exclude<N, OptionalIn<F>>]: ValueOf<F[P]>
 } & { -readonly [P in Extract<N, OptionalIn<F>>]?: ValueOf<F[P]> }
@@ -131,25 +130,25 @@ export const flag: Shape<boolean> = { type: 'flag' }
 /** A time in ISO 8601. */
 export const time: Shape<string> = { type: 'time' }
 
-/** A moment in ISO 8601, with its zone. */
+/** A time in ISO 8601 with a time zone. */
 export const moment: Shape<string> = { type: 'time', isExact: true }
 
 export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ type: 'text', ...rules })
 
-/** A name for people, without the blanks around it. */
+/** A display name; surrounding whitespace is removed. */
 export const name = (most: number, rules: Pick<TextShape, 'isPathPart'> = {}): Shape<string> =>
   text({ isTrimmed: true, isFilled: true, most, ...rules })
 
-/** The id of a record, as it is stored. */
+/** The id of a stored record. */
 export const storedId: Shape<string> = text({ isFilled: true, most: 512 })
 
-/** The id of a record that a host has chosen; it is part of paths. */
+/** The id of a record, chosen by the app. It can be part of a URL. */
 export const hostId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'hostId', isPathPart: true })
 
-/** Text of a form, without the blanks around it. */
+/** A string with a pattern; surrounding whitespace is removed. */
 export const formed = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
 
-/** Any number that is finite. */
+/** Any finite number. */
 export const number: Shape<number> = { type: 'number' }
 
 /** A whole number, both ends included. */
@@ -171,7 +170,7 @@ export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most' | 
   ...rules,
 })
 
-/** Values under freely chosen names. */
+/** An object with any field names and values of one shape. */
 export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }): Shape<Record<string, T>> => ({
   type: 'map',
   ...rules,

@@ -119,9 +119,9 @@ export function modelPaths(
 
   for (const { path, kinds, isPublic } of listingPaths) {
     const callers = distinct(listCallerFormats(path))
-    const id = `${idOf(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
+    const id = `${createId(path.replace(/\/:.*/, ''))}${kinds ? 'List' : 'Get'}`
     const shared = { tags: ['models'], security: clientSecurity }
-    const query = kinds ? callers.flatMap(pagingOf) : []
+    const query = kinds ? callers.flatMap(listPagingParameters) : []
     const parameters = [...pathParameters(path), ...query]
     add(toTemplate(path), 'get', {
       operationId: id,
@@ -136,7 +136,7 @@ export function modelPaths(
             anyOf(callers.map((caller) => builder.describeType(formatTypes[caller][kinds ? 'list' : 'model']))),
           ),
         },
-        ...errorsOf(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
+        ...describeErrors(callers, kinds ? LISTING_ERRORS : [...LISTING_ERRORS, 404], builder),
       },
     })
     if (isPublic)
@@ -152,30 +152,30 @@ export function modelPaths(
   for (const [path, reader] of Object.entries(accountPaths)) {
     const { summary, type } = accounts[reader]
     add(path, 'get', {
-      operationId: idOf(path),
+      operationId: createId(path),
       tags: ['account'],
       summary,
       security: clientSecurity,
       responses: {
         200: { description: "The caller's account.", content: jsonContent(builder.describeResult(type)) },
-        ...errorsOf(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
+        ...describeErrors(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
       },
     })
   }
-  for (const endpoint of endpoints) add(endpoint.path, 'post', callOf(endpoint, builder))
+  for (const endpoint of endpoints) add(endpoint.path, 'post', describeEndpoint(endpoint, builder))
   for (const { name, areas = [] } of features)
     for (const { method, path, summary = name } of areas.flatMap(({ routes }) => routes)) {
       const verb = method.toLowerCase()
       const parameters = pathParameters(path)
       add(toTemplate(path), verb, {
-        operationId: `${verb}${capitalize(idOf(path.replaceAll(/[:+]/g, '')))}`,
+        operationId: `${verb}${capitalize(createId(path.replaceAll(/[:+]/g, '')))}`,
         tags: [name],
         summary,
         security: clientSecurity,
         ...(parameters.length > 0 && { parameters }),
         responses: {
           200: { description: 'The response of the feature.' },
-          ...errorsOf(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
+          ...describeErrors(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
         },
       })
     }
@@ -183,13 +183,13 @@ export function modelPaths(
 }
 
 /** The description of an endpoint for model requests. */
-function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
+function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const { path, format, operation, reads, streams, streamBy, answerTypes, words, headers, stateful = [] } = endpoint
   const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
   const summary = words?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const whole = answerTypes ? contentOf(answerTypes) : jsonContent(OPEN_OBJECT)
+  const whole = answerTypes ? describeContent(answerTypes) : jsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
   }
@@ -215,7 +215,7 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
     ...(isInBody && { required: ['model'] }),
   }
   return {
-    operationId: idOf(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
+    operationId: createId(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
     tags: ['inference'],
     summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
     description: inPath && format === 'gemini' ? `${BODIES} Names with a slash don't need \`models/\`.` : BODIES,
@@ -244,7 +244,7 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
             ? { ...stream, ...jsonContent({ type: 'array', items: OPEN_OBJECT }) }
             : { ...whole, ...(streams === 'requested' && stream) },
       },
-      ...errorsOf([format], CALL_ERRORS, builder),
+      ...describeErrors([format], CALL_ERRORS, builder),
       default: {
         description: "The provider's error.",
         content: jsonContent(builder.describeType(formatTypes[format].error)),
@@ -262,7 +262,7 @@ const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): 
 ]
 
 /** Answers of these types, of which only JSON has a schema. */
-const contentOf = (types: readonly string[]): JsonObject =>
+const describeContent = (types: readonly string[]): JsonObject =>
   Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
 
 const BY_HEADERS = "With the header `anthropic-version`, the response is in Anthropic's format, otherwise in OpenAI's."
@@ -278,13 +278,13 @@ const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
   ...new Map(names.map((name) => [formatTypes[name], name])).values(),
 ]
 
-const pagingOf = (format: ClientFormat): JsonObject[] =>
+const listPagingParameters = (format: ClientFormat): JsonObject[] =>
   Object.entries(formatTypes[format].paging).map(([name, { description, isNumber }]) =>
     parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
 /** The errors as the clients of these formats read them. */
-function errorsOf(
+function describeErrors(
   callers: readonly ClientFormat[],
   statuses: readonly number[],
   { describeType, errors }: Builder,
@@ -294,7 +294,7 @@ function errorsOf(
 }
 
 /** The operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */
-function idOf(path: string): string {
+function createId(path: string): string {
   const words = path
     .replace('/v1beta/', '/beta/')
     .replace('/v1/', '/')

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { closed, fields, parseInput } from '../../../admin/input.ts'
-import { givenSchema, mirroredEntries } from '../../../admin/schemas.ts'
+import { givenSchema, createSyncedEntries } from '../../../admin/schemas.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { comboFields } from '../../../types/records/combo-fields.ts'
 import { connectionFields } from '../../../types/records/connection-fields.ts'
@@ -16,14 +16,14 @@ const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-25
 const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) => v.exactOptional(givenSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
-  settings: closed(mirroredEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
-  groups: closed(mirroredEntries(groupFields)),
-  keys: closed({ ...mirroredEntries(keyFields), digest, key: secret(keyFields.key) }),
-  connections: closed({ ...mirroredEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
-  combos: closed(mirroredEntries(comboFields)),
-  customModels: closed(mirroredEntries(customModelFields)),
-  aliases: closed(mirroredEntries(aliasFields)),
-  providers: closed(mirroredEntries(providerFields)),
+  settings: closed(createSyncedEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
+  groups: closed(createSyncedEntries(groupFields)),
+  keys: closed({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
+  connections: closed({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
+  combos: closed(createSyncedEntries(comboFields)),
+  customModels: closed(createSyncedEntries(customModelFields)),
+  aliases: closed(createSyncedEntries(aliasFields)),
+  providers: closed(createSyncedEntries(providerFields)),
 }
 
 /** A record of a mirror as it may be stored. Throws `INVALID_REQUEST` with a sentence on what is wrong with it. */
