@@ -1,8 +1,11 @@
-import type { Feature, FeatureArea, FeatureRoute, GatewayCall } from './feature.ts'
+import type { Feature, FeatureArea, FeatureRoute, GatewayCall, ServedArea } from './feature.ts'
 import type { Reply } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import { refuseUnknownOptions } from './lib/renamed-options.ts'
-import type { Area } from './request/door/area.ts'
+import { operationNames } from './management/operation-names.data.ts'
+import { type Area, findArea } from './request/door/area.ts'
+import { managementErrorReply } from './request/door/error-reply.ts'
+import type { PageGuards } from './request/door/pages.ts'
 import type { HttpRoute, RoutedRequest } from './request/door/router.ts'
 import type { FeatureRouteTerms } from './request/feature-requests.ts'
 import type { RouteRequest } from './request/route-request.ts'
@@ -10,25 +13,88 @@ import type { RouteRequest } from './request/route-request.ts'
 /** Throws a TypeError for features that can't work. */
 export function checkFeatures(features: readonly Feature[] = []): void {
   for (const [at, feature] of features.entries()) {
-    const { name, areas = [], ...others } = feature
+    const { name, areas = [], routes = [], operations = {}, ...others } = feature
     if (typeof name !== 'string' || features.some((other, index) => index > at && other.name === name))
       throw new TypeError(`extend[${at}] needs its own "name".`)
     const isPlain = Object.getPrototypeOf(feature) === Object.prototype // an instance of a class has fields of its own
     if (isPlain) refuseUnknownOptions(others, MEMBERS, `extend[${at}].`)
-    for (const { path, routes } of areas) {
-      if (!/^(?:\/[\w.~-]+)+$/.test(path))
-        throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(path)}.`)
-      const stray = routes.find((route) => !`${route.path}/`.startsWith(`${path}/`))
-      if (stray) throw new TypeError(`The route "${stray.path}" must be below its area "${path}".`)
+    for (const area of areas) {
+      if (!/^(?:\/[\w.~-]+)+$/.test(area.path))
+        throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(area.path)}.`)
+      const stray = listRoutes(area).find(({ path }) => !`${path}/`.startsWith(`${area.path}/`))
+      if (stray) throw new TypeError(`The route "${stray.path}" must be below its area "${area.path}".`)
     }
+    const stray = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
+    if (stray) throw new TypeError(`The route "${stray.path}" must be below /v1 or /v1beta. Put others into "areas".`)
+    const taken = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
+    if (taken) throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${taken}. Rename them.`)
+  }
+  checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
+}
+
+const MEMBERS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'events', 'close']
+
+/** Something that only one feature can have. */
+interface Claim {
+  feature: string
+  what: string
+  advice: string
+}
+
+function listOperationNames(feature: string, operations: NonNullable<Feature['operations']>): Claim[] {
+  return Object.entries(operations).flatMap(([resource, entries]) => [
+    { feature, what: `operations "${resource}"`, advice: 'Rename them in one of the two.' },
+    ...Object.values(entries).map(({ method, path }) => ({
+      feature,
+      what: `the operation ${method} ${withoutNames(path)}`,
+      advice: 'Change one of the paths.',
+    })),
+  ])
+}
+
+/** Paths that differ only in the names of their parameters are the same. */
+const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
+
+/** Throws a TypeError for routes that two features have, or one has twice. */
+export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
+  checkDistinct(
+    features.flatMap(({ name: feature, routes = [], areas = [] }) =>
+      [...routes, ...areas.flatMap(listRoutes)].map(({ method, path }) => ({
+        feature,
+        what: `the route ${method} ${withoutNames(path)}`,
+        advice: 'Change one of the paths.',
+      })),
+    ),
+  )
+
+interface RouteOwner extends Pick<Feature, 'name' | 'areas'> {
+  routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>>
+}
+
+/** Throws a TypeError for areas of two features where a request would belong to both. */
+export function checkAreas(areas: readonly Area[]): void {
+  for (const [at, { name, path }] of areas.entries()) {
+    const other = areas.slice(0, at).find((one) => one.path === path || findArea([one], path) !== undefined)
+    if (!other) continue
+    const advice =
+      other.name === 'models' ? 'Put routes below /v1 and /v1beta into "routes".' : 'Change the path of one of them.'
+    throw new TypeError(`The area ${path} of "${name}" is hidden by ${other.path} of "${other.name}". ${advice}`)
   }
 }
 
-const MEMBERS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'operations', 'events', 'close']
+function checkDistinct(claims: readonly Claim[]): void {
+  for (const [at, { feature, what, advice }] of claims.entries()) {
+    const other = claims.slice(0, at).find((claim) => claim.what === what)
+    if (other?.feature === feature) throw new TypeError(`The feature "${feature}" has ${what} twice. ${advice}`)
+    if (other) throw new TypeError(`The features "${other.feature}" and "${feature}" both have ${what}. ${advice}`)
+  }
+}
+
+const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
 /** The feature with bound members, and with steps that resolve to replies, whatever its own steps return. */
 export function withReplies(feature: Feature): Feature {
-  const { name, areas, operations, events } = feature
+  const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
   const aroundCall = feature.aroundCall?.bind(feature)
   const aroundAttempt = feature.aroundAttempt?.bind(feature)
@@ -36,6 +102,7 @@ export function withReplies(feature: Feature): Feature {
   return {
     name,
     ...(areas && { areas }),
+    ...(routes && { routes }),
     ...(operations && { operations }),
     ...(events && { events }),
     ...(aroundAttempt && { aroundAttempt }),
@@ -58,30 +125,63 @@ export function withReplies(feature: Feature): Feature {
 /** Few gateways have features that reply. */
 const loadReplies = once(() => import('./request/feature-requests.ts'))
 
-/** The areas of features, served with client keys. */
-export function createFeatureAreas(
-  features: readonly Feature[],
-  { serve, ...terms }: FeatureRouteTerms & { serve(routes: readonly HttpRoute[]): Area['serve'] },
-): Area[] {
-  return features.flatMap(({ name, areas = [] }) =>
-    areas.map(
-      ({ path, routes }: FeatureArea): Area => ({
-        name,
-        path,
-        guard: 'key',
-        methods: [...new Set(routes.map(({ method }) => method))],
-        isForPages: true,
-        serve: serve(routes.map((route) => toHttpRoute(route, name, terms))),
-      }),
-    ),
-  )
+interface AreaTerms extends FeatureRouteTerms {
+  serveRoutes(routes: readonly HttpRoute[]): Area['serve']
+  guards: PageGuards
+  /** Throws `CLOSED` once the gateway has closed. */
+  admit(): void
+  onError(error: unknown): void
 }
 
-function toHttpRoute(route: FeatureRoute, name: string, terms: FeatureRouteTerms): HttpRoute {
-  const served = { route: { path: route.path, format: 'openai-chat', operation: { name } } } as const
+/** The areas of features. */
+export const createAreas = (features: readonly Feature[], terms: AreaTerms): Area[] =>
+  features.flatMap(({ name, areas = [] }) =>
+    areas.map((area) => ('routes' in area ? createRouteArea(name, area, terms) : createServedArea(name, area, terms))),
+  )
+
+const createRouteArea = (name: string, { path, routes }: FeatureArea, terms: AreaTerms): Area => ({
+  name,
+  path,
+  pageMethods: [...new Set(routes.map(({ method }) => method))],
+  serve: terms.serveRoutes(routes.map((route) => toHttpRoute(route, name, terms))),
+})
+
+function createServedArea(name: string, area: ServedArea, { guards, admit, onError }: AreaTerms): Area {
+  const { path: prefix, hasFolder = true } = area
   return {
-    method: route.method,
-    path: route.path,
+    name,
+    path: prefix,
+    ...(!hasFolder && { owns: (path: string) => path === prefix }),
+    async serve({ exchange, path }) {
+      try {
+        admit()
+        return await area.serve({ exchange, path, rest: path.slice(prefix.length), guards })
+      } catch (error) {
+        return managementErrorReply(error, onError)
+      }
+    },
+  }
+}
+
+/** The routes of a feature beside the model endpoints. */
+export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, terms: FeatureRouteTerms) =>
+  routes.map((route) => toHttpRoute(route, name, terms))
+
+function toHttpRoute(route: FeatureRoute, name: string, terms: FeatureRouteTerms): HttpRoute {
+  const { method, path } = route
+  if (route.isRecorded === false)
+    return {
+      method,
+      path,
+      async run(request) {
+        const { UnrecordedRequest, toReply } = await loadReplies()
+        return toReply(await route.run(new UnrecordedRequest(request, request.params)))
+      },
+    }
+  const served = { route: { path, format: 'openai-chat', operation: { name } } } as const
+  return {
+    method,
+    path,
     serves: () => served,
     async run({ exchange, params, caller, log }: RoutedRequest) {
       if (!log) throw new TypeError('A route of a feature is recorded.')

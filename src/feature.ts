@@ -1,5 +1,6 @@
-import type { Reply } from './lib/exchange.ts'
+import type { Exchange, Reply } from './lib/exchange.ts'
 import type { JsonObject } from './lib/json.ts'
+import type { PageGuards } from './request/door/pages.ts'
 import type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
 import type { ClientFormat, Kind } from './types.ts'
 
@@ -24,8 +25,10 @@ export interface Feature {
    * next one.
    */
   aroundAttempt?(attempt: GatewayAttempt, next: () => Promise<AttemptRecord>): Promise<unknown>
-  /** Path prefixes with routes that need a client key. Limits, usage records, hooks, and metrics apply to these routes. */
-  readonly areas?: readonly FeatureArea[]
+  /** Path prefixes of your own: with routes that need a client key, or with a function that serves every request. */
+  readonly areas?: ReadonlyArray<FeatureArea | ServedArea>
+  /** Routes beside the model endpoints, below `/v1` or `/v1beta`, such as `/v1/account`. They need a client key. */
+  readonly routes?: readonly FeatureRoute[]
   /**
    * Operations of the management API, by resource and name: served under `/api`, callable as `gateway.api.<resource>.<name>`, and described in
    * the OpenAPI document.
@@ -109,21 +112,55 @@ export interface GatewayAttempt {
   reject(message: string, options?: { status?: number }): never
 }
 
-/** A path prefix, such as `/mcp`. The gateway handles every path below it. */
+/** A path prefix with routes that need a client key, such as `/mcp`. The gateway handles every path below it. */
 export interface FeatureArea {
   /** Below the base path, with a leading slash. */
   readonly path: string
   readonly routes: readonly FeatureRoute[]
 }
 
+/** A path prefix whose requests need no client key, such as a page: `serve` checks who may call it, with one of the `guards` or by itself. */
+export interface ServedArea {
+  /** Below the base path, with a leading slash. */
+  readonly path: string
+  /** Whether all paths below it belong to it, too; default `true`. */
+  readonly hasFolder?: boolean
+  /** Errors are returned as `{ "error": "…" }`. */
+  serve(request: ServedAreaRequest): Promise<Reply>
+}
+
+/** A request for a path of a `ServedArea`. */
+export interface ServedAreaRequest {
+  readonly exchange: Exchange
+  /** Below the base path. */
+  readonly path: string
+  /** Below the path of the area; empty for the area itself. */
+  readonly rest: string
+  readonly guards: PageGuards
+}
+
 /** A route that needs a client key. */
-export interface FeatureRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type FeatureRoute = RecordedRoute | UnrecordedRoute
+
+interface RouteParts {
+  /** `OPTIONS` needs no key. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Below the base path, with parameters: `/hello/:name`; `:path+` matches the rest of a path. */
   readonly path: string
   /** One line for the OpenAPI description. */
   readonly summary?: string
+}
+
+/** A route whose requests count: steps, limits, usage records, hooks, and metrics apply to them. */
+export interface RecordedRoute extends RouteParts {
+  readonly isRecorded?: true
   run(request: FeatureRouteRequest): Promise<Reply | Response> | Response
+}
+
+/** A route whose requests only need a key, such as one that lists models. */
+export interface UnrecordedRoute extends RouteParts {
+  readonly isRecorded: false
+  run(request: UnrecordedRequest): Promise<Reply | Response> | Response
 }
 
 /** A request for a route of a feature. */
@@ -136,6 +173,12 @@ export interface FeatureRouteRequest extends GatewayRequest {
   /** Reads the body; at most `limits.maxBodyBytes`. */
   bytes(): Promise<Uint8Array>
 }
+
+/** A request for a route whose requests aren't recorded. */
+export type UnrecordedRequest = Pick<
+  FeatureRouteRequest,
+  'method' | 'path' | 'key' | 'params' | 'query' | 'header' | 'reject'
+>
 
 /** An operation of the management API. */
 export interface ManagementOperation {

@@ -1,12 +1,21 @@
 import { parseInput } from './input.ts'
-import type { FeatureOperation, FeatureOperations } from './operation-table.ts'
+import type { FeatureOperation, FeatureOperations, NamedOperation } from './operation-table.ts'
 
-/** The functions of the operations that features add. Throws a TypeError if one has a resource of the gateway's own `api`. */
-export function createFeatureApi(operations: FeatureOperations, api: object): object {
-  const taken = Object.keys(operations).find((resource) => Object.hasOwn(api, resource))
-  if (taken !== undefined) throw new TypeError(`gateway.api.${taken} already exists. Rename it.`)
-  return mapValues(operations, (entries) => mapValues(entries, createFunction))
+/** Throws a TypeError if an operation of a feature has a route of the gateway, which would hide it. */
+export function checkRoutesOfFeatures(added: readonly NamedOperation[], own: readonly NamedOperation[]): void {
+  const toRoute = ({ method, path }: NamedOperation) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
+  const taken = new Set(own.map(toRoute))
+  const clash = added.find((operation) => taken.has(toRoute(operation)))
+  if (!clash) return
+  const { method, path, names } = clash
+  throw new TypeError(
+    `The operation ${names.join('.')} has the route ${method} ${path}, which is the gateway's. Change its path.`,
+  )
 }
+
+/** The functions of the operations that features add. */
+export const createFeatureApi = (operations: FeatureOperations): object =>
+  mapValues(operations, (entries) => mapValues(entries, createFunction))
 
 function createFunction({ path, input, run }: FeatureOperation) {
   const parameterCount = path.split('/:').length - 1

@@ -1,10 +1,10 @@
-import { createFeatureApi } from '../admin/feature-operations.ts'
+import { checkRoutesOfFeatures, createFeatureApi } from '../admin/feature-operations.ts'
 import { createManagementGuard } from '../admin/http/management-guard.ts'
-import type { ModelSurface } from '../admin/http/openapi/model-paths.ts'
 import { createOperationRoutes, groupByRoute, readJsonBody } from '../admin/http/operation-routes.ts'
 import { tryRoute } from '../admin/http/try.ts'
 import { type FeatureOperations, listOperations } from '../admin/operation-table.ts'
 import { gatewayError } from '../errors.ts'
+import type { Feature } from '../feature.ts'
 import type { Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
 import { liveRoute } from '../features/live/live.ts'
 import { type LiveDependencies, LiveFeed } from '../features/live/live-feed.ts'
@@ -20,18 +20,20 @@ import { createRouter, type HttpRoute } from '../request/door/router.ts'
 import { createManagement, type ManagementDependencies } from './management.ts'
 import { type Management, servedOperations } from './operations.ts'
 
+export interface ManagementApiDependencies
+  extends Omit<ManagementDependencies, 'openapi' | 'changed'>,
+    Pick<LiveDependencies, 'inFlight' | 'events' | 'startTimer'> {}
+
 /** The options of serving the management API. */
-interface ServingOptions {
+export interface ServingOptions {
   /** Which requests may call it; default: none. */
   management: ManagementOptions | undefined
   /** The limits of request bodies. */
-  limits: BodyLimits
-  /** The model endpoints, for the OpenAPI description. */
-  models: ModelSurface
-  /** See `AppOptions` for this member and the following ones. */
+  bodyLimits: BodyLimits
   basePath: string
-  /** The operations of features, besides those of the gateway. */
-  operations?: FeatureOperations | undefined
+  /** The features of the option `extend`, and their operations. */
+  extensions: readonly Feature[]
+  operations: FeatureOperations
   admit(): void
   resume(exchange: Exchange): Promise<void>
   onError(error: unknown): void
@@ -50,11 +52,13 @@ export interface ManagementApi {
 
 /** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
 export function createManagementApi(
-  deps: Omit<ManagementDependencies, 'openapi' | 'changed'> &
-    Pick<LiveDependencies, 'inFlight' | 'events' | 'startTimer'>,
-  { management, limits, models, basePath, operations: added = {}, admit, resume, onError }: ServingOptions,
+  deps: ManagementApiDependencies,
+  { management, bodyLimits: limits, basePath, extensions, operations: added, admit, resume, onError }: ServingOptions,
 ): ManagementApi {
-  const routes = groupByRoute([...servedOperations(), ...listOperations(added)])
+  const own = servedOperations()
+  const extra = listOperations(added)
+  checkRoutesOfFeatures(extra, own)
+  const routes = groupByRoute([...own, ...extra])
 
   async function openapi() {
     const [{ describeGateway }, { resultTypes }] = await Promise.all([
@@ -62,12 +66,16 @@ export function createManagementApi(
       import('../admin/http/openapi/result-types.data.ts'),
     ])
     const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
-    return describeGateway({ routes, models, version: VERSION, basePath, resultTypes, isOpen })
+    return describeGateway({ routes, features: extensions, version: VERSION, basePath, resultTypes, isOpen })
   }
 
   const feed = new LiveFeed({ ...deps, onError })
-  const { api: own, pushes } = createManagement({ ...deps, openapi, changed: (...change) => feed.changed(...change) })
-  const api = { ...own, ...createFeatureApi(added, own) }
+  const { api: ownApi, pushes } = createManagement({
+    ...deps,
+    openapi,
+    changed: (...change) => feed.changed(...change),
+  })
+  const api = { ...ownApi, ...createFeatureApi(added) }
   const guard = createManagementGuard(management, { onError })
   const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]

@@ -12,7 +12,7 @@ import { createSettingsOperations } from '../admin/settings.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { createPushes, type PushDependencies, type Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
-import { createExplain, type Explainable } from '../features/explain/explain.ts'
+import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
 import type { LookupCache } from '../features/listing/look-up.ts'
@@ -24,7 +24,6 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { Store } from '../records/store.ts'
 import { createWritableStore } from '../records/writable-store.ts'
-import type { Explanation } from '../request/routing/explanation.ts'
 import type { RuledLimits } from '../request/routing/request-rules.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
@@ -34,7 +33,7 @@ import { createInfo, type OwnFacts } from './info.ts'
 import type { Management } from './operations.ts'
 import { createOverview } from './overview.ts'
 
-export interface ManagementDependencies {
+export interface ManagementDependencies extends Omit<ExplainDependencies, 'store'> {
   store: Store
   catalog: Catalog
   clock: Clock
@@ -47,7 +46,6 @@ export interface ManagementDependencies {
   limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets other tasks run during long work. */
   turnEnd(): Promise<void>
-  explain(request: Explainable): Promise<Explanation>
   /** The counters of all limits. */
   ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>

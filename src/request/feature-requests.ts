@@ -9,7 +9,7 @@ import type { ClientFormat, Kind } from '../types.ts'
 import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RequestLog } from './request-log.ts'
-import { RouteRequest } from './route-request.ts'
+import { KeyRequest, RouteRequest } from './route-request.ts'
 import type { CallChange, CallStep, ServedRequest } from './steps.ts'
 
 /** A model call, read and not yet sent, as the steps around it see it. */
@@ -122,6 +122,20 @@ export class FeatureRequest extends RouteRequest {
   }
 }
 
+/** A request for a route of a feature that isn't recorded. */
+export class UnrecordedRequest extends KeyRequest {
+  readonly params: Readonly<Record<string, string>>
+
+  constructor(request: ConstructorParameters<typeof KeyRequest>[0], params: Readonly<Record<string, string>>) {
+    super(request)
+    this.params = params
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.exchange.query)
+  }
+}
+
 interface WithinSteps {
   served: ServedRequest
   request: ModelRequest
@@ -156,8 +170,8 @@ export function takeReply(
   return scope.race(replying)
 }
 
-/** A reply of the gateway with headers of its own. The JSON of a Fetch response is read whole, anything else is streamed. */
-async function toReply(response: Reply | Response): Promise<Reply> {
+/** A reply with headers of its own. The JSON of a Fetch response is read whole, anything else is streamed. */
+export async function toReply(response: Reply | Response): Promise<Reply> {
   if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
   const { status, body } = response
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !DROPPED_HEADERS.has(name)))

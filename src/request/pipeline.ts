@@ -16,9 +16,7 @@ import { LateEstimates } from './late-estimates.ts'
 import { ModelLog } from './model-log.ts'
 import type { RequestEvents } from './request-events.ts'
 import { RequestLog, type ServedRoute } from './request-log.ts'
-import type { Question } from './route-explanation.ts'
 import { createHedgeBudget, createRetryBudget } from './routing/budget.ts'
-import type { Explanation } from './routing/explanation.ts'
 import type { RouteTarget } from './routing/group.ts'
 import type { GroupChooser } from './routing/group-chooser.ts'
 import type { RouteTable } from './routing/route-table.ts'
@@ -26,7 +24,7 @@ import { createModelRouter } from './routing/route-table.ts'
 import { createHealth, type Health } from './routing/target-health.ts'
 import { createTargetStats } from './routing/target-stats.ts'
 import { run } from './run.ts'
-import type { ServedRequest } from './steps.ts'
+import type { AttemptStep, CallStep, ServedRequest } from './steps.ts'
 
 /** Answers model requests, and holds the state that they share. */
 export interface Pipeline {
@@ -34,14 +32,22 @@ export interface Pipeline {
   openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs one request. Rejects with what the client is to read as an error. */
   serve(request: ServedRequest): Promise<Reply>
-  /** Explains how a request would be routed. */
-  explain(question: Question): Promise<Explanation>
+  /** Adds a feature's steps around calls and attempts, inside those added before. */
+  add(steps: PipelineSteps): void
+  /** Everything that requests share, for a dry run of one. */
+  getContext(): PipelineContext
   choosing(): Promise<GroupChooser>
   /** The current route table. Rejects with `STORAGE_FAILED`. */
   routes(): Promise<RouteTable>
   health: Health
   /** Call it when no request is under way any more. */
   close(): Promise<void>
+}
+
+/** Steps around model calls and around attempts. */
+export interface PipelineSteps {
+  aroundCall?: CallStep | undefined
+  aroundAttempt?: AttemptStep | undefined
 }
 
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
@@ -60,12 +66,15 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
-  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'aroundCall' | 'aroundAttempt' | 'ownTerms')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'ownTerms')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedIn: sharedStorage, upstream, basePath, ownLimits, events, ...shared } = dependencies
-  const { clock, random, catalog, onError } = shared
+  const { store, sharedIn: sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
+  const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
+  const { isStrict, fetchesMedia, includesStreamUsage, ownTerms } = others
+  const aroundCall: CallStep[] = []
+  const aroundAttempt: AttemptStep[] = []
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
   const getApiKey = createCredentialCache(store)
@@ -81,7 +90,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const usageRequests = once(async () => (await import('./codec/usage-request.ts')).createUsageRequests(clock))
 
   let context: PipelineContext = {
-    ...shared,
+    ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
+    ...{ isStrict, fetchesMedia, includesStreamUsage, ownTerms, aroundCall, aroundAttempt },
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),
     settings: store.settings.read,
@@ -109,8 +119,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const { connectionId } = exchange.actsAs ?? {}
     const fetch = upstream(exchange)
     if (context.fetch !== fetch) context = { ...context, fetch }
-    const { limits } = route.operation
-    const own = limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
+    const { limits: operationLimits } = route.operation
+    const own = operationLimits ? { ...context, limits: { ...limits, ...operationLimits, ...ownLimits } } : context
     return connectionId === undefined ? own : { ...own, routes: () => routesTo(connectionId) }
   }
 
@@ -119,7 +129,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     return tableOfConnection(connectionId, { store, catalog, basePath })
   }
 
-  const { inFlight } = shared
   const logContext = { clock, catalog, targetStats, inFlight, events, onError }
 
   return {
@@ -131,10 +140,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       return log
     },
     serve: (request) => run(request, contextFor(request)),
-    async explain(question) {
-      const { explain } = await import('./route-explanation.ts')
-      return explain(question, context)
+    add(steps) {
+      if (steps.aroundCall) aroundCall.push(steps.aroundCall)
+      if (steps.aroundAttempt) aroundAttempt.push(steps.aroundAttempt)
     },
+    getContext: () => context,
     choosing,
     routes: context.routes,
     health,

@@ -8,26 +8,18 @@ import type { RequestLog, ServedRoute } from './request-log.ts'
 /** The parts of a request to a route. */
 export type RouteRequestParts = Pick<RouteRequest, 'exchange' | 'route' | 'caller' | 'log'>
 
-/** A request to an authenticated route, whose caller is known and whose body hasn't been read. */
-export class RouteRequest {
+/** A request whose caller is known and whose body hasn't been read. */
+export class KeyRequest {
   readonly exchange: Exchange
-  readonly route: ServedRoute
   readonly caller: Caller
-  readonly log: RequestLog
 
-  constructor({ exchange, route, caller, log }: RouteRequestParts) {
+  constructor({ exchange, caller }: Pick<KeyRequest, 'exchange' | 'caller'>) {
     this.exchange = exchange
-    this.route = route
     this.caller = caller
-    this.log = log
   }
 
   get key(): ClientKey | undefined {
     return this.caller.key
-  }
-
-  get id(): string {
-    return this.log.id
   }
 
   get method(): string {
@@ -36,6 +28,30 @@ export class RouteRequest {
 
   get path(): string {
     return this.exchange.path
+  }
+
+  header(name: string): string | undefined {
+    return this.exchange.header(name)
+  }
+
+  reject(message: string, { status = 403 }: { status?: number } = {}): never {
+    throw createRejection(message, status)
+  }
+}
+
+/** A request to a route that is recorded. */
+export class RouteRequest extends KeyRequest {
+  readonly route: ServedRoute
+  readonly log: RequestLog
+
+  constructor(parts: RouteRequestParts) {
+    super(parts)
+    this.route = parts.route
+    this.log = parts.log
+  }
+
+  get id(): string {
+    return this.log.id
   }
 
   get signal(): AbortSignal {
@@ -50,20 +66,12 @@ export class RouteRequest {
     this.log.servedBy = by
   }
 
-  header(name: string): string | undefined {
-    return this.exchange.header(name)
-  }
-
   onEnd(listener: (record: RequestRecord) => void): void {
     this.log.onEnd(listener)
   }
 
   waitUntil(work: Promise<unknown>): void {
     this.log.wait(work)
-  }
-
-  reject(message: string, { status = 403 }: { status?: number } = {}): never {
-    throw createRejection(message, status)
   }
 }
 

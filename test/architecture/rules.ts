@@ -35,6 +35,8 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/index.ts',
     'src/gateway.ts',
+    'src/core.ts',
+    'src/compose.ts',
     'src/options.ts',
     'src/extend.ts',
     'src/platform.ts',

@@ -186,21 +186,3 @@ test('a changed model is routed, limited, and recorded by its new name, and the 
   assert.match(await reply.text(), /data: /)
   assert.match(up.calls[0]?.body ?? '', /"stream":true/)
 })
-
-test('features that cannot work are refused when the gateway is made', async () => {
-  const broken: Array<[extend: unknown[], says: RegExp]> = [
-    [[{}], /extend\[0\] needs its own "name"/],
-    [[{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
-    [[{ name: 'a', aroundCalls() {} }], /aroundCalls/],
-    [[{ name: 'a', areas: [{ path: 'hello', routes: [] }] }], /a path like "\/hello"/],
-    [[{ name: 'a', areas: [{ path: '/a', routes: [{ method: 'GET', path: '/b' }] }] }], /must be below its area/],
-    [[{ name: 'a', areas: [{ path: '/v1', routes: [] }] }], /"\/v1" is hidden by "\/v1"/],
-  ]
-  for (const [extend, says] of broken) {
-    let message = ''
-    await openExtended(extend as Feature[]).catch((error: Error) => {
-      message = error.message
-    })
-    assert.match(message, says)
-  }
-})

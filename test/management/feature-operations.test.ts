@@ -78,9 +78,9 @@ test('an operation of a feature is in the OpenAPI document', async () => {
   assert.ok(tags.some(({ name }) => name === 'notes'))
 })
 
-test('a feature cannot replace a resource of the gateway', async () => {
-  const { api } = open({ keys: { get: operations.notes.get } })
-  assert.match(await messageFrom(api.info()), /gateway\.api\.keys already exists/)
+test("an operation of a feature cannot take a route of the gateway's operations", async () => {
+  const { api } = open({ notes: { get: { ...operations.notes.get, path: '/api/keys/:name' } } })
+  assert.match(await messageFrom(api.info()), 'The operation notes.get has the route GET /api/keys/:name, which')
 })
 
 const messageFrom = (call: Promise<unknown>) =>

@@ -6,19 +6,24 @@ import type { KeyLookup } from '../../records/key-lookup.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { Clock } from '../../types.ts'
 
+interface KeyWatchDependencies {
+  store: {
+    keyLookup: Pick<KeyLookup, 'findRejection' | 'onChange' | 'onGroupChange'>
+    /** Whether the storage reports changes of other instances. */
+    isWatched: boolean
+  }
+  inFlight: InFlight
+  clock: Clock
+  limits: { storeMaxAgeMs: number }
+}
+
 /**
  * Ends the in-flight requests of a key that is paused or deleted, or whose group is, on any instance: immediately if a storage with `watch` reports
  * the change; with any other storage, their keys are reread every `maxAgeMs`. While the storage can't be read, the requests continue.
  */
-export function createKeyWatch(deps: {
-  keyLookup: Pick<KeyLookup, 'findRejection' | 'onChange' | 'onGroupChange'>
-  inFlight: InFlight
-  clock: Clock
-  maxAgeMs: number
-  /** Whether the storage reports changes of other instances. */
-  isWatched: boolean
-}): Feature {
-  const { keyLookup, inFlight, clock, maxAgeMs, isWatched } = deps
+export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): Feature {
+  const { keyLookup, isWatched } = store
+  const maxAgeMs = limits.storeMaxAgeMs
   let isClosed = false
   let cancelLook: CancelDeadline | undefined
 

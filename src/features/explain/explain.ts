@@ -2,12 +2,14 @@ import * as v from 'valibot'
 import { anyObject, closed, fields, noList, parseInput } from '../../admin/input.ts'
 import { findRecord, present } from '../../admin/record-operations.ts'
 import type { GatewayError } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
+import { type Caller, getKeyCaller } from '../../request/caller.ts'
+import type { Pipeline } from '../../request/pipeline.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
+import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
+import type { Question } from './route-explanation.ts'
 
 /** A request to explain; it isn't sent. */
 export interface ExplainedRequest {
@@ -23,15 +25,6 @@ export interface ExplainedRequest {
   keyId?: string
 }
 
-/** A request to explain, with its defaults filled in and header names in lowercase. */
-export interface Explainable {
-  model: string
-  body: JsonObject
-  headers: ReadonlyMap<string, string>
-  path: string
-  key?: ClientKey | undefined
-}
-
 const HEADERS = 'must be an object that maps header names to strings'
 
 export const explainInput = closed({
@@ -45,14 +38,26 @@ export const explainInput = closed({
 /** Explains how a request would be routed. */
 export type Explain = (request: ExplainedRequest) => Promise<Explanation>
 
-interface ExplainDependencies {
-  /** Throws `INVALID_REQUEST` if the path isn't a model endpoint. */
-  explain(request: Explainable): Promise<Explanation>
+export interface ExplainDependencies {
+  pipeline: Pick<Pipeline, 'getContext'>
+  /** Returns what a caller may use. */
+  getAccess(caller: Caller): Promise<Question['access']>
+  /** Tells why the limits of a caller would reject a request. */
+  previewLimits(caller: Caller): Promise<RefusalPreview>
   store: WritableStore
   clock: Clock
 }
 
-export function createExplain({ explain, store, clock }: ExplainDependencies) {
+export function createExplain({ pipeline, getAccess, previewLimits, store, clock }: ExplainDependencies) {
+  async function explain(question: Question): Promise<Explanation> {
+    const { explainQuestion } = await import('./route-explanation.ts')
+    const { key } = question
+    if (!key) return explainQuestion(question, pipeline.getContext())
+    const caller = getKeyCaller(key)
+    const [access, refusalOf] = await Promise.all([getAccess(caller), previewLimits(caller)])
+    return explainQuestion({ ...question, access, refusalOf }, pipeline.getContext())
+  }
+
   return async (request: unknown): Promise<Explanation> => {
     const { model, body = {}, headers = {}, path = '/v1/chat/completions', keyId } = parseInput(explainInput, request)
     const headerMap = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

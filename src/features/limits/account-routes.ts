@@ -1,6 +1,7 @@
+import type { FeatureRoute } from '../../feature.ts'
 import type { Caller } from '../../request/caller.ts'
 import { jsonReply } from '../../request/door/reply.ts'
-import type { HttpRoute } from '../../request/door/router.ts'
+import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 
 /** Reads the account of a caller, in the form of each path. */
 export interface AccountReaders {
@@ -18,9 +19,10 @@ export const accountPaths = {
 } as const satisfies Record<string, keyof AccountReaders>
 
 /** The routes for these paths. */
-export const accountRoutes = (load: () => Promise<AccountReaders>): HttpRoute[] =>
+export const accountRoutes = (load: () => Promise<AccountReaders>): FeatureRoute[] =>
   Object.entries(accountPaths).map(([path, reader]) => ({
     method: 'GET',
     path,
-    run: async ({ caller }) => jsonReply(200, await (await load())[reader](caller)),
+    isRecorded: false,
+    run: async ({ caller }: UnrecordedRequest) => jsonReply(200, await (await load())[reader](caller)),
   }))

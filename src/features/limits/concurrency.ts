@@ -2,8 +2,10 @@ import { gatewayError } from '../../errors.ts'
 import type { Feature } from '../../feature.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 
-/** Rejects a request while `max` others are in flight. */
-export function createConcurrencyLimit(inFlight: InFlight, max: number): Feature {
+/** Rejects a request while `maxParallelRequests` others are in flight; `undefined` if there is no such limit. */
+export function createConcurrencyLimit({ inFlight, limits }: ConcurrencyDependencies): Feature | undefined {
+  const max = limits.maxParallelRequests
+  if (!Number.isFinite(max)) return undefined
   return {
     name: 'concurrency',
     aroundRequest(_, next) {
@@ -11,4 +13,9 @@ export function createConcurrencyLimit(inFlight: InFlight, max: number): Feature
       return next()
     },
   }
+}
+
+interface ConcurrencyDependencies {
+  inFlight: InFlight
+  limits: { maxParallelRequests: number }
 }

@@ -9,7 +9,7 @@ import type { RouteRequest } from '../../request/route-request.ts'
 import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import type { UsageStore } from '../usage/usage.ts'
-import type { AccountReaders } from './account-routes.ts'
+import { accountRoutes } from './account-routes.ts'
 import type { Gate } from './gate.ts'
 import type { Ledger } from './ledger/ledger.ts'
 
@@ -34,8 +34,6 @@ export interface LimitsFeature extends Feature {
   ledger(): Promise<Ledger>
   /** Tells why a request of this caller would be rejected, without making it. */
   preview(caller: Caller): Promise<RefusalPreview>
-  /** The readers of a caller's account. */
-  account(): Promise<AccountReaders>
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {
@@ -77,11 +75,11 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
       const [opened, settings] = await Promise.all([gate(), readSettings()])
       return opened.preview(caller, settings)
     },
-    async account() {
+    routes: accountRoutes(async () => {
       const readers = import('./account-reader.ts')
       const [{ createAccountReaders }, opened, settings] = await Promise.all([readers, ledger(), readSettings()])
       return createAccountReaders({ ledger: opened, settings, clock, usage })
-    },
+    }),
     close: async () => openLedger?.close(),
   }
 }

@@ -3,12 +3,12 @@ import { startCall } from '../../lib/fetch-call.ts'
 import { scopeOfClient } from '../../lib/scope.ts'
 import { callerFormat } from '../../request/door/caller-format.ts'
 import { jsonReply } from '../../request/door/reply.ts'
-import type { RoutedRequest } from '../../request/door/router.ts'
+import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 import type { ListingPath, ListingRoutesOptions } from './listing-routes.ts'
 
 /** Replies with a list of models, or with one model, in the caller's format. */
 export async function replyWithList(
-  { exchange, caller, params }: RoutedRequest,
+  { exchange, caller, params, query }: UnrecordedRequest,
   { path, kinds, version }: ListingPath,
   { listing: load, getReader, upstream, headers }: ListingRoutesOptions & { headers: Record<string, string> },
 ): Promise<Reply> {
@@ -20,8 +20,7 @@ export async function replyWithList(
       const found = await listing.find(params.id ?? '', fetch, reader)
       return form.one(found.entry, found.kinds)
     }
-    if (version === undefined)
-      return form.list(await listing.list(kinds, fetch, options), { kinds, query: new URLSearchParams(exchange.query) })
+    if (version === undefined) return form.list(await listing.list(kinds, fetch, options), { kinds, query })
     const lists = kinds.map(async (kind) => ({ kind, entries: await listing.list([kind], fetch, options) }))
     return form.byKind?.(await Promise.all(lists), version) ?? {}
   })

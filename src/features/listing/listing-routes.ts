@@ -1,8 +1,9 @@
+import type { FeatureRoute } from '../../feature.ts'
 import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
 import { PROTOCOLS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
 import type { Caller } from '../../request/caller.ts'
 import { emptyReply } from '../../request/door/reply.ts'
-import type { HttpRoute } from '../../request/door/router.ts'
+import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 import type { Kind } from '../../types.ts'
 import type { Listing, ListReader } from './listing.ts'
 
@@ -47,17 +48,24 @@ const anyOrigin = { 'access-control-allow-origin': '*' }
 const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
 
 /** Creates the routes of the model listing. */
-export function createListingRoutes(options: ListingRoutesOptions): HttpRoute[] {
-  return listingPaths.flatMap((place): HttpRoute[] => {
+export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute[] {
+  return listingPaths.flatMap((place): FeatureRoute[] => {
     const { path, isPublic } = place
-    const get: HttpRoute = {
+    const get: FeatureRoute = {
       method: 'GET',
       path,
-      async run(request) {
+      isRecorded: false,
+      async run(request: UnrecordedRequest) {
         const { replyWithList } = await import('./listing-reply.ts')
         return replyWithList(request, place, { ...options, headers: isPublic ? anyOrigin : {} })
       },
     }
-    return isPublic ? [get, { method: 'OPTIONS', path, run: async () => emptyReply(204, preflight) }] : [get]
+    const probe: FeatureRoute = {
+      method: 'OPTIONS',
+      path,
+      isRecorded: false,
+      run: async () => emptyReply(204, preflight),
+    }
+    return isPublic ? [get, probe] : [get]
   })
 }

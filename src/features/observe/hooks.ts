@@ -34,7 +34,15 @@ export function createReportError(hooks: Hooks, logger: Logger, background: Back
 }
 
 /** Calls your hooks for request events. */
-export function createHooks(hooks: Hooks, logger: Logger, background: Background): Feature {
+export function createHooks({
+  hooks,
+  logger,
+  background,
+}: {
+  hooks: Hooks
+  logger: Logger
+  background: Background
+}): Feature {
   const { onRequest, onAttempt, onUsage } = hooks
   const call = (hook: () => unknown, { waitUntil }: RequestLog) => callHook(hook, { logger, background, waitUntil })
   const events: RequestListener = {

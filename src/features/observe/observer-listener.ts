@@ -1,5 +1,5 @@
 import { redactOwnKeys } from '../../errors.ts'
-import type { Feature } from '../../feature.ts'
+import type { FeatureEvents } from '../../feature.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { type Background, isThenable } from '../../lib/promises.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
@@ -8,17 +8,15 @@ import type { RequestListener } from '../../request/request-events.ts'
 import type { RequestLog } from '../../request/request-log.ts'
 import { type AttemptFollower, type GatewayObserver, isObservedHeader, type RequestFollower } from './observer.ts'
 
-interface ListenerOptions {
+export interface ListenerOptions {
   /** Awaits promises that followers return. */
   background: Background
   onError(error: unknown): void
 }
 
 /** Lets an observer follow requests. */
-export const createObserverFeature = (observer: GatewayObserver, options: ListenerOptions): Feature => ({
-  name: 'observer',
-  events: new ObserverListener(observer, options),
-})
+export const createObserverListener = (observer: GatewayObserver, options: ListenerOptions): FeatureEvents =>
+  new ObserverListener(observer, options)
 
 /**
  * Passes request events to an observer's followers. Errors they throw or reject with go to `onError`, without affecting the request or other

@@ -1,21 +1,21 @@
-import type { Feature } from '../../feature.ts'
-import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
+import type { Exchange, Reply, UpstreamFetch } from '../../lib/exchange.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 
 interface WaitingWarningOptions {
   /** Warns if that many requests exceed the platform's concurrent calls. */
-  warn(requests: number): void
+  warn: ((requests: number) => void) | undefined
   inFlight: InFlight
   upstream(exchange: Exchange): UpstreamFetch
   platformFetch: UpstreamFetch
 }
 
-/** Warns when more calls are in flight than the platform makes concurrently. */
-export const createWaitingWarning = ({ warn, inFlight, upstream, platformFetch }: WaitingWarningOptions): Feature => ({
-  name: 'waiting-warning',
-  aroundRequest({ exchange }: RouteRequest, next) {
-    if (upstream(exchange) === platformFetch) warn(inFlight.size)
-    return next()
-  },
-})
+/** Warns when more calls are in flight than the platform makes concurrently; `undefined` on platforms without such a limit. */
+export const createWaitingWarning = ({ warn, inFlight, upstream, platformFetch }: WaitingWarningOptions) =>
+  warn && {
+    name: 'waiting-warning',
+    aroundRequest({ exchange }: RouteRequest, next: () => Promise<Reply>) {
+      if (upstream(exchange) === platformFetch) warn(inFlight.size)
+      return next()
+    },
+  }

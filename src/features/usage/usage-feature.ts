@@ -1,15 +1,32 @@
 import type { Feature } from '../../feature.ts'
+import type { Store } from '../../records/store.ts'
 import type { RequestLog } from '../../request/request-log.ts'
 import { makeKeptRequest } from './kept-request.ts'
-import type { UsageStore } from './usage.ts'
+import { createUsageStore, type UsageStore, type UsageStoreOptions } from './usage.ts'
+
+interface UsageDependencies extends Pick<UsageStoreOptions, 'clock' | 'logger' | 'startTimer' | 'turnEnd' | 'onError'> {
+  storesUsage: boolean
+  store: Store
+}
 
 /** Stores a record of each request when it ends. */
-export const createUsageFeature = (usage: UsageStore): Feature => ({
-  name: 'usage',
-  events: {
-    ended(log: RequestLog) {
-      if (log.ending) usage.keep(makeKeptRequest(log, log.ending), log.waitUntil)
+export interface UsageFeature extends Feature {
+  readonly store: UsageStore
+}
+
+/** `undefined` if the gateway stores no usage. */
+export function createUsage({ storesUsage, store, ...deps }: UsageDependencies): UsageFeature | undefined {
+  if (!storesUsage) return undefined
+  const { storage, freshness, settings } = store
+  const usage = createUsageStore({ ...deps, storage, freshness, settings: settings.read })
+  return {
+    name: 'usage',
+    events: {
+      ended(log: RequestLog) {
+        if (log.ending) usage.keep(makeKeptRequest(log, log.ending), log.waitUntil)
+      },
     },
-  },
-  close: () => usage.close(),
-})
+    close: () => usage.close(),
+    store: usage,
+  }
+}

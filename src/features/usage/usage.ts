@@ -28,7 +28,7 @@ interface RetentionSettings {
   usage?: { keepRequestsDays?: number; keepTotalsDays?: number }
 }
 
-interface UsageStoreOptions {
+export interface UsageStoreOptions {
   storage: Storage
   clock: Clock
   logger: Logger

@@ -4,17 +4,14 @@ import type { AllowedOrigins } from './allowed-origins.ts'
 
 /** A part of the path space that belongs to the gateway, with its own guard and its own form of errors. */
 export interface Area {
+  /** The feature that it belongs to. */
   readonly name: string
   /** Below the base path, with a leading slash: `/v1`. */
   readonly path: string
   /** Whether a path that starts with `path` belongs to it; default: `path` itself and everything below it. */
   owns?(path: string): boolean
-  /** Who may call it: anyone, a client with its key, whoever may call `/api`, or whoever the area itself lets in. */
-  readonly guard: 'none' | 'key' | 'management' | 'own'
-  /** The methods of its routes, for preflight requests of pages. */
-  readonly methods: readonly string[]
-  /** Whether pages of the `allowedOrigins` may call it. */
-  readonly isForPages: boolean
+  /** The methods that pages of the `allowedOrigins` may use; absent: they may not call it. */
+  readonly pageMethods?: readonly string[]
   /** Replies to a request for one of its paths. Never rejects. */
   serve(request: AreaRequest): Promise<Reply>
 }
@@ -55,15 +52,17 @@ const MAX_AGE = 7_200
  * only for origins that are listed with `credentials`.
  */
 export function serveArea(area: Area, request: AreaRequest, allowedOrigins: AllowedOrigins): Promise<Reply> {
-  const origin = area.isForPages ? request.exchange.header('origin') : undefined
+  const { pageMethods: methods } = area
+  const origin = methods && request.exchange.header('origin')
   const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
-  return origin !== undefined && allowed ? serveForPage(area, request, { origin, ...allowed }) : area.serve(request)
+  if (!methods || origin === undefined || !allowed) return area.serve(request)
+  return serveForPage(area, request, { origin, methods, ...allowed })
 }
 
 async function serveForPage(
   area: Area,
   request: AreaRequest,
-  { origin, hasCredentials }: { origin: string; hasCredentials: boolean },
+  { origin, methods, hasCredentials }: { origin: string; methods: readonly string[]; hasCredentials: boolean },
 ): Promise<Reply> {
   const { exchange } = request
   const readable = {
@@ -82,7 +81,7 @@ async function serveForPage(
     headers: {
       ...readable,
       vary: 'Origin',
-      'access-control-allow-methods': area.methods.join(', '),
+      'access-control-allow-methods': methods.join(', '),
       ...(asked !== undefined && { 'access-control-allow-headers': asked }),
       'access-control-max-age': `${MAX_AGE}`,
     },

@@ -28,16 +28,17 @@ export interface PageGuards {
   token(exchange: Exchange, token: string): Promise<void>
 }
 
-/** Rejects with `METHOD_NOT_ALLOWED`, and with what the page throws. */
-export async function servePage(
-  page: MountedPage,
-  path: string,
-  { exchange, guards }: Omit<PageRequest, 'rest'>,
-): Promise<Reply> {
-  if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
-    throw gatewayError('METHOD_NOT_ALLOWED', {
-      message: `${page.path} is a web page. Use GET, not ${exchange.method}.`,
-      headers: { allow: 'GET, HEAD' },
-    })
-  return page.serve({ exchange, rest: path.slice(page.path.length), guards })
-}
+/** A page that responds to other methods than `GET` and `HEAD` with `METHOD_NOT_ALLOWED`. */
+export const createPage = ({ path, hasFolder, serve }: MountedPage): MountedPage => ({
+  path,
+  hasFolder,
+  async serve(request) {
+    const { method } = request.exchange
+    if (method !== 'GET' && method !== 'HEAD')
+      throw gatewayError('METHOD_NOT_ALLOWED', {
+        message: `${path} is a web page. Use GET, not ${method}.`,
+        headers: { allow: 'GET, HEAD' },
+      })
+    return serve(request)
+  },
+})

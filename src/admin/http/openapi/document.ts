@@ -1,3 +1,4 @@
+import type { Feature } from '../../../feature.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
 import { comboModel } from '../../combo-entry.ts'
@@ -6,7 +7,7 @@ import { createBuilder, jsonContent, type Paths } from './document-parts.ts'
 import { errorRows } from './error-codes.ts'
 import { describeFields } from './field-words.ts'
 import { type ManagementRoute, managementPaths, managementTypes, nameInputs } from './management-paths.ts'
-import { answerHeaders, clientParameters, clientSecuritySchemes, type ModelSurface, modelPaths } from './model-paths.ts'
+import { answerHeaders, clientParameters, clientSecuritySchemes, modelPaths } from './model-paths.ts'
 import { modelTypes } from './model-types.ts'
 import { tagWords } from './operation-words.ts'
 import { convertType } from './type-text.ts'
@@ -15,7 +16,8 @@ import { convertType } from './type-text.ts'
 interface Described {
   /** The routes of the management API, each with its operations. */
   routes: readonly ManagementRoute[]
-  models: ModelSurface
+  /** The features whose routes are described. */
+  features: readonly Feature[]
   version: string
   basePath: string
   /** The types of the results of all operations, as in result-types.data.ts. */
@@ -29,7 +31,7 @@ const gatewayTypes = { HealthStatus: "{status: 'ok' | 'closing' | 'store unreada
 /** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. Each call makes a new object. */
 export function describeGateway({
   routes,
-  models,
+  features,
   version,
   basePath,
   resultTypes,
@@ -59,7 +61,7 @@ export function describeGateway({
   const responses: Record<string, JsonObject> = {}
   const builder = createBuilder({ convert, describeType, describeResult }, responses)
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
-  const paths: Paths = { ...managed, ...modelPaths(models, builder), '/health': { get: healthCheck() } }
+  const paths: Paths = { ...managed, ...modelPaths(features, builder), '/health': { get: healthCheck() } }
   describeFields(definitions)
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
 

@@ -1,10 +1,12 @@
 import type { Feature } from '../../../feature.ts'
 import { type AccountReaders, accountPaths } from '../../../features/limits/account-routes.ts'
-import type { ListingPath } from '../../../features/listing/listing-routes.ts'
+import { listingPaths } from '../../../features/listing/listing-routes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import type { Endpoint } from '../../../protocols/formats/format.ts'
 import type { OperationName } from '../../../protocols/formats/model-operations.ts'
+import { endpoints } from '../../../protocols/kinds/kinds.ts'
+import { listCallerFormats } from '../../../request/door/caller-format.ts'
 import type { ClientFormat } from '../../../types.ts'
 import {
   anyOf,
@@ -97,21 +99,8 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** The endpoints and listings that are served under `/v1` and `/v1beta`. */
-export interface ModelSurface {
-  endpoints: readonly Endpoint[]
-  listingPaths: readonly ListingPath[]
-  /** The formats of all clients that may call a path, the default first. */
-  listCallerFormats(path: string): ClientFormat[]
-  /** The features whose areas have routes. */
-  features: readonly Feature[]
-}
-
 /** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
-export function modelPaths(
-  { endpoints, listingPaths, listCallerFormats, features }: ModelSurface,
-  builder: Builder,
-): Paths {
+export function modelPaths(features: readonly Feature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
     paths[path] = { ...paths[path], [method]: operation }
@@ -164,7 +153,7 @@ export function modelPaths(
   }
   for (const endpoint of endpoints) add(endpoint.path, 'post', describeEndpoint(endpoint, builder))
   for (const { name, areas = [] } of features)
-    for (const { method, path, summary = name } of areas.flatMap(({ routes }) => routes)) {
+    for (const { method, path, summary = name } of areas.flatMap((area) => ('routes' in area ? area.routes : []))) {
       const verb = method.toLowerCase()
       const parameters = pathParameters(path)
       add(toTemplate(path), verb, {

@@ -108,8 +108,7 @@ export function createFront(deps: {
   const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
   const serveTenant = serveWithKeys(
     [
-      ...accountRoutes(rejectUnserved),
-      ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
+      ...besideModels.map(({ method, path }) => ({ method, path, run: rejectUnserved })),
       ...modelRoutes(rejectUnserved),
     ],
     {
@@ -137,6 +136,12 @@ export function createFront(deps: {
     return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
   }
 }
+
+/** The routes that each tenant's gateway has beside the model endpoints. */
+const besideModels = [
+  ...accountRoutes(rejectUnserved),
+  ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
+]
 
 /** Stands in for all routes, which only define the methods of a path here. Requests with a key go to a tenant's gateway. */
 async function rejectUnserved(): Promise<never> {

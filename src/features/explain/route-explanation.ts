@@ -1,30 +1,30 @@
-import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
-import { encodeUtf8 } from '../lib/bytes.ts'
-import type { JsonObject } from '../lib/json.ts'
-import { getFormat } from '../protocols/formats/formats.ts'
-import { endpoints } from '../protocols/kinds/kinds.ts'
-import type { ClientKey } from '../records/key-lookup.ts'
-import type { Kind } from '../types.ts'
-import { ANONYMOUS, getKeyCaller } from './caller.ts'
-import { routesOfGroup } from './choose/group-routing.ts'
-import { resolveForEndpoint } from './choose/resolution.ts'
-import { unknownModel } from './choose/unknown-model.ts'
-import { createDrainingError } from './codec/call-failure.ts'
-import type { CodecRequest } from './codec/codec.ts'
-import { encode } from './codec/encode.ts'
-import { parseModelCall } from './codec/model-call.ts'
-import type { PipelineContext } from './context.ts'
-import { redirectMediaCall } from './media-redirect.ts'
-import { bringsTerms } from './read-request.ts'
-import { readFacts } from './request-facts.ts'
-import type { ExplainedTarget, Explanation, LeftOut } from './routing/explanation.ts'
-import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from './routing/group.ts'
-import { formatVia, getRequestedName, serializeParams } from './routing/group.ts'
-import type { RouteTable } from './routing/route-table.ts'
-import { findUnmetCondition } from './routing/routing-facts.ts'
-import { explainChoice } from './routing/strategies.ts'
-import type { CooldownState } from './routing/target-health.ts'
-import type { NameRule, RefusalPreview } from './steps.ts'
+import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { encodeUtf8 } from '../../lib/bytes.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { getFormat } from '../../protocols/formats/formats.ts'
+import { endpoints } from '../../protocols/kinds/kinds.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
+import { ANONYMOUS, getKeyCaller } from '../../request/caller.ts'
+import { routesOfGroup } from '../../request/choose/group-routing.ts'
+import { resolveForEndpoint } from '../../request/choose/resolution.ts'
+import { unknownModel } from '../../request/choose/unknown-model.ts'
+import { createDrainingError } from '../../request/codec/call-failure.ts'
+import type { CodecRequest } from '../../request/codec/codec.ts'
+import { encode } from '../../request/codec/encode.ts'
+import { parseModelCall } from '../../request/codec/model-call.ts'
+import type { PipelineContext } from '../../request/context.ts'
+import { redirectMediaCall } from '../../request/media-redirect.ts'
+import { bringsTerms } from '../../request/read-request.ts'
+import { readFacts } from '../../request/request-facts.ts'
+import type { ExplainedTarget, Explanation, LeftOut } from '../../request/routing/explanation.ts'
+import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
+import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
+import type { RouteTable } from '../../request/routing/route-table.ts'
+import { findUnmetCondition } from '../../request/routing/routing-facts.ts'
+import { explainChoice } from '../../request/routing/strategies.ts'
+import type { CooldownState } from '../../request/routing/target-health.ts'
+import type { NameRule, RefusalPreview } from '../../request/steps.ts'
+import type { Kind } from '../../types.ts'
 
 /** A request to explain, which is not made. */
 export interface Question {
@@ -57,7 +57,7 @@ const MAX_TARGETS = 1_000
  * Explains what would become of a request, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that is no
  * model endpoint.
  */
-export async function explain(question: Question, gateway: PipelineContext): Promise<Explanation> {
+export async function explainQuestion(question: Question, gateway: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path, key, access, refusalOf } = question
   const { owner } = key ? getKeyCaller(key) : ANONYMOUS
   const endpoint = endpoints.find((one) => one.path === path)

@@ -1,0 +1,102 @@
+import { createPageGuards } from './admin/http/page-guards.ts'
+import type { Core } from './core.ts'
+import { gatewayError } from './errors.ts'
+import { checkAreas, checkRoutes, createAreas, toHttpRoutes } from './extend.ts'
+import type { Feature } from './feature.ts'
+import { settlesWithin } from './lib/deadline.ts'
+import type { Exchange } from './lib/exchange.ts'
+import type { GatewayOptions } from './options.ts'
+import { holdsRefusedBodies, lingerBeforeClose, requestTurn } from './platform.ts'
+import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
+import { createApp, elsewhereReply } from './request/door/app.ts'
+import { findArea, getPathBelow } from './request/door/area.ts'
+import { createHealthArea, createModelAreas } from './request/door/areas.ts'
+import { authenticateClient } from './request/door/authenticate-client.ts'
+import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
+import { createHealthCheck } from './request/door/health-check.ts'
+import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
+import { modelRoutes } from './request/door/model-routes.ts'
+import type { HttpRoute } from './request/door/router.ts'
+import type { Pipeline, PipelineSteps } from './request/pipeline.ts'
+import type { RequestStep } from './request/steps.ts'
+
+interface Parts {
+  core: Core
+  pipeline: Pipeline
+  features: readonly Feature[]
+  options: GatewayOptions
+  internals: Internals
+  resume: NonNullable<KeyAreaOptions['resume']>
+}
+
+/** Composes the request path and the features to what serves requests. Throws a TypeError for features that get in each other's way. */
+export function compose({ core, pipeline, features, options, internals, resume }: Parts) {
+  const { afterCaller } = internals
+  const { management, allowedOrigins = [] } = options
+  const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
+  const aroundRequest: RequestStep[] = []
+  for (const feature of features) {
+    if (feature.events) events.add(feature.events)
+    if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest.bind(feature) as RequestStep) // replies only, by `withReplies`
+    pipeline.add(bindSteps(feature))
+  }
+
+  const keyStore = { ...store, clock }
+  const identity = internals.identity && createIdentity(internals.identity, { options, keyStore, limits })
+  const serveRoutes = (routes: readonly HttpRoute[]) =>
+    serveWithKeys(routes, {
+      authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
+      openLog: pipeline.openLog,
+      aroundRequest,
+      ...(afterCaller && { afterCaller }),
+      ...(identity && { identity }),
+      ...{ admit, resume, onError },
+    })
+  const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
+  const ofModels = modelRoutes(pipeline.serve)
+  checkRoutes([{ name: 'models', routes: ofModels }, ...features])
+  const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...ofModels]
+  const areas = [
+    ...createModelAreas(serveRoutes(routes)),
+    createHealthArea(createHealthCheck({ settings: store.settings, clock, isClosed, onError })),
+    ...createAreas(features, { ...terms, serveRoutes, guards: createPageGuards(management, onError), admit, onError }),
+  ]
+  checkAreas(areas)
+
+  const app = createApp({ basePath, areas, allowedOrigins })
+  const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, { basePath, areas })
+  const handlers: FetchHandlersOptions = {
+    isOwnPath(path) {
+      const below = getPathBelow(basePath, path)
+      return below !== undefined && findArea(areas, below) !== undefined
+    },
+    elsewhere,
+    begin: requestTurn,
+    holdsRefused: holdsRefusedBodies,
+    linger: lingerBeforeClose,
+    onError,
+  }
+  const { gateway, handle, matches } = createFetchHandlers(app, handlers)
+  return {
+    fetch: gateway,
+    ...{ handle, matches, basePath, elsewhere },
+    exchange: app,
+    as: createAs({ app, basePath, handlers }),
+    async close({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
+      core.shut()
+      await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
+      const closing = features.map(async (feature) => feature.close?.())
+      await settlesWithin(Promise.allSettled([background.settled(), pipeline.close(), ...closing]), LAST_WORK_MS, clock)
+      store.close()
+    },
+  }
+}
+
+/** A hook that never ends must not keep the process. */
+const LAST_WORK_MS = 10_000
+
+const bindSteps = (feature: Feature): PipelineSteps =>
+  ({
+    aroundCall: feature.aroundCall?.bind(feature),
+    aroundAttempt: feature.aroundAttempt?.bind(feature),
+  }) as PipelineSteps // replies only, by `withReplies`

@@ -1,0 +1,67 @@
+import { gatewayError } from './errors.ts'
+import { createReportError } from './features/observe/hooks.ts'
+import { startDeadline } from './lib/deadline.ts'
+import type { Exchange, UpstreamFetch } from './lib/exchange.ts'
+import { createInFlight } from './lib/in-flight.ts'
+import { createBackground } from './lib/promises.ts'
+import { defaultLimits, type GatewayOptions } from './options.ts'
+import {
+  getLogger,
+  platformClock,
+  platformCrypto,
+  platformFetch,
+  platformRandom,
+  startIdleTimer,
+  turnEnd,
+} from './platform.ts'
+import { defaultCatalog } from './protocols/providers/catalog.ts'
+import { createStore, type StoreOptions } from './records/store.ts'
+import { normalizeBasePath } from './request/door/app.ts'
+import { RequestEvents } from './request/request-events.ts'
+
+/** The options of a gateway with their defaults, and everything that its features share: the store, events, and in-flight requests. */
+export type Core = ReturnType<typeof createCore>
+
+export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {
+  const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
+  const { hooks = {}, limits: ownLimits = {} } = options
+  const limits = { ...defaultLimits, ...ownLimits }
+  const logger = getLogger(options.logger)
+  const background = createBackground((error) => onError(error))
+  const onError = createReportError(hooks, logger, background)
+  let isClosed = false
+
+  return {
+    ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, turnEnd },
+    basePath: normalizeBasePath(options.basePath),
+    store: createStore({
+      ...{ storage, clock, logger, digestsSha256, turnEnd, onError },
+      secret: options.secret,
+      maxAgeMs: limits.storeMaxAgeMs,
+      syncCrypto: platformCrypto,
+    }),
+    sharedIn: sharedState ? storage : undefined,
+    events: new RequestEvents({ background, onError }),
+    inFlight: createInFlight(),
+    random: platformRandom,
+    /** Returns the function that calls providers for a request, or for work without one. */
+    upstream: (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch,
+    startTimer: (ms: number, onTime: () => void) =>
+      clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime),
+    /** How long request bodies may take. */
+    bodyTime: { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd },
+    isStrict: options.strict ?? false,
+    fetchesMedia: options.fetchMedia ?? true,
+    includesStreamUsage: options.includeStreamUsage ?? true,
+    storesUsage: options.usage ?? storage.keepsUsage ?? true,
+    isClosed: () => isClosed,
+    /** Throws `CLOSED` once the gateway has closed. */
+    admit() {
+      if (isClosed) throw gatewayError('CLOSED')
+    },
+    /** Rejects new requests from now on. */
+    shut() {
+      isClosed = true
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Feature } from '../../feature.ts'
+import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
+import type { Pipeline } from '../../request/pipeline.ts'
+import type { Kind, ModelEntry } from '../../types.ts'
+import type { AccessFeature } from '../access/access-feature.ts'
+import type { ListingDeps } from './listing.ts'
+import { createListingRoutes } from './listing-routes.ts'
+import type { LookupCache } from './look-up.ts'
+
+interface ListingFeatureDependencies extends Pick<ListingDeps, 'store' | 'catalog' | 'clock' | 'onError'> {
+  pipeline: Pick<Pipeline, 'routes'>
+  access: Pick<AccessFeature, 'getAccess'>
+  limits: { lookupTimeoutMs: number }
+  /** Returns the function that calls providers for a request. */
+  upstream(exchange?: Exchange): UpstreamFetch
+}
+
+/** Lists models to clients. Its code is loaded with the first list. */
+export interface ListingFeature extends Feature {
+  /** Lists the models of some kinds that clients can request. Lists that share `cache` query each provider once. */
+  published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
+}
+
+export function createListingFeature({
+  pipeline,
+  access,
+  upstream,
+  limits: { lookupTimeoutMs },
+  ...deps
+}: ListingFeatureDependencies): ListingFeature {
+  const listing = once(async () => {
+    const { createListing } = await import('./listing.ts')
+    const { store, catalog, clock, onError } = deps
+    const findTargets = async (model: string) => (await pipeline.routes()).findTargets(model)
+    return createListing({ store, catalog, clock, onError, findTargets, lookupTimeoutMs })
+  })
+
+  return {
+    name: 'listing',
+    routes: createListingRoutes({
+      listing,
+      upstream,
+      async getReader(caller) {
+        const allowed = await access.getAccess(caller)
+        if (!allowed) return undefined
+        const table = await pipeline.routes()
+        return {
+          allowsKind: (kind) => allowed.allowsKind(kind),
+          allowsModel: (model) => allowed.allowsModel(model, table),
+        }
+      },
+    }),
+    published: async (kinds, cache) => (await listing()).list(kinds, upstream(), cache && { cache }),
+  }
+}

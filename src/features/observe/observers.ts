@@ -1,0 +1,44 @@
+import type { Feature } from '../../feature.ts'
+import { createPage, type MountedPage } from '../../request/door/pages.ts'
+import type { Pipeline } from '../../request/pipeline.ts'
+import type { GatewayFacts, GatewayObserver, ObserverPage } from './observer.ts'
+import { createObserverListener, type ListenerOptions } from './observer-listener.ts'
+
+interface ObserverDependencies extends ListenerOptions {
+  pipeline: Pick<Pipeline, 'routes' | 'health'>
+  api: Parameters<typeof import('./gateway-facts.ts').getLimitFacts>[0]
+  /** Whether the platform runs many short-lived instances. */
+  isOneOfMany: boolean
+}
+
+/** The features of observers: each follows requests, and may have a page. */
+export function createObservers(
+  observers: readonly GatewayObserver[],
+  { pipeline, api, isOneOfMany, background, onError }: ObserverDependencies,
+): Feature[] {
+  const facts: GatewayFacts = {
+    isOneOfMany,
+    targets: async () => {
+      const { getTargetFacts } = await import('./gateway-facts.ts')
+      return getTargetFacts(await pipeline.routes(), pipeline.health)
+    },
+    limits: async () => (await import('./gateway-facts.ts')).getLimitFacts(api),
+  }
+  return observers.map((observer) => ({
+    name: observer.page ? 'metrics' : 'observer',
+    events: createObserverListener(observer, { background, onError }),
+    ...(observer.page && { areas: [observerPage(observer.page, facts)] }),
+  }))
+}
+
+/** The page of an observer, protected by its own token if it has one, otherwise like `/api`. */
+const observerPage = (page: ObserverPage, facts: GatewayFacts): MountedPage =>
+  createPage({
+    path: page.path,
+    hasFolder: false,
+    async serve({ exchange, guards }) {
+      if (page.token === undefined) await guards.management(exchange)
+      else await guards.token(exchange, page.token)
+      return page.reply(exchange, facts)
+    },
+  })

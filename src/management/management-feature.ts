@@ -1,0 +1,107 @@
+import type { FeatureOperations } from '../admin/operation-table.ts'
+import type { Feature } from '../feature.ts'
+import type { CloudOptions } from '../features/cloud-sync/gateway/cloud-operations.ts'
+import { createCloudStart } from '../features/cloud-sync/gateway/cloud-start.ts'
+import type { GatewayObserver } from '../features/observe/observer.ts'
+import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
+import { once } from '../lib/promises.ts'
+import type { BodyTime } from '../lib/timed-body.ts'
+import type { ManagementOptions } from '../request/door/management-options.ts'
+import type { Pipeline } from '../request/pipeline.ts'
+import { deferManagement } from './deferred-management.ts'
+import type { ManagementApiDependencies, ServingOptions } from './management-api.ts'
+import type { Management } from './operations.ts'
+
+interface ManagementFeatureDependencies
+  extends Omit<ManagementApiDependencies, 'rotation' | 'routes' | 'health' | 'own' | 'cloud' | 'limits'>,
+    Pick<ServingOptions, 'basePath' | 'admit' | 'onError'> {
+  pipeline: Pick<Pipeline, 'routes' | 'health' | 'choosing' | 'getContext'>
+  options: {
+    management?: ManagementOptions
+    cloud?: CloudOptions
+    dashboard?: object
+    observe?: readonly GatewayObserver[]
+  }
+  /** The features of the option `extend`. */
+  extensions: readonly Feature[]
+  random(): number
+  upstream(): UpstreamFetch
+  limits: ManagementApiDependencies['limits'] & { maxManagementBodyBytes: number }
+  bodyTime: BodyTime
+  /** The runtime and its version, if known. */
+  runtime: string
+  inFlight: Pick<InFlight, 'values' | 'size'>
+}
+
+/** The management API under `/api` and in process. Its code is loaded with the first call. */
+export interface ManagementFeature extends Feature {
+  api: Management<unknown>
+  /** Begins cloud sync with the first request, if it is on. */
+  resume(exchange?: Exchange): Promise<void>
+}
+
+export function createManagementFeature(deps: ManagementFeatureDependencies): ManagementFeature {
+  const {
+    pipeline,
+    options,
+    extensions,
+    upstream,
+    random,
+    startTimer,
+    store,
+    clock,
+    limits,
+    inFlight,
+    runtime,
+    onError,
+  } = deps
+  const { observe = [], dashboard, cloud = {}, management } = options
+  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // whose schemas are valibot's
+  let endLive = () => {}
+  const load = once(async () => {
+    const { createManagementApi } = await import('./management-api.ts')
+    const { routes, health, choosing } = pipeline
+    const made = createManagementApi(
+      {
+        ...deps,
+        ...{ routes, health },
+        rotation: { reset: async (group) => (await choosing()).roundRobin.reset(group) },
+        cloud: { fetch: upstream(), options: cloud, random, startTimer, onError },
+        own: {
+          ...{ basePath: deps.basePath, runtime },
+          hasDashboard: dashboard !== undefined,
+          observers: observe.length,
+          pages: observe.flatMap(({ page }) => page?.path ?? []),
+          startedAt: () => cloudStart.startedAt ?? clock.now(),
+          inFlight: () => inFlight.size,
+        },
+      },
+      {
+        ...{ management, operations, extensions, resume, onError },
+        ...{ basePath: deps.basePath, admit: deps.admit },
+        bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
+      },
+    )
+    cloudStart.pushes = made.pushes
+    endLive = made.endLive
+    return made
+  })
+  const cloudStart = createCloudStart({ settings: store.settings, clock, load })
+  const { resume } = cloudStart
+
+  return {
+    name: 'management',
+    areas: [{ path: '/api', serve: async ({ path, exchange }) => (await load()).serve(path, exchange) }],
+    api: deferManagement(async () => {
+      const { api } = await load()
+      await resume()
+      return api
+    }, operations),
+    resume,
+    async close() {
+      endLive()
+      await cloudStart.pushes?.close()
+    },
+  }
+}

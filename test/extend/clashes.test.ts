@@ -1,0 +1,113 @@
+import type { Feature } from '../../src/feature.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openExtended } from './world.ts'
+
+const test = suite('features that cannot work')
+
+const run = () => Response.json({})
+const route = (path: string, method = 'GET') => ({ method, path, run })
+const area = (path: string, ...routes: object[]) => ({ path, routes })
+const operation = (path: string, method = 'GET') => ({ method, path, summary: '', failure: '', output: {}, run })
+
+for (const [title, extend, message] of [
+  ['a feature without a name', [{}], /extend\[0\] needs its own "name"/],
+  ['two features of one name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
+  ['a misspelled step', [{ name: 'a', aroundCalls() {} }], /aroundCalls/],
+  ['an area without a slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
+  ['a route outside its area', [{ name: 'a', areas: [area('/a', route('/b'))] }], /must be below its area/],
+  [
+    'a route outside /v1',
+    [{ name: 'a', routes: [route('/b')] }],
+    'The route "/b" must be below /v1 or /v1beta. Put others into "areas".',
+  ],
+  [
+    'an area below /v1',
+    [{ name: 'a', areas: [area('/v1/a')] }],
+    'The area /v1/a of "a" is hidden by /v1 of "models". Put routes below /v1 and /v1beta into "routes".',
+  ],
+  [
+    'two areas with one path',
+    [
+      { name: 'a', areas: [area('/mcp')] },
+      { name: 'b', areas: [area('/mcp')] },
+    ],
+    'The area /mcp of "b" is hidden by /mcp of "a". Change the path of one of them.',
+  ],
+  [
+    'an area below another one',
+    [
+      { name: 'a', areas: [area('/mcp')] },
+      { name: 'b', areas: [area('/mcp/b')] },
+    ],
+    'The area /mcp/b of "b" is hidden by /mcp of "a". Change the path of one of them.',
+  ],
+  [
+    'two routes with one path',
+    [
+      { name: 'a', routes: [route('/v1/notes/:id')] },
+      { name: 'b', routes: [route('/v1/notes/:name')] },
+    ],
+    'The features "a" and "b" both have the route GET /v1/notes/:. Change one of the paths.',
+  ],
+  [
+    'one route twice',
+    [{ name: 'a', areas: [area('/a', route('/a'), route('/a'))] }],
+    'The feature "a" has the route GET /a twice. Change one of the paths.',
+  ],
+  [
+    'a route that lists models',
+    [{ name: 'a', routes: [route('/v1/models')] }],
+    'The features "listing" and "a" both have the route GET /v1/models. Change one of the paths.',
+  ],
+  [
+    'a route of a model endpoint',
+    [{ name: 'a', routes: [route('/v1/chat/completions', 'POST')] }],
+    'The features "models" and "a" both have the route POST /v1/chat/completions. Change one of the paths.',
+  ],
+  [
+    'operations of one name',
+    [
+      { name: 'a', operations: { notes: { list: operation('/api/a') } } },
+      { name: 'b', operations: { notes: { get: operation('/api/b') } } },
+    ],
+    'The features "a" and "b" both have operations "notes". Rename them in one of the two.',
+  ],
+  [
+    'operations with one path',
+    [
+      { name: 'a', operations: { notes: { get: operation('/api/notes/:id') } } },
+      { name: 'b', operations: { memos: { get: operation('/api/notes/:name') } } },
+    ],
+    'The features "a" and "b" both have the operation GET /api/notes/:. Change one of the paths.',
+  ],
+  [
+    "operations of a gateway's name",
+    [{ name: 'a', operations: { keys: { get: operation('/api/a') } } }],
+    'The feature "a" can\'t add operations to gateway.api.keys. Rename them.',
+  ],
+] as const)
+  test(`${title} is rejected when the gateway is created`, async () => {
+    const thrown = await openExtended(extend as unknown as Feature[]).then(
+      () => 'created',
+      (error: Error) => error,
+    )
+    assert.instance(thrown, TypeError)
+    if (typeof message === 'string') assert.is((thrown as Error).message, message)
+    else assert.match((thrown as Error).message, message)
+  })
+
+test('features may share a path with different methods, and a prefix with different words', async () => {
+  const { send } = await openExtended([
+    { name: 'a', areas: [{ path: '/a', routes: [{ method: 'GET', path: '/a', run }] }] },
+    { name: 'b', areas: [{ path: '/ab', routes: [{ method: 'GET', path: '/ab', run }] }] },
+    { name: 'c', routes: [{ method: 'GET', path: '/v1/notes', run }] },
+    { name: 'd', routes: [{ method: 'POST', path: '/v1/notes', run }] },
+  ])
+  for (const [method, path] of [
+    ['GET', '/a'],
+    ['GET', '/ab'],
+    ['GET', '/v1/notes'],
+    ['POST', '/v1/notes'],
+  ] as const)
+    assert.is((await send(method, path, method === 'POST' ? {} : undefined)).status, 200)
+})
