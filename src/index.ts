@@ -18,6 +18,11 @@ export type {
   GatewayCallChange,
   GatewayRequest,
   ManagementOperation,
+  RecordedRoute,
+  ServedArea,
+  ServedAreaRequest,
+  UnrecordedRequest,
+  UnrecordedRoute,
 } from './feature.ts'
 export type {
   CloudConflict,
@@ -62,7 +67,7 @@ export type { TokenUsage } from './protocols/formats/format.ts'
 export type { Secret } from './records/open-keyring.ts'
 export type { DamagedRecord } from './records/stored-records.ts'
 export type { ManagementOptions } from './request/door/management-options.ts'
-export type { MountedPage } from './request/door/pages.ts'
+export type { MountedPage, PageGuards } from './request/door/pages.ts'
 export type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
 export type { Explanation } from './request/routing/explanation.ts'
 export type { FailureClass } from './request/routing/failure-class.ts'

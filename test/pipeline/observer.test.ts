@@ -9,8 +9,10 @@ const test = suite('hooks as listeners of requests')
 function listen(hooks: Hooks) {
   const lines: unknown[][] = []
   const log = (...line: unknown[]) => void lines.push(line)
-  const terms = [hooks, { warn: log, error: log }, createBackground(log)] as const
-  return { lines, events: createHooks(...terms).events as RequestListener, reportError: createReportError(...terms) }
+  const logger = { warn: log, error: log }
+  const background = createBackground(log)
+  const { events } = createHooks({ hooks, logger, background })
+  return { lines, events: events as RequestListener, reportError: createReportError(hooks, logger, background) }
 }
 
 test('hooks listen only to the events that they need', () => {
