@@ -1,38 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { encodeUtf8, fromBase64, randomBytes, toBase64 } from '../lib/bytes.ts'
-import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage, Stored } from '../types.ts'
-import {
-  createKeyring,
-  decryptBytes,
-  encryptBytes,
-  getApiKeyContext,
-  getIdentityContext,
-  getKeyContext,
-  isSignedFormerKey,
-  isSignedGroup,
-  isSignedKey,
-  KEYRING_BYTES,
-  type Keyring,
-  type SyncCrypto,
-  signFormerKey,
-  signGroup,
-  signKey,
-} from './keyring.ts'
-import { mergeStored, recordKinds } from './readings.ts'
-import {
-  CLOUD_IDENTITIES,
-  type ConnectionRecord,
-  type FormerKeyRecord,
-  type GroupRecord,
-  KEYRING,
-  KEYS,
-  type KeyRecord,
-  SETTINGS,
-} from './record-collections.ts'
+import { createKeyring, decryptBytes, encryptBytes, KEYRING_BYTES, type Keyring, type SyncCrypto } from './keyring.ts'
+import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
 import { handleStorageError, retryLostRace } from './storage-access.ts'
-import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
-import { resignSettings, serializeSettings } from './stored-settings.ts'
 
 /** A secret of at least 32 characters, or several with versions: the first one encrypts, the others only decrypt older data. */
 export type Secret = string | ReadonlyArray<{ version: string | number; value: string }>
@@ -87,6 +59,7 @@ export async function openKeyring(options: KeyringDependencies): Promise<Keyring
     // Store the keys before signing anything with them: another gateway may be creating its own right now.
     const version = stored?.version ?? (await writeRecord(false, null))
     if (version === false) return false
+    const { createSettings, reencryptAll } = await import('./rewrite-records.ts')
     if (record?.schema === 3) await reencryptAll(storage, await createKeyring(bytes.slice(KEYRING_BYTES)), keyring)
     else if (!record?.isTakenOver) await createSettings(storage, keyring)
     return (await writeRecord(true, version)) !== false && keyring
@@ -215,10 +188,6 @@ async function hasSignedRecords(storage: Storage): Promise<boolean> {
   return (await storage.list(KEYS, { limit: 1 }).catch(handleStorageError('list', KEYS))).length > 0
 }
 
-/** Stores the default settings with their signature, unless the storage has settings. */
-const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
-  rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
-
 /**
  * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens
  * this record re-encrypts everything. The lookup key stays, so that every key keeps its digest: it decrypts and signs nothing.
@@ -228,6 +197,7 @@ async function replaceKeys(
   { stored, record, current }: { stored: Stored; record: KeyringRecord; current: NamedSecret },
 ): Promise<void> {
   const former = readUnencryptedKeys(record)
+  const { createSettings } = await import('./rewrite-records.ts')
   if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))
   const keys = new Uint8Array(2 * KEYRING_BYTES)
   keys.set(former)
@@ -237,74 +207,4 @@ async function replaceKeys(
   await storage
     .set(KEYRING, JSON.stringify(next), { ifVersion: stored.version })
     .catch(handleStorageError('write', KEYRING))
-}
-
-/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so that it may run again or concurrently. */
-async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
-  const reencrypt = async (context: string, encrypted: string) => {
-    const plain = await former.decrypt(context, encrypted).catch(() => undefined)
-    return plain === undefined ? undefined : keyring.encrypt(context, plain)
-  }
-  await rewrite(storage, SETTINGS, (text) => resignSettings(text, former, keyring))
-  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
-    const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
-    const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
-    return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
-  })
-  await rewriteAll<FormerKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
-    (await isSignedFormerKey(former, digest, record)) ? signFormerKey(keyring, digest, record) : undefined,
-  )
-  await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
-    (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
-  )
-  await (await import('./account-records.ts')).reencryptAccounts(storage, former, keyring)
-  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
-    if (typeof record.sealedApiKey !== 'string') return undefined
-    const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)
-    return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
-  })
-  await rewrite(storage, CLOUD_IDENTITIES, async (text) => {
-    const identities = text === undefined ? undefined : tryParseJson(text)
-    if (!isObject(identities)) return undefined
-    const next: JsonObject = {}
-    for (const [cloudUrl, encrypted] of Object.entries(identities))
-      next[cloudUrl] = (await reencrypt(getIdentityContext(cloudUrl), String(encrypted))) ?? encrypted
-    const nextText = JSON.stringify(next)
-    return nextText === text ? undefined : nextText
-  })
-}
-
-/** Rewrites a page at a time: a storage that commits concurrent writes together takes seconds for 100,000 records. */
-async function rewriteAll<T extends object>(
-  storage: Storage,
-  kind: RecordKind<T>,
-  change: (record: T, id: string) => Promise<T | undefined>,
-): Promise<void> {
-  const stored = createStoredRecords<T>(storage, kind)
-  const changed = async (key: string, text: string | undefined) => {
-    const { entry } = text === undefined ? {} : parseRecord(key, text, kind)
-    const next = entry && (await change(entry.record, entry.id))
-    if (!entry || !next) return undefined
-    const record = entry.stored ? mergeStored(entry.stored, entry.record, next) : next
-    return JSON.stringify({ order: entry.order, record })
-  }
-  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
-  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.getKey(id))))
-}
-
-/** Writes the result of `change`, unless it is `undefined`; retries if another writer was faster. */
-async function rewrite(
-  storage: Storage,
-  key: string,
-  change: (text: string | undefined) => Promise<string | undefined>,
-): Promise<void> {
-  await retryLostRace(async () => {
-    const stored = await storage.get(key).catch(handleStorageError('read', key))
-    const next = await change(stored?.value)
-    if (next === undefined) return true
-    const version = await storage
-      .set(key, next, { ifVersion: stored?.version ?? null })
-      .catch(handleStorageError('write', key))
-    return version !== false
-  })
 }

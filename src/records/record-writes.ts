@@ -1,4 +1,4 @@
-import { mergeStored } from './readings.ts'
+import { mergeStored } from './merge-stored.ts'
 import type { Records } from './records.ts'
 import { handleStorageError, retryLostRace } from './storage-access.ts'
 import type { Envelope, StoredEntry } from './stored-records.ts'

@@ -7,7 +7,7 @@ import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { createCached } from './cached.ts'
 import type { Keyring } from './keyring.ts'
-import { areSignedSettings, signSettings } from './keyring.ts'
+import { areSignedSettings } from './keyring.ts'
 import { readRules, readSettings } from './readings.ts'
 import { SETTINGS } from './record-collections.ts'
 import { handleStorageError, type StaleFallback } from './storage-access.ts'
@@ -98,21 +98,6 @@ export function createSettingsStore(deps: {
     mayUseCloudSync: syncFlag.current,
     source: { storage, keyring, load, expire, replace: (settings) => cached.replace(settings, true) },
   }
-}
-
-/** Serializes and signs settings. */
-export const serializeSettings = async (keyring: Keyring, members: JsonObject): Promise<string> =>
-  JSON.stringify({ ...members, mac: await signSettings(keyring, toSettings(members)) })
-
-/** Signs serialized settings with `keyring` if `former` signed them; otherwise returns `undefined`. */
-export async function resignSettings(
-  text: string | undefined,
-  former: Keyring,
-  keyring: Keyring,
-): Promise<string | undefined> {
-  const members = text === undefined ? undefined : parseSettings(text)
-  if (!members || !(await areSignedSettings(former, toSettings(members), members.mac))) return undefined
-  return serializeSettings(keyring, members)
 }
 
 /** The stored fields under their current names; `undefined` if the text is not a JSON object. */

@@ -1,0 +1,120 @@
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { Storage } from '../types.ts'
+import {
+  areSignedSettings,
+  getApiKeyContext,
+  getIdentityContext,
+  getKeyContext,
+  isSignedFormerKey,
+  isSignedGroup,
+  isSignedKey,
+  type Keyring,
+  signFormerKey,
+  signGroup,
+  signKey,
+  signSettings,
+} from './keyring.ts'
+import { mergeStored } from './merge-stored.ts'
+import { recordKinds } from './readings.ts'
+import {
+  CLOUD_IDENTITIES,
+  type ConnectionRecord,
+  type FormerKeyRecord,
+  type GroupRecord,
+  type KeyRecord,
+  SETTINGS,
+} from './record-collections.ts'
+import { handleStorageError, retryLostRace } from './storage-access.ts'
+import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
+import { parseSettings, toSettings } from './stored-settings.ts'
+
+/* The first records of a storage, and their encryption with new keys. Loaded when a keyring is created or replaced. */
+
+/** Stores the default settings with their signature, unless the storage has settings. */
+export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
+  rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
+
+/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so that it may run again or concurrently. */
+export async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
+  const reencrypt = async (context: string, encrypted: string) => {
+    const plain = await former.decrypt(context, encrypted).catch(() => undefined)
+    return plain === undefined ? undefined : keyring.encrypt(context, plain)
+  }
+  await rewrite(storage, SETTINGS, (text) => resignSettings(text, former, keyring))
+  await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
+    const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
+    const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
+    return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
+  })
+  await rewriteAll<FormerKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
+    (await isSignedFormerKey(former, digest, record)) ? signFormerKey(keyring, digest, record) : undefined,
+  )
+  await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
+    (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
+  )
+  await (await import('./account-records.ts')).reencryptAccounts(storage, former, keyring)
+  await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
+    if (typeof record.sealedApiKey !== 'string') return undefined
+    const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)
+    return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
+  })
+  await rewrite(storage, CLOUD_IDENTITIES, async (text) => {
+    const identities = text === undefined ? undefined : tryParseJson(text)
+    if (!isObject(identities)) return undefined
+    const next: JsonObject = {}
+    for (const [cloudUrl, encrypted] of Object.entries(identities))
+      next[cloudUrl] = (await reencrypt(getIdentityContext(cloudUrl), String(encrypted))) ?? encrypted
+    const nextText = JSON.stringify(next)
+    return nextText === text ? undefined : nextText
+  })
+}
+
+/** Rewrites a page at a time: a storage that commits concurrent writes together takes seconds for 100,000 records. */
+async function rewriteAll<T extends object>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  change: (record: T, id: string) => Promise<T | undefined>,
+): Promise<void> {
+  const stored = createStoredRecords<T>(storage, kind)
+  const changed = async (key: string, text: string | undefined) => {
+    const { entry } = text === undefined ? {} : parseRecord(key, text, kind)
+    const next = entry && (await change(entry.record, entry.id))
+    if (!entry || !next) return undefined
+    const record = entry.stored ? mergeStored(entry.stored, entry.record, next) : next
+    return JSON.stringify({ order: entry.order, record })
+  }
+  const rewriteOne = (key: string) => rewrite(storage, key, (text) => changed(key, text))
+  for await (const page of stored.pages()) await Promise.all(page.map(({ id }) => rewriteOne(stored.getKey(id))))
+}
+
+/** Writes the result of `change`, unless it is `undefined`; retries if another writer was faster. */
+async function rewrite(
+  storage: Storage,
+  key: string,
+  change: (text: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  await retryLostRace(async () => {
+    const stored = await storage.get(key).catch(handleStorageError('read', key))
+    const next = await change(stored?.value)
+    if (next === undefined) return true
+    const version = await storage
+      .set(key, next, { ifVersion: stored?.version ?? null })
+      .catch(handleStorageError('write', key))
+    return version !== false
+  })
+}
+
+/** Serializes and signs settings. */
+const serializeSettings = async (keyring: Keyring, members: JsonObject): Promise<string> =>
+  JSON.stringify({ ...members, mac: await signSettings(keyring, toSettings(members)) })
+
+/** Signs serialized settings with `keyring` if `former` signed them; otherwise returns `undefined`. */
+async function resignSettings(
+  text: string | undefined,
+  former: Keyring,
+  keyring: Keyring,
+): Promise<string | undefined> {
+  const members = text === undefined ? undefined : parseSettings(text)
+  if (!members || !(await areSignedSettings(former, toSettings(members), members.mac))) return undefined
+  return serializeSettings(keyring, members)
+}
