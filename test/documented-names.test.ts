@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { commands } from '../src/cli/commands/commands.ts'
+import { listCommands } from '../src/cli/commands/commands.ts'
 import { operations } from '../src/management/operations.ts'
 import { additions, unknownAdditions } from '../src/pricing/additions.ts'
 import { endpoints } from '../src/protocols/kinds/kinds.ts'
@@ -110,7 +110,7 @@ function callsOf(rows: object): string[] {
 test('src/cli/README.md names each command', () => {
   const page = read('src/cli/README.md')
   assert.equal(
-    Object.keys(commands).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
+    Object.keys(listCommands()).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
     [],
   )
 })

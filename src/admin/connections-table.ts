@@ -56,5 +56,6 @@ export const connectionTable = {
     summary: 'Test a connection with a small request',
     description:
       'At most 16 tokens within 10 s. It is recorded as usage and affects the health of the connection. No body is needed.',
+    parameters: { model: 'The id of the model to call; default: one that the connection lists.' },
   },
 } satisfies OperationEntries<ConnectionOperations>

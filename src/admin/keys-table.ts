@@ -57,5 +57,6 @@ export const keyTable = {
     summary: 'Rotate an API key',
     description:
       'The response contains the new value as `key`. The old value stays valid for `graceMs`: 0 by default, at most 30 days.',
+    parameters: { graceMs: 'How long the old value stays valid, in ms; default 0.' },
   },
 } satisfies OperationEntries<KeyOperations>

@@ -171,8 +171,10 @@ export function readEnvironment(env: Variables, { newToken }: { newToken: boolea
   return { adminToken, secret }
 }
 
-/** The text of `--help`. */
-export const help = `Signalbox: a self-hosted LLM gateway. One URL and one API key for all your providers.
+/** The text of `--help`. `commandLines`: a line for each command. */
+export const mainHelp = (
+  commandLines: string,
+): string => `Signalbox: a self-hosted LLM gateway. One URL and one API key for all your providers.
 
 Usage:
   signalbox [start] [options]              Start a gateway
@@ -180,25 +182,10 @@ Usage:
   npm start -- [options]                   Do the same in a clone of the repository
 
 Commands:
-  start         Start a gateway (default)
-  init          Create signalbox.yaml and a .env file with new secrets
-  keys          Manage API keys
-  groups        Manage groups of keys that share limits
-  connections   Manage your accounts with providers
-  combos        Manage combos (virtual models with a routing strategy)
-  aliases       Manage aliases for model names
-  models        List the models clients can use, and manage custom models
-  providers     List built-in providers, and spread requests over their connections
-  usage         Show requests, tokens, and costs
-  live          Follow requests and health changes as they happen
-  explain       Show where a request would be routed, and why
-  info          Show the version, runtime, storage, and record counts
-  health        Show failing targets, and repair damaged records
-  settings      Show and change the gateway's settings
-  cloud         Manage cloud sync
-  import        Convert a LiteLLM, Portkey, or 9router configuration
+${commandLines}
 
-Run "signalbox <command> --help" for the actions and options of a command.
+Run "signalbox <command> --help" for the actions of a command, and "signalbox <command> <action> --help"
+for its options.
 
 Options for start:
   --port <number>           Port to listen on; 0 picks a free port (default: ${defaults.port})

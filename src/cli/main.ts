@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
 import { VERSION } from '../lib/version.ts'
-import { type CliOptions, help, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
+import { type CliOptions, mainHelp, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
 import { createLogger, describeError, type Terminal } from './logger.ts'
 import { isProblem } from './problem.ts'
 
@@ -29,7 +29,7 @@ async function main(args: string[]): Promise<void> {
     const [first, ...rest] = args
     if (first?.startsWith('-') === false && first !== 'start') return await runAction(args)
     const options = parseOptions(first === 'start' ? rest : args)
-    if (options.help) return terminal.out(help)
+    if (options.help) return terminal.out(mainHelp(await listCommandLines()))
     if (options.version) return terminal.out(`${VERSION}\n`)
     await run(options)
   } catch (error) {
@@ -57,6 +57,14 @@ async function run(options: CliOptions): Promise<void> {
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
   said(running.welcome)
+}
+
+/** The commands for the help. They are loaded only here: starting a gateway doesn't need them. */
+async function listCommandLines(): Promise<string> {
+  const { listCommands } = await import('./commands/commands.ts')
+  const commands = Object.entries(listCommands()).map(([name, { help }]) => [name, help])
+  const lines = [['start', 'Start a gateway (default)'], ...commands]
+  return lines.map(([name = '', help]) => `  ${name.padEnd(13)} ${help}`).join('\n')
 }
 
 /** Runs a command on a running gateway, such as `keys list`. */

@@ -24,7 +24,8 @@ export function currentFlag(flag: string, known: readonly string[]): string | un
   return found !== undefined && known.includes(found) ? found : undefined
 }
 
-const toFlag = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+/** A field's name as the name of a CLI option: `when-price-unknown`. */
+export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */
 export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {

@@ -135,8 +135,8 @@ test('a command changes only the type of a custom model', async ({ url, door }) 
   await runHere(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
   const { models } = await door.gateway.api.customModels.list()
   assert.equal(models, [
-    { id: 'small', providerAlias: 'lab' },
     { id: 'vendor/large', type: 'image', providerAlias: 'lab' },
+    { id: 'small', providerAlias: 'lab' },
   ])
   assert.match((await runHere(url, ['models', 'create', 'small'])).err, /^"small" has no provider/)
   assert.match((await runHere(url, ['models', 'delete', 'lab/smal'])).err, /Did you mean "lab\/small"\?/)
@@ -202,7 +202,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['keys', 'lst'], /^"signalbox keys" has no action "lst"\. Did you mean "list"\?$/],
   [
     ['keys', 'rm', 'x'],
-    /^"signalbox keys" has no action "rm"\. Actions: list, get, create, update, delete, rotate, limits, limits reset, limits settle\.$/,
+    /^"signalbox keys" has no action "rm"\. Actions: list, create, get, update, delete, put, rotate, limits, limits reset, limits settle\.$/,
   ],
   [['keys', 'constructor'], /has no action "constructor"/],
   [['keys', 'update'], /^Missing <key>\. Usage: signalbox keys update <key>$/],

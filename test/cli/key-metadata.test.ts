@@ -39,7 +39,7 @@ test('the metadata of a key on the command line is given by one option for each 
   )
   await run('update', 'app', '--data', '{"metadata":null}')
   assert.equal(await kept(), [['app', undefined]])
-  assert.match(await run('--help'), /^Options for create and update:\n(?: .*\n)* {2}--metadata team=ml/m)
+  assert.match(await run('create', '--help'), /^Options:\n(?: .*\n)* {2}--metadata team=ml/m)
   await serving.close()
 })
 

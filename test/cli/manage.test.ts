@@ -1,4 +1,4 @@
-import { commands } from '../../src/cli/commands/commands.ts'
+import { listCommands } from '../../src/cli/commands/commands.ts'
 import { assert, suite } from '../support/suite.ts'
 import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
 
@@ -111,14 +111,14 @@ test('the commands of signalbox for a gateway that runs have a help each, which 
   const listed = [...list.matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name = '', text = '']) => [name, text])
   assert.equal(listed, [
     ['start', 'Start a gateway (default)'],
-    ...Object.entries(commands).map(([name, command]) => [name, command.help]),
+    ...Object.entries(listCommands()).map(([name, command]) => [name, command.help]),
   ])
-  for (const name of Object.keys(commands)) {
+  for (const name of Object.keys(listCommands())) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
     assert.is(code, 0)
     const usage =
-      { explain: 'explain <model>', info: 'info [options]', live: 'live [options]', init: 'init [options]' }[name] ??
-      (name === 'import' ? 'import <action>' : `${name} [action]`)
+      { explain: 'explain <model>', import: 'import <action>' }[name] ??
+      (/^(?:info|init|live|openapi|overview)$/.test(name) ? `${name} [options]` : `${name} [action]`)
     assert.match(out, new RegExp(`^Usage: signalbox ${usage.replace('[', '\\[')}`, 'm'))
     if (name !== 'import' && name !== 'init') assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m) // it calls no gateway
   }

@@ -1,3 +1,4 @@
+import type { NamedOperation } from '../../src/admin/operation-table.ts'
 import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { TOKEN } from '../management/door.ts'
@@ -6,7 +7,7 @@ import { TOKEN } from '../management/door.ts'
 export async function runHere(
   url: string,
   line: string | string[],
-  { env = {}, input = '' }: { env?: object; input?: string } = {},
+  { env = {}, input = '', operations }: { env?: object; input?: string; operations?: NamedOperation[] } = {},
 ) {
   let out = ''
   let err = ''
@@ -20,7 +21,7 @@ export async function runHere(
   }
   const variables = { SIGNALBOX_URL: url, SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }
   const args = typeof line === 'string' ? line.split(' ') : line
-  const code = await runCommand(args, { variables, stdin: async () => input, terminal }).then(
+  const code = await runCommand(args, { variables, stdin: async () => input, terminal, operations }).then(
     () => 0,
     (error: unknown) => {
       if (!isProblem(error)) throw error

@@ -221,7 +221,7 @@ test('an unknown word that is near no command is answered with all of them', asy
     assert.is(code, 2)
     assert.is(
       err,
-      `Unknown command "${word}". Commands: init, keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings, cloud, import. Options start with "--"; with npm, put another "--" first: npm start -- --port 4100\n`,
+      `Unknown command "${word}". Commands: init, keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, overview, health, settings, cloud, import, openapi. Options start with "--"; with npm, put another "--" first: npm start -- --port 4100\n`,
     )
   }
 })

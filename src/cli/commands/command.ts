@@ -1,45 +1,48 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../client/client.ts'
+import type { ClientRequest } from '../../client/client-request.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { usage } from '../command-line.ts'
 import { type Problem, problem } from '../problem.ts'
-import type { Field } from './field-options.ts'
-import { type Column, details, table } from './text-table.ts'
+import type { Field } from './input-options.ts'
 
-/** A command for one resource of a running gateway. */
+/** A command, such as `keys`. */
 export interface CliCommand {
   help: string
   /**
-   * By their words, such as `list` and `sessions revoke`; the first one is meant when none is given. A command that does one thing has one action
-   * without words.
+   * By their words, such as `list` and `sessions revoke`; the first one is the default. A command that does one thing has one action without
+   * words.
    */
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */
   notes?: string
-  /** Does it work on files here, without a gateway? Default: it calls one that runs. */
+  /** Whether it works on local files, without a gateway. */
   isLocal?: boolean
 }
 
-/** One action of a command. */
+/** An action of a command, such as `keys list`. */
 export interface CliAction {
   help: string
+  /** Details, for the help of this action alone. */
+  description?: string
   /** The words after the action: `<key>` is required, `[name]` is optional, `[model...]` may be repeated. */
   words?: readonly string[]
-  /** The options from which the input of the action is made, by their names. */
+  /** The options that make its input, by their names. */
   fields?: Readonly<Record<string, Field>>
-  /** `undefined`: it has printed all. */
+  /** Resolves to `undefined` if it has printed everything. */
   run(call: ActionCall): Promise<Printed | undefined>
 }
 
 /** One call of an action. */
 export interface ActionCall {
-  /** The client; its input is unknown, since the gateway validates what the command line passes. */
+  /** The client. It accepts any input, because the gateway validates what the command line passes. */
   api: Client<unknown>
-  /** Sets `cloudUrl` as it is, an empty one as well, which a client never saves. */
-  setCloudUrl(cloudUrl: string): Promise<object>
+  /** Sends a request that the client has no function for. */
+  send(request: ClientRequest): Promise<object>
   words: readonly string[]
-  input: Readonly<Record<string, unknown>>
-  /** Prints something at once, for programs in one line. */
+  input: Readonly<JsonObject>
+  /** Prints an event immediately, as one line of JSON for programs. */
   print(printed: Printed): void
   /** A message of the gateway in the words of the command line. */
   explain(message: string): string
@@ -55,25 +58,8 @@ export interface Printed {
   warnings?: readonly string[]
 }
 
-/** The output for one record, by default for the whole body. */
-export function printed(body: object, record: object = body): Printed {
-  const { warnings, ...others }: { warnings?: unknown } = { ...record }
-  return { body, text: details(others), ...(Array.isArray(warnings) && { warnings: warnings.map(String) }) }
-}
-
-/** The output for a list; `none`: for an empty one. */
-export function printedList<T>(
-  body: object,
-  { columns, all, none }: { columns: readonly Column<T>[]; all: readonly T[]; none: string },
-): Printed {
-  return { body, text: all.length > 0 ? table(columns, all) : `${none}\n` }
-}
-
 /** Merges a command's words and options into its input. Throws a problem if both set the same field to different values. */
-export function mergeWords(
-  words: object,
-  { input, fields = {} }: { input: object; fields?: CliAction['fields'] },
-): object {
+export function mergeWords(words: object, input: object, fields: CliAction['fields'] = {}): JsonObject {
   for (const [member, said] of Object.entries(words)) {
     const other: unknown = Reflect.get(input, member)
     if (other === undefined || isDeepStrictEqual(other, said)) continue
@@ -90,7 +76,11 @@ export interface NamedRecord {
 }
 
 /** The id of the record with this id or name. Throws a problem unless there is exactly one. */
-export async function idOf(given: string, noun: string, list: () => Promise<readonly NamedRecord[]>): Promise<string> {
+export async function findId(
+  given: string,
+  noun: string,
+  list: () => Promise<readonly NamedRecord[]>,
+): Promise<string> {
   if (UUID.test(given)) return given // not looked up, since there may be very many records; the gateway checks the id
   const all = await list()
   if (all.some(({ id }) => id === given)) return given

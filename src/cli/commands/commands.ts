@@ -1,111 +1,82 @@
-import type { operations } from '../../management/operations.ts'
-import { cloud } from './cloud-command.ts'
+import type { NamedOperation } from '../../admin/operation-table.ts'
+import { servedOperations } from '../../management/operations.ts'
+import { cloudActions } from './cloud-command.ts'
 import type { CliCommand } from './command.ts'
 import { imports } from './import-command.ts'
 import { init } from './init.ts'
 import { live } from './live-command.ts'
-import { aliases, models } from './model-commands.ts'
-import { combos, connections, groups, keys, settings } from './record-commands.ts'
-import { usage } from './usage-command.ts'
-import { explain, health, info, providers } from './views.ts'
+import { aliasActions, modelActions } from './model-actions.ts'
+import { type CommandDetails, createCommands } from './operation-commands.ts'
+import {
+  comboActions,
+  connectionActions,
+  groupActions,
+  keyActions,
+  limitActions,
+  providerActions,
+} from './record-actions.ts'
+import { usageActions } from './usage-actions.ts'
+import { explainAction, healthActions, openapiAction, overviewAction } from './view-actions.ts'
 
-/** The commands that manage a gateway, by their names. */
-export const commands = {
-  init,
-  keys,
-  groups,
-  connections,
-  combos,
-  aliases,
-  models,
-  providers,
-  usage,
-  live,
-  explain,
-  info,
-  health,
-  settings,
-  cloud,
-  import: imports,
-} as const satisfies Readonly<Record<string, CliCommand>>
-
-/** A command and its action, such as `keys list`; or a command that does one thing, such as `explain`. */
-type ActionWords = {
-  [Name in keyof typeof commands]: WordsOf<Name, keyof (typeof commands)[Name]['actions']>
-}[keyof typeof commands]
-
-type WordsOf<Name extends string, Action> = Action extends '' ? Name : `${Name} ${Action & string}`
-
-/** An operation for which the command has no action. */
-export const NO_ACTION = undefined
-
-type ActionsOf<Rows> = {
-  readonly [Name in keyof Rows]: Rows[Name] extends { path: string }
-    ? ActionWords | typeof NO_ACTION
-    : ActionsOf<Rows[Name]>
-}
-
-/** By which action of the command each operation is called; one that is missing does not compile. */
-export const operationActions: ActionsOf<typeof operations> = {
-  keys: {
-    list: 'keys list',
-    create: 'keys create',
-    get: 'keys get',
-    update: 'keys update',
-    delete: 'keys delete',
-    put: NO_ACTION,
-    rotate: 'keys rotate',
-    limits: { get: 'keys limits', reset: 'keys limits reset', settle: 'keys limits settle' },
-  },
+/** The commands in their order in the help, with what they add to the operations. */
+const details: Readonly<Record<string, CommandDetails>> = {
+  init: {},
+  keys: { help: 'Manage API keys', notes: '<key> is an ID or a unique name.', actions: keyActions },
   groups: {
-    list: 'groups list',
-    create: 'groups create',
-    get: 'groups get',
-    update: 'groups update',
-    delete: 'groups delete',
-    put: NO_ACTION,
-    limits: { get: 'groups limits', reset: 'groups limits reset', settle: 'groups limits settle' },
-  },
-  settings: {
-    get: 'settings list',
-    update: 'settings update',
-    limits: { get: 'settings limits', reset: 'settings limits reset', settle: 'settings limits settle' },
-  },
-  combos: {
-    list: 'combos list',
-    create: 'combos create',
-    get: 'combos get',
-    update: 'combos update',
-    delete: 'combos delete',
-    put: NO_ACTION,
+    help: 'Manage groups of keys that share limits',
+    notes: '<group> is an ID or a unique name.',
+    actions: groupActions,
   },
   connections: {
-    list: 'connections list',
-    create: 'connections create',
-    get: 'connections get',
-    update: 'connections update',
-    delete: 'connections delete',
-    put: NO_ACTION,
-    discover: 'connections discover',
-    test: 'connections test',
+    help: 'Manage your accounts with providers',
+    notes: '<connection> is an ID or a unique name.',
+    actions: connectionActions,
   },
-  models: { published: 'models list' },
-  customModels: { list: 'models custom', create: 'models create', delete: 'models delete', put: NO_ACTION },
-  aliases: { list: 'aliases list', set: 'aliases update', delete: 'aliases delete' },
-  providers: { list: 'providers list', get: 'providers get', update: 'providers update' },
-  cloud: {
-    get: 'cloud state',
-    enable: 'cloud enable',
-    sync: 'cloud sync',
-    disable: 'cloud disable',
-    check: 'cloud check',
-    sessions: { list: 'cloud sessions', revoke: 'cloud sessions revoke' },
+  combos: {
+    help: 'Manage combos (virtual models with a routing strategy)',
+    notes: '<combo> is an ID or a unique name.',
+    actions: comboActions,
   },
-  usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request', keys: NO_ACTION },
-  explain: 'explain',
-  overview: NO_ACTION,
-  info: 'info',
-  openapi: NO_ACTION,
-  damagedRecords: { get: 'health record', put: 'health repair', delete: 'health remove' },
-  health: { list: 'health list', reset: 'health reset' },
+  aliases: { help: 'Manage aliases for model names', actions: aliasActions },
+  models: {
+    help: 'List the models clients can use, and manage custom models',
+    notes: 'A <model> is <provider>/<id>. Clients can also use aliases (see "signalbox aliases").',
+    actions: modelActions,
+  },
+  providers: {
+    help: 'List built-in providers, and spread requests over their connections',
+    notes:
+      'To connect a provider: signalbox connections create <provider> --api-key -\nFor any other server, use --base-url and a provider name that starts with openai-compatible or\nanthropic-compatible.',
+    actions: providerActions,
+  },
+  usage: {
+    help: 'Show requests, tokens, and costs',
+    notes:
+      'Times are ISO 8601 dates or times in UTC, "today", "yesterday", or ages (30m, 24h, 7d, 2w).\nExamples:\n  signalbox usage --from 7d\n  signalbox usage --from yesterday --to today --by key,model',
+    actions: usageActions,
+  },
+  live: {},
+  explain: {
+    help: 'Show where a request would be routed, and why',
+    notes: '<model> is a model from "signalbox models", an alias, or a combo.',
+    actions: { '': explainAction },
+  },
+  info: { help: 'Show the version, runtime, storage, and record counts' },
+  overview: { help: 'Show usage, failures, and limits at a glance', actions: { '': overviewAction } },
+  health: {
+    help: 'Show failing targets, and repair damaged records',
+    notes: '<connection> is an ID or a unique name. <record> is the storage key of a damaged record.',
+    actions: healthActions,
+  },
+  settings: { help: "Show and change the gateway's settings", actions: limitActions },
+  cloud: { help: 'Manage cloud sync', actions: cloudActions },
+  import: {},
+  openapi: { help: 'Print the OpenAPI document', actions: { '': openapiAction } },
+}
+
+/** The commands by their names: those of the operations, and those that are more than operations. */
+export function listCommands(
+  operations: readonly NamedOperation[] = servedOperations(),
+): Readonly<Record<string, CliCommand>> {
+  return { ...createCommands(operations, details), init, live, import: imports }
 }

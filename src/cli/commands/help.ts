@@ -1,12 +1,13 @@
 import { defaults } from '../cli-options.ts'
 import type { OptionShape } from '../command-line.ts'
 import type { CliAction, CliCommand } from './command.ts'
+import type { Field } from './input-options.ts'
 
 /** The gateway that `signalbox` without options serves. */
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
 
 /** An option with its text in the help. */
-type Explained = OptionShape & { help: string; variable?: string }
+type Explained = OptionShape & Pick<Field, 'help' | 'label' | 'isAlias' | 'variable'>
 
 /** The options of every command. */
 export const commonOptions = {
@@ -31,62 +32,84 @@ export function optionsOf({ isLocal = false }: Pick<CliCommand, 'isLocal'>): Rea
   return isLocal ? { json: { ...json, help: 'Print the result as JSON' }, help } : commonOptions
 }
 
-/** The text of a command's `--help`. */
-export function commandHelp(name: string, { help, notes, actions, isLocal = false }: CliCommand): string {
-  const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
-    return line([words, ...more].join(' '), at === 0 && !isLocal ? `${what} (default)` : what)
-  })
+/** The help of a command: its actions, or the options of its only action. */
+export function commandHelp(name: string, command: CliCommand): string {
+  const { help, actions, isLocal = false } = command
   const sole = actions['']
-  const options = [...optionGroups(actions)].map(
-    ([of, group]) => `Options${of && ` for ${of}`}:\n${optionLines(group)}`,
+  if (sole) return helpText(name, command, { title: `${help}.`, action: sole })
+  const lines = Object.entries(actions).map(([words, action], at) =>
+    line([words, ...(action.words ?? [])].join(' '), at === 0 && !isLocal ? `${action.help} (default)` : action.help),
   )
-  const takesSecrets = Object.values(actions).some(({ fields = {} }) =>
-    Object.values(fields).some(({ isSecret }) => isSecret),
-  )
-  const blocks = [
+  return joinBlocks([
     `${help}.`,
-    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : [isLocal ? '<action>' : '[action]'])].join(' ')} [options]`,
-    sole ? `${sole.help}.` : `Actions:\n${lines.join('\n')}`,
-    ...options,
-    `Common options:\n${optionLines(Object.entries(optionsOf({ isLocal })))}`,
-    ...(notes ? [notes] : []),
-    `${takesSecrets ? SECRETS : ''}Exit codes: 0 success, 1 error.`,
-  ]
-  return `${blocks.join('\n\n')}\n`
+    `Usage: signalbox ${name} ${isLocal ? '<action>' : '[action]'} [options]`,
+    `Actions:\n${lines.join('\n')}`,
+    `Common options:\n${optionLines(optionsOf(command))}`,
+    ...(command.notes ? [command.notes] : []),
+    `Run "signalbox ${name} <action> --help" for the options of an action.\n${EXIT_CODES}`,
+  ])
 }
 
+/** The help of an action of a command. */
+export function actionHelp(name: string, command: CliCommand, words: string): string {
+  const action = command.actions[words]
+  if (!action || words === '') return commandHelp(name, command)
+  return helpText(`${name} ${words}`, command, { title: `${action.help}.`, action })
+}
+
+function helpText(
+  called: string,
+  command: CliCommand,
+  { title, action }: { title: string; action: CliAction },
+): string {
+  const { words = [], fields = {}, help, description } = action
+  const takesSecrets = Object.values(fields).some(({ isSecret }) => isSecret)
+  return joinBlocks([
+    title,
+    ...(title === `${help}.` ? [] : [`${help}.`]),
+    ...(description === undefined ? [] : [wrap(`${description}.`, 0)]),
+    `Usage: signalbox ${[called, ...words].join(' ')} [options]`,
+    ...(Object.keys(fields).length > 0 ? [`Options:\n${optionLines(fields)}`] : []),
+    `Common options:\n${optionLines(optionsOf(command))}`,
+    ...(command.notes ? [command.notes] : []),
+    ...(takesSecrets ? [SECRETS] : []),
+    EXIT_CODES,
+  ])
+}
+
+const joinBlocks = (blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`
+
+const EXIT_CODES = 'Exit codes: 0 success, 1 error.'
 const SECRETS =
-  'Other users can see command-line arguments, and shells keep them in history. Pass secrets in variables or on stdin.\n'
+  'Other users can see command-line arguments, and shells keep them in history. Pass secrets in variables or on stdin.'
 
-/** The options by the actions that take them. */
-function optionGroups(actions: Readonly<Record<string, CliAction>>): Map<string, [name: string, Explained][]> {
-  const takers = new Map<Explained, { name: string; words: string[] }>()
-  for (const [words, { fields = {} }] of Object.entries(actions)) {
-    for (const [name, field] of Object.entries(fields)) {
-      const { words: others } = takers.get(field) ?? { words: [] }
-      takers.set(field, { name, words: [...others, words] })
-    }
-  }
-  const groups = new Map<string, [string, Explained][]>()
-  for (const [field, { name, words }] of takers) {
-    const of = new Intl.ListFormat('en-US').format(words)
-    groups.set(of, [...(groups.get(of) ?? []), [name, field]])
-  }
-  return groups
-}
-
-const optionLines = (options: readonly (readonly [name: string, Explained])[]): string =>
-  options
-    .map(([name, { type, short, example, help, variable }]) =>
+const optionLines = (options: Readonly<Record<string, Explained>>): string =>
+  Object.entries(options)
+    .filter(([, { label, isAlias }]) => label !== '' && !isAlias)
+    .map(([name, { type, short, example, help, label, variable }]) =>
       line(
-        `${short ? `-${short}, ` : ''}--${name}${type === 'string' ? ` ${example}` : ''}`,
+        label ?? `${short ? `-${short}, ` : ''}--${name}${type === 'string' ? ` ${example}` : ''}`,
         `${help}${variable ? ` (default: ${variable})` : ''}`,
       ),
     )
     .join('\n')
 
-const WIDTH = 30
+const INDENT = 32
+const WIDTH = 100
 
-/** One line of the help; the explanation of a long option stands below it. */
-const line = (what: string, help: string): string =>
-  what.length < WIDTH ? `  ${what.padEnd(WIDTH)}${help}` : `  ${what}\n${' '.repeat(WIDTH + 2)}${help}`
+/** One line of the help. The explanation of a long option starts below it. */
+const line = (what: string, help: string): string => {
+  const before = what.length < INDENT - 2 ? `  ${what}`.padEnd(INDENT) : `  ${what}\n${' '.repeat(INDENT)}`
+  return before + wrap(help, INDENT)
+}
+
+/** Breaks a text at spaces, so that no line is longer than the help is wide. */
+export function wrap(text: string, indent: number): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && indent + last.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines.join(`\n${' '.repeat(indent)}`)
+}

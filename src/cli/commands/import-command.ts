@@ -2,12 +2,15 @@ import { defaults } from '../cli-options.ts'
 import type { Imported, ImportSource } from '../import/run-import.ts'
 import { oneLine } from '../logger.ts'
 import type { CliAction, CliCommand } from './command.ts'
-import { type Field, text, texts } from './field-options.ts'
+import { type Field, text } from './input-options.ts'
 
 const out = text('out', 'signalbox.yaml', 'Write the config file; existing files are never overwritten')
 const model = text('model', 'gpt-5-mini', 'Model for targets that have none')
 
-const provider = texts('providers', 'house=openai', "Provider behind a name in Portkey's store; repeatable")
+const provider: Field = {
+  ...text('providers', 'house=openai', "Provider behind a name in Portkey's store; repeatable"),
+  isList: true,
+}
 
 /** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
 function importing(

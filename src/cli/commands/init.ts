@@ -4,7 +4,7 @@ import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { codeOf, problem } from '../problem.ts'
 import type { CliCommand } from './command.ts'
-import { flag } from './field-options.ts'
+import { flag } from './input-options.ts'
 
 const CONFIG = 'signalbox.yaml'
 const ENV = '.env'

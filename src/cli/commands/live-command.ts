@@ -2,7 +2,7 @@ import type { ClientError, LiveEvent, LiveEventType } from '../../client/client.
 import type { KeptSkip } from '../../features/usage/request-record.ts'
 import { oneLine } from '../logger.ts'
 import type { CliCommand } from './command.ts'
-import { number, text } from './field-options.ts'
+import { number, text } from './input-options.ts'
 
 export const live = {
   help: 'Follow requests and health changes as they happen',

@@ -1,3 +1,4 @@
+import type { NamedOperation } from '../../admin/operation-table.ts'
 import { type Client, ClientError, createClient } from '../../client/client.ts'
 import { platformFetch } from '../../client/client-platform.ts'
 import { createSend } from '../../client/send.ts'
@@ -8,12 +9,10 @@ import { readArguments, usage } from '../command-line.ts'
 import { oneLine, type Terminal } from '../logger.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
 import type { CliAction, CliCommand, Printed } from './command.ts'
-import { commands as allCommands } from './commands.ts'
-import { inputOf, type Source, secret } from './field-options.ts'
-import { commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
+import { listCommands } from './commands.ts'
+import { actionHelp, commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
+import { readInput, type Source, secret } from './input-options.ts'
 import { inCommandWords } from './wording.ts'
-
-const commands: Readonly<Record<string, CliCommand>> = allCommands
 
 /** Words that other programs have for what an option does here, or no word at all. */
 const MEANT: ReadonlyMap<string, string> = new Map([
@@ -30,6 +29,8 @@ export interface CommandContext {
   terminal: Terminal
   /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
   openFetch?(): Promise<typeof fetch>
+  /** The operations to make commands of. Default: those of every gateway. */
+  operations?: readonly NamedOperation[] | undefined
 }
 
 /**
@@ -37,15 +38,15 @@ export interface CommandContext {
  * exist.
  */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
+  const commands = listCommands(context.operations)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw unknownCommand(name, args)
+  if (!command) throw unknownCommand(name, args, Object.keys(commands))
   await runKnown(name, command, args, context).catch((error: unknown) => {
     throw isProblem(error) ? problem(error.message, { cause: error }) : error
   })
 }
 
-function unknownCommand(name: string, [next = '']: readonly string[]): Problem {
-  const known = Object.keys(commands)
+function unknownCommand(name: string, [next = '']: readonly string[], known: readonly string[]): Problem {
   const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
   const hint =
     (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
@@ -64,17 +65,19 @@ async function runKnown(
   const { words, action, rest } = actionOf(name, command, args)
   const { given, positionals } = readArguments(rest, { ...action.fields, ...optionsOf(command) })
   const { terminal } = context
-  if (given.has('help')) return terminal.out(commandHelp(name, command))
+  if (given.has('help')) return terminal.out(actionHelp(name, command, words))
   if (given.has('csv') && given.has('json')) throw usage('--csv and --json conflict. Use only one of them.')
   requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
 
   const source: Source = { variables: context.variables, stdin: once(context.stdin) }
   const last = (option: string) => given.get(option)?.at(-1)
-  const inWords = (message: string) => inCommandWords(message, action.fields)
+  const others = Object.values(command.actions).map(({ fields }) => fields)
+  const inWords = (message: string) =>
+    inCommandWords(message, Object.assign({}, action.fields, ...others, action.fields))
   if (command.isLocal) source.variables = {} // it calls no gateway
   const fetch = command.isLocal ? platformFetch : ((await context.openFetch?.()) ?? platformFetch)
   const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, { source, inWords, fetch })
-  const input = await inputOf(given, action.fields ?? {}, source)
+  const input = await readInput(given, action.fields ?? {}, source)
   const printIn =
     (indent: number) =>
     ({ body, text, warnings = [] }: Printed) => {
@@ -143,15 +146,14 @@ async function connect(
   try {
     const api: Client<unknown> = createClient({ baseUrl, fetch, ...(token !== undefined && { token }) })
     const send = createSend({ base: withoutTrailing(baseUrl, '/'), token, fetch, clock: undefined })
-    const setCloudUrl = (cloudUrl: string) => send({ method: 'PATCH', path: '/api/settings', body: { cloudUrl } })
-    return { api, setCloudUrl, explain }
+    return { api, send, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
   }
 }
 
-const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '', '').read(value, source)).then(String)
+const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '').read(value, source)).then(String)
 
 /** Reads standard input once: only one option can take its value from there. */
 function once(stdin: () => Promise<string>): () => Promise<string> {

@@ -1,33 +1,33 @@
 import { isObject } from '../../lib/json.ts'
-import type { CommandWords } from '../../types/records/command-words.ts'
 
 /** A column of a table: its title, and the function that gives the text of its cell; `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
 
-/** The columns of the fields that have one, by what is said of them. `of` shows fields otherwise than as text. */
-export function columnsOf<T extends object>(
-  words: Readonly<Record<string, CommandWords>>,
-  of: { readonly [Name in keyof T]?: (record: T) => string | undefined } = {},
-): Column<T>[] {
-  const found = Object.entries(words).flatMap(([name, { column }]) => (column ? [{ name, column }] : []))
-  found.sort((a, b) => a.column[0] - b.column[0])
-  return found.map(({ name, column: [, title] }) => [
-    title,
-    of[name as keyof T] ?? ((record) => textOf(Reflect.get(record, name))), // a name of the record
-  ])
-}
+/** A column, or the name of a field to show. */
+export type FieldColumn<T> = (keyof T & string) | Column<T>
+
+const toColumn = <T extends object>(column: FieldColumn<T>): Column<T> =>
+  typeof column === 'string' ? [toTitle(column), (record) => formatValue(record[column])] : column
+
+/** The title of the column of a field: `LAST USED` for `lastUsedAt`. */
+export const toTitle = (field: string): string =>
+  field
+    .replace(/^is(?=[A-Z])|At$/g, '')
+    .replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toUpperCase()
 
 /** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
-export function table<T>(columns: readonly Column<T>[], records: readonly T[]): string {
+export function table<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
   const filled = columns
+    .map(toColumn)
     .map(([title, of]) => [title, ...records.map((record) => printable(of(record) ?? ''))])
     .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
   return aligned(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
 
-/** One record, with one member in each line; members of nested objects are named like `health.windowMs`. */
+/** One record, with one field in each line; fields of nested objects are named like `health.windowMs`. */
 export function details(record: object): string {
-  return aligned(members(record, '').map(([name, value]) => [name, printable(textOf(value)) || '-']))
+  return aligned(members(record, '').map(([name, value]) => [name, printable(formatValue(value)) || '-']))
 }
 
 function members(record: object, prefix: string): [name: string, value: unknown][] {
@@ -36,8 +36,8 @@ function members(record: object, prefix: string): [name: string, value: unknown]
   )
 }
 
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join(', ')
+export function formatValue(value: unknown): string {
+  if (Array.isArray(value)) return value.map(formatValue).join(', ')
   if (value === null || value === undefined) return ''
   return isObject(value) ? JSON.stringify(value) : String(value)
 }

@@ -62,6 +62,9 @@ const replaced = (message: string, table: typeof CALLS) =>
 export const withCommands = (message: string): string =>
   replaced(message, CALLS).replace(OF_OPERATOR, (_, first: string) => first.toUpperCase())
 
+/** A description of the API as a line of the help. */
+export const toHelp = (description: string): string => withCommands(description).replaceAll('`', '').replace(/\.$/, '')
+
 /** The reader of the command line is the operator. */
 const OF_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
@@ -75,7 +78,8 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
   const optionOf = (member: string, value?: unknown) =>
     options
       .filter(
-        ([, field]) => !field.isAlias && field.member === member && (value === undefined || field.value === value),
+        ([, { isAlias, member: of, label, value: given }]) =>
+          !isAlias && of === member && (value === undefined ? label !== '' : given === value),
       )
       .map(([name]) => `--${name}`)
       .filter((option) => !option.endsWith('-env'))
@@ -85,7 +89,7 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
     return option === '' || member === 'providerSpecificData' ? whole : `${option} ${path}`
   })
   return withPaths.replace(MEMBER, (whole, member: string, to?: string) => {
-    const option = optionOf(member, to === undefined ? undefined : to === 'true')
+    const option = optionOf(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
     if (member === 'cloudUrl') return '<url>' // a word of signalbox cloud enable
     return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole
@@ -95,5 +99,5 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
 /** `"limits.usd.day"`, which an option gives as `--limit usd.day=5`. */
 const PATH = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
 
-/** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, and `"isActive" to false`. */
-const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"(?: to (true|false)\b)?/g
+/** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, `"isActive" to false`, and `"discover": true`. */
+const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"((?: to|:) (?:true|false)\b)?/g

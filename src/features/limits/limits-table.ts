@@ -46,6 +46,7 @@ function limitEntries<const Path extends `/api/${string}`>(path: Path, holder: s
       isBodyOptional: true,
       summary: `Settle reservations that lost instances made for ${holder}`,
       description: 'They count as used, or as unused if `as` is "unspent".',
+      parameters: { as: 'How to count them; default `spent`.' },
     },
   } as const
 }

@@ -7,8 +7,8 @@ import type { SeenNames } from './record-fields.ts'
 import type { settingsFields } from './settings-fields.ts'
 
 /*
- * Descriptions of the fields in OpenAPI. They are separate from the fields because requests load those. A visible field without a line here
- * doesn't compile.
+ * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields because requests load
+ * those. A visible field without a line here doesn't compile.
  */
 
 /** A sentence for each visible field; empty if its name says it all. */
@@ -34,9 +34,9 @@ const models =
   'Names of models, combos, and aliases; `*` matches any text. A listed name allows everything it resolves to; otherwise each target is checked by its own name.'
 
 export const keyApiWords: ApiWordsOf<typeof keyFields> = {
-  id: '',
-  name: '',
-  isActive: 'Only `false` means paused.',
+  id: 'The id of the key. `put` accepts one of your choice.',
+  name: 'The name of the key.',
+  isActive: 'Whether the key is active. Requests with a paused key are rejected.',
   key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
   createdAt: '',
   metadata: metadata,
@@ -48,9 +48,9 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
 }
 
 export const groupApiWords: ApiWordsOf<typeof groupFields> = {
-  id: '',
-  name: '',
-  isActive: 'Only `false` means paused: its keys are then rejected.',
+  id: 'The id of the group. `put` accepts one of your choice.',
+  name: 'The name of the group.',
+  isActive: 'Whether the group is active. Requests with keys of a paused group are rejected.',
   limits: `Shared by all its keys. ${limits}`,
   models: `For each of its keys, in addition to the key's own list. ${models}`,
   kinds: 'The kinds of models that its keys may use. Absent: all.',
@@ -75,9 +75,9 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
 }
 
 export const comboApiWords: ApiWordsOf<typeof comboFields> = {
-  id: '',
-  name: 'Letters, digits, `-`, `_`, and `.`; unique among combos.',
-  models: 'Listed models, aliases, or other combos.',
+  id: 'The id of the combo. `put` accepts one of your choice.',
+  name: 'The model name for clients: letters, digits, `-`, `_`, and `.`; unique among combos.',
+  models: 'Listed models, aliases, or other combos, in order.',
   strategy: 'How the combo orders its models for a request; default `fallback`.',
   kind: 'Where the combo is listed; default `llm`.',
   on: 'Responses after which the next model is tried: `content`, if a content filter cut it off; `schema`, if it is not JSON that matches the request schema.',
@@ -94,40 +94,41 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
 }
 
 export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
-  id: '',
+  id: 'The id of the connection. `put` accepts one of your choice.',
   provider:
     'A provider in the catalog, a name that starts with `openai-compatible` or `anthropic-compatible`, or any other name with a `baseUrl`.',
   name: "Display name; default: the provider's.",
   apiKey: 'The credential. Responses only include its last four characters.',
   prices: `Prices by the model ids of the provider. ${prices}`,
-  providerSpecificData: "Settings that differ from the provider's definition.",
+  providerSpecificData:
+    "Settings that differ from the provider's definition. `prefix`, `sharesPrefix`, `enabledModels`, `baseUrl`, and `format` are also accepted at the top level.",
   priority: 'Lower numbers are tried first; connections without one come last.',
-  isActive: 'Only `false` excludes it.',
+  isActive: 'Whether the connection is active. A paused one gets no requests.',
   draining: 'Stops new requests; in-flight requests and existing sessions continue.',
   discover:
-    '`true` queries the server once for its models, with or without a key, and stores them as `enabledModels`. The field itself is not stored.',
+    'Queries the server once for its models, with or without a key, and stores them as `enabledModels`. The field itself is not stored.',
   createdAt: '',
   updatedAt: '',
 }
 
 /** Members of `providerSpecificData` that are also accepted at the top level. */
 export const topLevelApiWords: Readonly<Record<(typeof topLevelMembers)[number], string>> = {
-  baseUrl: '',
-  prefix: 'The same as in `providerSpecificData`, like `sharesPrefix`, `enabledModels`, `baseUrl`, and `format`.',
-  sharesPrefix: '',
-  enabledModels: '',
-  format: '',
+  baseUrl: "The base URL of the API, including the version; default: the provider's.",
+  prefix: "The prefix of its model names; default: the provider's alias.",
+  sharesPrefix: "Allows `prefix` to be another provider's name. Default `false`.",
+  enabledModels: 'The ids of the models to list; default: all.',
+  format: "The format of the API; default: the provider's.",
 }
 
 export const customModelApiWords: ApiWordsOf<typeof customModelFields> = {
   providerAlias: "A provider's alias or id.",
-  id: '',
-  type: 'Default `llm`.',
+  id: 'The id of the model at the provider.',
+  type: 'The kind of model; default `llm`.',
   prices: `Its prices, unless a connection has its own. ${prices}`,
 }
 
 export const aliasApiWords: ApiWordsOf<typeof aliasFields> = {
-  alias: '',
+  alias: 'The name that clients use.',
   model: 'A listed model, another alias, or a combo.',
 }
 

@@ -60,6 +60,9 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
 /** The name with a capital first letter. */
 export const capitalize = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
+/** The id of an operation, such as `keysList`. */
+export const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
+
 /** A schema for values that match one of these schemas, without duplicates. */
 export function anyOf(schemas: readonly JsonObject[]): JsonObject {
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]

@@ -62,7 +62,7 @@ export function describeGateway({
   const builder = createBuilder({ convert, describeType, describeResult }, responses)
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
   const paths: Paths = { ...managed, ...modelPaths(features, builder), '/health': { get: healthCheck() } }
-  describeFields(definitions)
+  describeFields(definitions, routes.flat())
   const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
 
   function healthCheck() {

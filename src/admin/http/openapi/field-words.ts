@@ -10,6 +10,8 @@ import {
   settingsApiWords,
   topLevelApiWords,
 } from '../../../types/records/api-words.ts'
+import type { NamedOperation } from '../../operation-table.ts'
+import { capitalize, joinNames } from './document-parts.ts'
 
 /** Without fields whose names say it all. */
 const said = (words: Readonly<Record<string, string>>): Record<string, string> =>
@@ -95,15 +97,28 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
   CloudConflict: { kept: 'The side whose change won.' },
 }
 
-/** Describes the fields of the named schemas. */
-export function describeFields(definitions: Readonly<Record<string, JsonObject>>): void {
+/** Describes the fields of the named schemas, and those of the inputs of operations. */
+export function describeFields(
+  definitions: Readonly<Record<string, JsonObject>>,
+  operations: readonly NamedOperation[],
+): void {
+  const inputs = new Map(operations.map((operation) => [nameInput(operation), describeInput(operation)]))
   for (const [name, { properties }] of Object.entries(definitions)) {
-    for (const [field, description] of Object.entries(wordsFor(name))) {
+    for (const [field, description] of Object.entries(inputs.get(name) ?? wordsFor(name))) {
       const property = Object(properties)[field]
       if (property) property.description = description
     }
   }
 }
+
+/** The name of the schema of an operation's input. */
+export const nameInput = ({ names }: Pick<NamedOperation, 'names'>): string => `${capitalize(joinNames(names))}Input`
+
+/** The descriptions of the fields of an operation's input, by name. */
+export const describeInput = (operation: NamedOperation): Readonly<Record<string, string>> => ({
+  ...wordsFor(nameInput(operation)),
+  ...operation.parameters,
+})
 
 /** The descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers `GroupsCreateInput`. */
 function wordsFor(name: string): Readonly<Record<string, string>> {

@@ -7,12 +7,14 @@ import {
   anyOf,
   type Builder,
   capitalize,
+  joinNames,
   jsonContent,
   type Paths,
   parameter,
   pathParameters,
   toTemplate,
 } from './document-parts.ts'
+import { nameInput } from './field-words.ts'
 import { formatWords, ifMatchWords, liveWords, routeWords } from './operation-words.ts'
 
 /** The operations of a route of the management API: one, or several with different values of the body field `action`. */
@@ -28,9 +30,8 @@ export const managementTypes = {
 export function nameInputs(operations: readonly NamedOperation[]): Map<object, string> {
   const inputNames = new Map<object, string>()
   for (const operation of operations) {
-    const { input, action, names } = operation
-    if (input && action === undefined && !takesQuery(operation))
-      inputNames.set(input, `${capitalize(joinNames(names))}Input`)
+    const { input, action } = operation
+    if (input && action === undefined && !takesQuery(operation)) inputNames.set(input, nameInput(operation))
   }
   return inputNames
 }
@@ -166,9 +167,6 @@ function describeRoute(route: ManagementRoute) {
   )
   return { summary: routeSummary ?? summary, description: actions.join('\n') }
 }
-
-/** The id of an operation, such as `keysList`. */
-const joinNames = (names: readonly string[]): string => names.reduce((id, name) => id + capitalize(name))
 
 /**
  * A unique id: `keysUpdatePatch` if another method has `keysUpdate`, `healthResetById` if the path without that parameter has `healthReset`.

@@ -5,12 +5,13 @@ import { type UsageOperations, usageInputs } from './usage-operations.ts'
 const filters = {
   from: 'Start: an ISO 8601 time with a time zone, or a UTC date. Default: 24 hours before `to` for totals, all stored requests for requests.',
   to: 'End (exclusive), like `from`. Default: now.',
-  keyId: 'Empty: requests without a key. Other string filters can also be empty.',
-  model: 'The requested model name.',
-  user: 'The end user, as named by clients.',
-  provider: 'A called provider.',
-  target: 'A called provider and model: `<provider>/<model>`.',
-  connectionId: 'A called connection.',
+  keyId: 'Only requests with this API key; empty: without a key. Other string filters can also be empty.',
+  groupId: 'Only requests with a key of this group.',
+  model: 'Only requests for this model name.',
+  user: 'Only requests of this end user, as named by clients.',
+  provider: 'Only requests that called this provider.',
+  target: 'Only requests that called this provider and model: `<provider>/<model>`.',
+  connectionId: 'Only requests that used this connection.',
   order: 'Sort order of rows with the same time. Default `cost`.',
 }
 
@@ -46,10 +47,10 @@ export const usageTable = {
     parameters: {
       ...filters,
       ...listParameters,
-      status: 'The HTTP status that the client received.',
-      end: 'How the request ended.',
-      error: "The gateway's error code, such as `KEY_PAUSED`.",
-      endpoint: 'The path of the endpoint, such as `/v1/messages`.',
+      status: 'Only requests with this HTTP status.',
+      end: 'Only requests that ended like this.',
+      error: 'Only requests with this error code, such as `KEY_PAUSED`.',
+      endpoint: 'Only requests to this endpoint, such as `/v1/messages`.',
     },
     errors: [409],
   },
@@ -69,6 +70,7 @@ export const usageTable = {
     input: usageInputs.keys,
     summary: 'Get the usage of keys',
     description:
-      'Requests and costs of this month (UTC), the used share of each limit, and the time of the latest request, for up to 100 keys. Separate `ids` with commas; unknown ones are ignored.',
+      'Requests and costs of this month (UTC), the used share of each limit, and the time of the latest request, for up to 100 keys.',
+    parameters: { ids: 'The ids of the keys, comma-separated; unknown ones are ignored.' },
   },
 } satisfies OperationEntries<UsageOperations>

@@ -1,0 +1,324 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { toFlag } from '../../lib/renamed-options.ts'
+import { nearest } from '../../lib/spelling.ts'
+import { type Variables, withoutQuotes } from '../cli-options.ts'
+import { type OptionShape, usage } from '../command-line.ts'
+import { problem } from '../problem.ts'
+import { readTime } from './times.ts'
+
+/** An option that sets a field of an input. */
+export interface Field extends OptionShape {
+  /** The name of the field; absent for an option that is the whole input. */
+  member?: string
+  help: string
+  /** The name and value in the help. Default: the option with its example; empty for an option that another one's line includes. */
+  label?: string
+  /** Converts one value of the option. */
+  read(value: string, source: Source): unknown
+  /** For an option without a value: the value of the field. */
+  value?: boolean
+  isSecret?: boolean
+  /** Whether it is another name of an option, which help and messages don't mention. */
+  isAlias?: boolean
+  /** Converts the list of values to the value of the field; default: the list itself. */
+  join?(values: readonly unknown[]): unknown
+  /** The environment variable that sets the field if no option does. */
+  variable?: string
+  /** The former name of that variable. Setting it is an error that gives the new name. */
+  formerVariable?: string
+}
+
+/** Where values come from that should not be part of a command line. */
+export interface Source {
+  variables: Variables
+  /** All of stdin, without the line break at its end. Throws a problem if it is called twice. */
+  stdin(): Promise<string>
+}
+
+/** Names of options that aren't the name of their field. The first is shown; the others are accepted, too. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  alias: ['name'],
+  enabledModels: ['model'],
+  from: ['from', 'since'],
+  to: ['to', 'until'],
+  providerAlias: ['provider'],
+  q: ['search', 'q'],
+}
+
+/** Values that explain more than a type does. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  name: 'app',
+  after: '<cursor>',
+  before: '<cursor>',
+  baseUrl: 'http://10.0.0.5:8000/v1',
+  by: 'key,day',
+  from: '7d',
+  limits: 'usd.day=5',
+  metadata: 'team=ml',
+  model: 'openai/gpt-5-mini',
+  models: 'openai/gpt-5-mini',
+  provider: 'openai',
+  to: 'today',
+}
+
+/** The options that set a field, by their names; none if its values need JSON. */
+export function optionsForField(member: string, schema: JsonObject, help: string): [name: string, Field][] {
+  const types = typesOf(schema)
+  const isList = types.includes('array') || types[0] === 'object'
+  const usual = toFlag(isList ? member.replace(/s$/, '') : member).replace(/^is-/, '')
+  const [name = usual, ...aliases] = NAMES[member] ?? (/Id$/.test(member) ? [usual.slice(0, -3), usual] : [usual])
+  const field = createField(name, member, { schema, help })
+  if (!field) return []
+  const others = aliases.map((alias): [string, Field] => [
+    alias,
+    { ...field, ...createField(alias, member, { schema, help }), isAlias: true },
+  ])
+  if (member === 'isActive')
+    return [
+      ['active', { ...flag(member, true, help), label: '--active, --paused' }],
+      ['paused', { ...flag(member, false, help), label: '' }],
+    ]
+  if (field.type === 'boolean')
+    return [
+      [name, { ...field, label: `--[no-]${name}` }],
+      ...others,
+      [`no-${name}`, { ...flag(member, false, help), label: '' }],
+    ]
+  if (!field.isSecret) return [[name, field], ...others]
+  const inVariable = { ...text(member, '<variable>', `Environment variable to read it from`), read: readVariable }
+  return [[name, field], ...others, [`${name}-env`, inVariable]]
+}
+
+function createField(
+  name: string,
+  member: string,
+  { schema, help }: { schema: JsonObject; help: string },
+): Field | undefined {
+  const choices = choicesOf(schema)
+  const example = EXAMPLES[member] ?? choices[0] ?? `<${name.slice(name.lastIndexOf('-') + 1)}>`
+  const plain = {
+    ...text(member, example, withNames(help, 'One of', choices)),
+    ...(choices.length > 0 && { label: `--${name} <value>` }),
+  }
+  switch (typesOf(schema)[0]) {
+    case 'boolean':
+      return flag(member, true, help)
+    case 'integer':
+    case 'number':
+      return number(name, member, help)
+    case 'array':
+      return typesOf(schema.items).includes('string') ? { ...plain, isList: true } : undefined
+    case 'object':
+      return objectField(name, member, { schema, help })
+    case 'string':
+      if (/^key$|(?:Key|Token|Secret)$/.test(member)) return secret(member, help)
+      if (/^(?:from|to)$/.test(member)) return { ...plain, read: (value) => readTime(name, value) }
+      return schema.format === 'date-time' ? { ...plain, example: '2027-01-31T00:00:00Z' } : plain
+    default:
+      return undefined
+  }
+}
+
+/** The help with names that it doesn't mention. */
+function withNames(help: string, title: string, names: readonly string[]): string {
+  const isComplete = names.every((name) => help.includes(name))
+  return isComplete ? help : [help, `${title}: ${names.join(', ')}`].filter(Boolean).join('. ')
+}
+
+/** The types of values; `null` isn't one, since only `--data` can set it. */
+function typesOf(schema: unknown): unknown[] {
+  const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] } // a JSON Schema
+  return [type, ...anyOf.flatMap(typesOf)].flat().filter((one) => one !== undefined && one !== 'null')
+}
+
+function choicesOf({ enum: values, items }: JsonObject): string[] {
+  const found = values ?? (isObject(items) ? items.enum : undefined)
+  return Array.isArray(found) ? found.filter((one) => one !== null).map(String) : []
+}
+
+/** An option whose value is used unchanged. */
+export const text = (member: string, example: string, help: string): Field => ({
+  type: 'string',
+  member,
+  example,
+  help,
+  read: (value) => value,
+})
+
+/** An option whose value is a number. */
+export const number = (name: string, member: string, help: string): Field => ({
+  ...text(member, '1', help),
+  label: `--${name} <number>`,
+  takesDash: true,
+  read(value) {
+    const found = Number(value)
+    if (!Number.isFinite(found)) throw usage(`--${name} "${value}" is not a number.`)
+    return found
+  },
+})
+
+/** An option without a value. */
+export const flag = (member: string, value: boolean, help: string): Field => ({
+  type: 'boolean',
+  member,
+  help,
+  value,
+  read: () => value,
+})
+
+/** An option for a secret. Its value can come from stdin, because other users can see arguments and shells keep them. */
+export const secret = (member: string, help: string): Field => ({
+  ...text(member, '-', `${help}; use - to read it from stdin`),
+  takesDash: true,
+  isSecret: true,
+  read: (value, { stdin }) => (value === '-' ? stdin() : value),
+})
+
+/** The value of a variable. Throws a problem if it isn't set, or empty. */
+function readVariable(name: string, { variables }: Source): string {
+  const value = variables[name]
+  if (value?.trim()) return withoutQuotes(value)
+  throw problem(`The environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
+}
+
+/** An option for an object: of strings by name (`team=ml`), or of fields by path (`usd.day=5`). `undefined` if its values are larger. */
+function objectField(
+  name: string,
+  member: string,
+  { schema, help }: { schema: JsonObject; help: string },
+): Field | undefined {
+  const hasNames = isObject(schema.additionalProperties) && typesOf(schema.additionalProperties)[0] === 'string'
+  const path = firstPath(schema)
+  if (!hasNames && path === undefined) return undefined
+  const example = EXAMPLES[member] ?? (hasNames ? 'name=value' : `${path}`)
+  const separate = hasNames ? splitEntry : splitPath
+  return {
+    ...text(member, example, withNames(help, 'Fields', Object.keys(Object(schema.properties)))),
+    isList: true,
+    read: (value) => separate(value, { schema, name, example }),
+    join(values) {
+      const all = values as Assignment[] // as they are read
+      const names = all.map(({ path }) => path.join('.'))
+      const twice = names.find((one, at) => names.indexOf(one) < at)
+      if (twice !== undefined) throw usage(`--${name} sets "${twice}" twice. Set it once.`)
+      return all
+        .map(({ path, value }) => path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value))
+        .reduce(merge)
+    },
+  }
+}
+
+interface Assignment {
+  path: readonly string[]
+  value: unknown
+}
+
+/** The path of the first number or string in an object with an example of it, if there is nothing else in the object. */
+function firstPath({ properties }: JsonObject): string | undefined {
+  const paths = Object.entries(Object(properties) as Record<string, JsonObject>).map(([name, inner]) => {
+    const [type] = typesOf(inner)
+    if (type === 'object') return firstPath(inner)?.replace(/^/, `${name}.`)
+    if (type === 'string') return `${name}=${choicesOf(inner)[0] ?? 'text'}`
+    return type === 'number' || type === 'integer' ? `${name}=1` : undefined
+  })
+  return paths.includes(undefined) ? undefined : paths[0]
+}
+
+interface ObjectOption {
+  schema: JsonObject
+  name: string
+  example: string
+}
+
+function splitEntry(value: string, { name, example }: ObjectOption): Assignment {
+  const at = value.indexOf('=')
+  if (at < 1) throw usage(`--${name} "${value}" is not in the form name=value, for example: --${name} ${example}`)
+  return { path: [value.slice(0, at)], value: value.slice(at + 1) }
+}
+
+function splitPath(value: string, { schema, name, example }: ObjectOption): Assignment {
+  const [, before = '', after = ''] = /^([^=]*)=(.*)$/.exec(value) ?? [undefined, value]
+  const path = before.split('.')
+  const found = findProperty(path, schema)
+  const fault = typeof found === 'string' ? found : undefined
+  if (fault !== undefined) throw usage(`--${name} "${value}" ${fault}. Example: --${name} ${example}`)
+  if (typesOf(found)[0] === 'string') return { path, value: after }
+  if (after.trim() === '' || !Number.isFinite(Number(after)))
+    throw usage(`--${name} "${value}" needs a number. Example: --${name} ${example}`)
+  return { path, value: Number(after) }
+}
+
+/** The schema of the number or string at a path; otherwise why there is none, as the rest of a sentence. */
+function findProperty(path: readonly string[], schema: JsonObject): JsonObject | string {
+  let inside = schema
+  for (const [at, name] of path.entries()) {
+    const before = path.slice(0, at).join('.')
+    if (!isObject(inside.properties))
+      return `can't have "${name}" after "${before}", which is a ${typesOf(inside)[0] === 'string' ? 'string' : 'number'}`
+    const known = Object.keys(inside.properties)
+    const property = Object.hasOwn(inside.properties, name) ? inside.properties[name] : undefined
+    if (!isObject(property)) {
+      const place = before === '' ? '' : ` after "${before}."`
+      const [meant] = name === '' ? [] : nearest(name, known, 1)
+      return meant === undefined
+        ? `needs one of ${known.join(', ')}${place}`
+        : `has an unknown part "${name}" (did you mean "${meant}"?)`
+    }
+    inside = property
+  }
+  if (!isObject(inside.properties)) return inside
+  return `needs one of ${Object.keys(inside.properties).join(', ')} after "${path.join('.')}."`
+}
+
+/** Merges two objects. */
+function merge(one: unknown, other: unknown): unknown {
+  if (!isObject(one) || !isObject(other)) return other
+  const both = Object.keys(other).map((name) => [name, name in one ? merge(one[name], other[name]) : other[name]])
+  return { ...one, ...Object.fromEntries(both) }
+}
+
+/** The option `--data`: the whole input, for fields without an option. */
+export const data: Field = {
+  type: 'string',
+  takesDash: true,
+  example: `'{"name":"x"}'`,
+  label: '--data <json>',
+  help: 'Other fields as a JSON object; use - to read it from stdin, and null to clear a field',
+  async read(value, { stdin }) {
+    const json = value === '-' ? await stdin() : value
+    try {
+      const parsed: unknown = JSON.parse(json)
+      if (isObject(parsed)) return parsed
+    } catch {} // the message of the error may quote a secret
+    throw usage(`--data must be a JSON object, for example: --data ${data.example}`)
+  },
+}
+
+/** The input that the options set. An option overrides the same field of `--data`. */
+export async function readInput(
+  given: ReadonlyMap<string, readonly string[]>,
+  fields: Readonly<Record<string, Field>>,
+  source: Source,
+): Promise<JsonObject> {
+  const input: JsonObject = {}
+  const setBy = new Map<string, string>()
+  for (const [name, field] of Object.entries(fields)) {
+    const { member, isList, variable, formerVariable = '' } = field
+    if (source.variables[formerVariable] !== undefined)
+      throw problem(`${formerVariable} has been renamed to ${variable}. Rename it in your environment.`)
+    const values = given.get(name) ?? (variable !== undefined && source.variables[variable] !== undefined ? [''] : [])
+    if (values.length === 0) continue
+    const read = (value: string) => (given.has(name) ? field.read(value, source) : readVariable(variable ?? '', source))
+    const all = isList ? await Promise.all(values.map(read)) : []
+    const found = isList ? (field.join?.(all) ?? all) : await read(values.at(-1) ?? '')
+    if (member === undefined) {
+      Object.assign(input, found, { ...input })
+      continue
+    }
+    const other = setBy.get(member)
+    if (other !== undefined) throw usage(`--${other} and --${name} conflict. Use only one of them.`)
+    setBy.set(member, name)
+    input[member] = found
+  }
+  return input
+}

@@ -1,0 +1,136 @@
+import { describeInput } from '../../admin/http/openapi/field-words.ts'
+import { type NamedOperation, takesBody, takesQuery } from '../../admin/operation-table.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { toFlag } from '../../lib/renamed-options.ts'
+import { requireChange } from '../command-line.ts'
+import { type ActionCall, type CliAction, mergeWords, type Printed } from './command.ts'
+import { data, type Field, optionsForField } from './input-options.ts'
+import { callOperation } from './operation-call.ts'
+import { convert, describeOutput, formatOutput, type OutputFormat } from './operation-output.ts'
+import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
+import { toHelp } from './wording.ts'
+
+/** How the action of an operation differs from the usual one. */
+export interface ActionDetails extends OutputFormat {
+  /** Default: the operation's summary and description. */
+  help?: string
+  /** The noun of the record in the path. Default: the resource's. */
+  noun?: string
+  /** Fields of the input that words set. */
+  words?: readonly string[]
+  /** The words in the help, if `parseWords`, `findPath`, or `run` reads them. */
+  usage?: readonly string[]
+  /** The input that the words set. */
+  parseWords?(words: readonly string[]): JsonObject
+  /** The path parameters for the words. */
+  findPath?(call: ActionCall): Promise<readonly string[]>
+  /** Fields of the input that no option sets. */
+  hides?: readonly string[]
+  /** More options, or others in place of the usual ones. */
+  fields?: Readonly<Record<string, Field>>
+  /** Formats the response. */
+  show?(body: object, call: ActionCall): Printed | Promise<Printed>
+  /** Runs the action. */
+  run?(call: ActionCall, steps: ActionSteps): Promise<Printed>
+}
+
+/** The steps of every action. */
+export interface ActionSteps {
+  /** Calls the operation; default: with the input of the call. */
+  perform(input?: JsonObject): Promise<object>
+  /** Formats its response. */
+  format(body: object): Printed | Promise<Printed>
+}
+
+interface ActionContext {
+  command: string
+  words: string
+  /** All actions of the command. */
+  actions: Readonly<Record<string, CliAction>>
+  operations: readonly NamedOperation[]
+}
+
+/** Makes the action that calls an operation: its words from the path, its options from the input, its text from the output. */
+export function createAction(operation: NamedOperation, details: ActionDetails, context: ActionContext): CliAction {
+  const { method, path, summary, description = '' } = operation
+  const { help = summary, words = [], findPath, run } = details
+  const collection = details.noun === undefined ? path.slice(0, path.search(/\/:|$/)) : `/api/${details.noun}s`
+  const noun = toNoun(collection)
+  const place = { noun, collection, operations: context.operations }
+  const pathNames = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
+  const pathWords = pathNames.map((name) => {
+    const word = name === 'id' || details.noun !== undefined ? noun : toFlag(name)
+    return path.endsWith('?') ? `[${word}]` : `<${word}>`
+  })
+  const fields = listFields(operation, { ...details, hides: [...(details.hides ?? []), ...pathNames] })
+  const findOption = (member: string) => Object.entries(fields).find(([, field]) => field.member === member)
+  const inputWords = words.map((name) => {
+    const [option, field] = findOption(name) ?? []
+    return option === undefined ? `<${name}>` : `[${option}${field?.isList ? '...' : ''}]`
+  })
+
+  function parseWords(given: readonly string[]): JsonObject {
+    if (details.parseWords) return details.parseWords(given)
+    const values = words.map((name, at) => {
+      const rest = given.slice(pathNames.length + at)
+      return [name, findOption(name)?.[1].isList && rest.length > 0 ? rest : rest[0]]
+    })
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+  }
+
+  async function runAction(given: ActionCall): Promise<Printed> {
+    const merged = mergeWords(parseWords(given.words), given.input, fields)
+    if (method === 'PUT' || method === 'PATCH') requireChange(merged)
+    const call = { ...given, input: await resolveNames(merged, given, context.operations) }
+
+    async function perform(input: JsonObject = call.input): Promise<object> {
+      const [word] = given.words
+      const isById = pathNames[0] === 'id' && word !== undefined
+      const usual = isById ? [await findGivenId(word, call, place)] : pathNames.map((_, at) => given.words[at])
+      const found = findPath ? await findPath(call) : usual
+      const args = [...found, ...(takesQuery(operation) || takesBody(operation) ? [input] : [])]
+      return callOperation(operation, args, call).catch(async (error: unknown) => {
+        throw (isById && (await suggestId(error, call, place))) || error
+      })
+    }
+
+    const format = (body: object) =>
+      details.show
+        ? details.show(body, call)
+        : formatOutput(body, describeOutput(operation), { ...describeUsual(call), ...details })
+    return run ? run(call, { perform, format }) : format(await perform())
+  }
+
+  /** The texts for an empty list and for a response that has only success. */
+  function describeUsual({ input, words: [given] }: ActionCall): OutputFormat {
+    const things = path.slice(path.lastIndexOf('/') + 1)
+    const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
+    const hint =
+      create &&
+      ` yet. Create one: signalbox ${context.command} create ${create.replaceAll('[', '<').replaceAll(']', '>')}`
+    const isDeletion = operation.names.at(-1) === 'delete'
+    return {
+      none: Object.keys(input).length > 0 ? `No matching ${things}.` : `There are no ${things}${hint ?? '.'}`,
+      done: isDeletion ? `Deleted ${noun} "${given}".` : 'Done.',
+    }
+  }
+
+  return {
+    help,
+    ...(details.help === undefined && description !== '' && { description: toHelp(description) }),
+    words: details.usage ?? [...pathWords, ...inputWords],
+    fields,
+    run: runAction,
+  }
+}
+
+/** The options for the input of an operation. */
+function listFields(operation: NamedOperation, { hides = [], fields }: ActionDetails): Record<string, Field> {
+  const { properties } = operation.input ? convert(operation.input) : {}
+  const descriptions = describeInput(operation)
+  const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema is of an object
+    .filter(([name]) => !hides.includes(name))
+    .flatMap(([name, schema]) => optionsForField(name, schema, toHelp(descriptions[name] ?? '')))
+  const takesData = takesBody(operation) && !operation.isBodyOptional && operation.action === undefined
+  return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data }) }
+}

@@ -1,0 +1,14 @@
+import type { NamedOperation } from '../../admin/operation-table.ts'
+import { buildRequest } from '../../client/client-request.ts'
+import type { ActionCall } from './command.ts'
+
+/** Calls an operation by the client's function, or by its route if the client has none. */
+export function callOperation(
+  { names, method, path, action }: NamedOperation,
+  args: readonly unknown[],
+  { api, send }: Pick<ActionCall, 'api' | 'send'>,
+): Promise<object> {
+  const own = names.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), api)
+  if (typeof own === 'function') return own(...args)
+  return send(buildRequest([method, path, action].filter(Boolean).join(' '), args))
+}

@@ -1,0 +1,82 @@
+import { tagWords } from '../../admin/http/openapi/operation-words.ts'
+import type { NamedOperation } from '../../admin/operation-table.ts'
+import { toFlag } from '../../lib/renamed-options.ts'
+import type { CliAction, CliCommand } from './command.ts'
+import { type ActionDetails, createAction } from './operation-action.ts'
+
+/** What a command adds to its operations. */
+export interface CommandDetails {
+  help?: string
+  notes?: string
+  /** By the words of the action. `operation`: the operation of an additional action, which comes after the one before it here. */
+  actions?: Readonly<Record<string, ActionDetails & { operation?: string }>>
+}
+
+/** The words for operations whose names would make other ones. */
+const WORDS: Readonly<Record<string, readonly [command: string, action: string]>> = {
+  'settings.get': ['settings', 'list'],
+  'cloud.get': ['cloud', 'state'],
+  'aliases.set': ['aliases', 'update'],
+  'models.published': ['models', 'list'],
+  'customModels.list': ['models', 'custom'],
+  'customModels.create': ['models', 'create'],
+  'customModels.delete': ['models', 'delete'],
+  'customModels.put': ['models', 'put'],
+  'damagedRecords.get': ['health', 'record'],
+  'damagedRecords.put': ['health', 'repair'],
+  'damagedRecords.delete': ['health', 'remove'],
+}
+
+/** The words that call an operation: `keys` and `limits reset` for `keys.limits.reset`. */
+export function toWords(names: readonly string[]): readonly [command: string, action: string] {
+  const [command = '', ...action] = names.map(toFlag)
+  const isNestedRead = action.length > 1 && /^(?:get|list)$/.test(action.at(-1) ?? '')
+  return WORDS[names.join('.')] ?? [command, action.slice(0, isNestedRead ? -1 : undefined).join(' ')]
+}
+
+/** Makes the commands for operations: those in `details`, in their order, then those of other resources. */
+export function createCommands(
+  operations: readonly NamedOperation[],
+  details: Readonly<Record<string, CommandDetails>>,
+): Record<string, CliCommand> {
+  const names = new Set([...Object.keys(details), ...operations.map((operation) => toWords(operation.names)[0])])
+  return Object.fromEntries(Array.from(names, (name) => [name, createCommand(name, details[name] ?? {}, operations)]))
+}
+
+function createCommand(
+  name: string,
+  { help, notes, actions: special = {} }: CommandDetails,
+  operations: readonly NamedOperation[],
+): CliCommand {
+  const own = operations.filter((operation) => toWords(operation.names)[0] === name)
+  own.sort((a, b) => rankOf(name, a) - rankOf(name, b))
+  const sole = own.find(({ names }) => names.length === 1)
+  const usual = sole?.summary ?? tagWords[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
+  let created: Record<string, CliAction> | undefined
+
+  function createActions(): Record<string, CliAction> {
+    const called = own.map((operation) => [toWords(operation.names)[1], operation] as const)
+    for (const [at, [words, { operation: id }]] of Object.entries(special).entries()) {
+      const before = called.findIndex(([other]) => other === Object.keys(special)[at - 1])
+      const operation = operations.find(({ names }) => names.join('.') === id)
+      if (operation) called.splice(before + 1, 0, [words, operation])
+    }
+    const actions: Record<string, CliAction> = {}
+    for (const [words, operation] of called)
+      actions[words] = createAction(operation, special[words] ?? {}, { command: name, words, actions, operations })
+    return actions
+  }
+
+  return {
+    help: help ?? usual,
+    ...(notes !== undefined && { notes }),
+    get actions() {
+      created ??= createActions() // only for the command that is called, since converting all schemas takes a while
+      return created
+    },
+  }
+}
+
+/** The order of actions: those of the resource, those of resources within it, then those of other resources. */
+const rankOf = (command: string, { names }: NamedOperation): number =>
+  names[0] !== command ? 2 : names.length > 2 ? 1 : 0

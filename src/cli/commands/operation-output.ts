@@ -1,0 +1,111 @@
+import { resultTypes } from '../../admin/http/openapi/result-types.data.ts'
+import { convertType } from '../../admin/http/openapi/type-text.ts'
+import type { NamedOperation } from '../../admin/operation-table.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
+import type { Printed } from './command.ts'
+import { details, type FieldColumn, table, toTitle } from './text-table.ts'
+
+export const { convert } = createJsonSchemaConverter(new Map(), '')
+
+const types = new Map(resultTypes.split('\n').map((line) => line.split(' = ', 2) as [name: string, type: string]))
+const describeType = (name: string): JsonObject => convertType(types.get(name) ?? 'unknown', describeType)
+
+/** The JSON Schema of the result of an operation. */
+export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
+  output ? convert(output) : describeType(names.join('.'))
+
+/** How to print a response, where the schema of the output doesn't say enough. */
+export interface OutputFormat {
+  /** The rows of its list, if the response has them in another form. */
+  rows?(body: never): readonly object[]
+  /** The columns of its list. Default: the fields with simple values. */
+  columns?: readonly FieldColumn<never>[]
+  /** The text for an empty list. */
+  none?: string
+  /** The text if the response contains nothing but success. */
+  done?: string
+}
+
+/**
+ * Formats the response of an operation: a list as a table, a record with one field per line, and lists within a record as tables below their
+ * titles. `schema`: of the output.
+ */
+export function formatOutput(body: object, schema: JsonObject, { rows, columns, none, done }: OutputFormat): Printed {
+  const known = propertiesOf(schema)
+  const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // a constant says nothing
+  const { warnings, ...response }: JsonObject = Object.fromEntries(said)
+  const printed = Array.isArray(warnings) ? { body, warnings: warnings.map(String) } : { body }
+  const { after, before, ...content } = response
+  const cursor = Object.entries({ after, before }).find(([, value]) => typeof value === 'string')
+  const more = cursor ? `More: --${cursor[0]} ${cursor[1]}\n` : ''
+  const [[name, only] = ['', undefined], ...others] = Object.entries(content)
+  const isWrapped = isObject(only) && others.length === 0 && !rows
+  const record = isWrapped ? only : content
+  const found = findLists(record, isWrapped ? (known[name] ?? {}) : schema)
+  const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` is for the body of this operation
+  const single = withoutLists(record, lists)
+  const isList = Object.keys(single).length === 0
+  if (isList && lists.length === 0) return { ...printed, text: `${done}\n` }
+  const tables = lists.map((list) => (list.rows.length > 0 ? formatList(list, columns) : ''))
+  if (isList && lists.length === 1) return { ...printed, text: (tables[0] || `${none}\n`) + more }
+  const titled = tables.flatMap((text, at) => (text === '' ? [] : [`${toHeading(lists[at]?.path ?? [])}:\n${text}`]))
+  return { ...printed, text: [details(single), ...titled].filter((block) => block !== '').join('\n') }
+}
+
+/** A list of objects in a response, by the names that lead to it. */
+interface FoundList {
+  path: readonly string[]
+  rows: readonly object[]
+  item: JsonObject
+}
+
+function findLists(value: JsonObject, schema: JsonObject, parents: readonly string[] = []): FoundList[] {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    const inner = value[name]
+    const path = [...parents, name]
+    if (isObject(inner)) return findLists(inner, property, path)
+    const item: JsonObject = Object(property.items) // empty unless it is an array
+    const hasRows = Array.isArray(inner) && Object.keys(propertiesOf(item)).length > 0 && inner.every(isObject)
+    return hasRows && !isUnion(item) ? [{ path, rows: inner, item }] : []
+  })
+}
+
+/** Whether values can also be something else than objects. */
+const isUnion = ({ anyOf = [] }: JsonObject) =>
+  Array.isArray(anyOf) && anyOf.some((one) => isObject(one) && !('properties' in one))
+
+function withoutLists(record: JsonObject, lists: readonly FoundList[]): JsonObject {
+  const kept = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
+    const inside = lists.filter(({ path }) => path[0] === name).map((list) => ({ ...list, path: list.path.slice(1) }))
+    if (inside.some(({ path }) => path.length === 0)) return []
+    return [[name, isObject(value) && inside.length > 0 ? withoutLists(value, inside) : value]]
+  })
+  return Object.fromEntries(kept)
+}
+
+const formatList = ({ rows, item }: FoundList, columns?: readonly FieldColumn<never>[]) =>
+  table((columns as readonly FieldColumn<object>[] | undefined) ?? simpleFields(item), rows) // the columns are those of the operation's rows
+
+/** The names of the fields with simple values. */
+const simpleFields = (schema: JsonObject): FieldColumn<object>[] =>
+  Object.entries(propertiesOf(schema))
+    .filter(
+      ([, { type, const: constant, enum: choices }]) =>
+        constant ?? choices ?? /string|number|integer|boolean/.test(String(type)),
+    )
+    .map(([name]) => [toTitle(name), (row) => formatCell(Reflect.get(row, name))])
+
+const formatCell = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
+
+/** The properties of an object, or of all objects that it can be. */
+export function propertiesOf({ properties, anyOf }: JsonObject): Readonly<Record<string, JsonObject>> {
+  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isObject).map(propertiesOf) : []
+  return Object.assign({}, ...alternatives, properties)
+}
+
+/** `Near limits` for `nearLimits`, `Usage rows` for `rows` in `usage`. */
+function toHeading(path: readonly string[]): string {
+  const words = path.map(toTitle).join(' ').toLowerCase()
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}

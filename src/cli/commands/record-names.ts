@@ -1,0 +1,68 @@
+import type { NamedOperation } from '../../admin/operation-table.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Problem } from '../problem.ts'
+import { type ActionCall, findId, missing, type NamedRecord } from './command.ts'
+import { callOperation } from './operation-call.ts'
+import { describeOutput, propertiesOf } from './operation-output.ts'
+
+/** Where an operation finds its record. */
+interface Place {
+  noun: string
+  /** The path that lists the records, such as `/api/keys`. */
+  collection: string
+  operations: readonly NamedOperation[]
+}
+
+/** The noun for one record of a collection: `key` for `/api/keys`. */
+export const toNoun = (collection: string): string =>
+  collection.slice(collection.lastIndexOf('/') + 1).replace(/(?<=s)es$|s$/, '')
+
+/** The id of the record that a word names. Looks up names if the records have some. */
+export async function findGivenId(given: string, call: ActionCall, place: Place): Promise<string> {
+  const lister = findLister(place)
+  return lister?.isNamed ? findId(given, place.noun, () => lister.list(call)) : given
+}
+
+/** Replaces the names of keys, groups, and connections in an input with their ids. */
+export async function resolveNames(
+  input: JsonObject,
+  call: ActionCall,
+  operations: readonly NamedOperation[],
+): Promise<JsonObject> {
+  const fields = Object.entries(input).map(async ([field, given]) => {
+    const noun = field.replace(/Id$/, '')
+    const lister = findLister({ noun, collection: `/api/${noun}s`, operations })
+    const isName = typeof given === 'string' && given.trim() !== '' && field !== 'key'
+    if (!isName || !lister?.isNamed) return [field, given]
+    const all = lister.list(call)
+    if (noun === 'connection' && !(await all).some(({ name }) => name === given)) return [field, given] // deleted connections have usage, too
+    return [field, await findId(given, noun, () => all)]
+  })
+  return Object.fromEntries(await Promise.all(fields))
+}
+
+/** The problem that names the nearest record, if an error is a 404. */
+export async function suggestId(error: unknown, call: ActionCall, place: Place): Promise<Problem | undefined> {
+  const lister = findLister(place)
+  if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))
+    return undefined
+  const ids = (await lister.list(call)).map(({ id }) => id)
+  return missing(place.noun, call.words[0] ?? '', ids)
+}
+
+/** The operation that lists records. `isNamed`: whether people name the records, so that a name can stand for an id. */
+function findLister({ collection, operations }: Place) {
+  const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
+  if (!operation) return undefined
+  const lists = Object.entries(propertiesOf(describeOutput(operation)))
+  const [found] = lists.filter(([, { items }]) => 'id' in propertiesOf(Object(items)))
+  if (!found) return undefined
+  const [name, { items }] = found
+  const fields = propertiesOf(Object(items))
+  return {
+    isNamed: 'name' in fields && 'createdAt' in fields,
+    async list(call: ActionCall): Promise<readonly NamedRecord[]> {
+      return Reflect.get(await callOperation(operation, [], call), name)
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import type { Client } from '../../client/client.ts'
+import {
+  addNames,
+  formatCsvHeader,
+  formatCsvLines,
+  listCsvColumns,
+  readNames,
+} from '../../features/usage/operations/usage-export.ts'
+import type { SummaryRow, UsageSummary, UsageTotals } from '../../features/usage/operations/usage-operations.ts'
+import type { KeptRequest, KeptTarget } from '../../features/usage/request-record.ts'
+import type { Printed } from './command.ts'
+import { flag } from './input-options.ts'
+import type { ActionDetails } from './operation-action.ts'
+import { type FieldColumn, table } from './text-table.ts'
+
+/** The names of keys and groups by id, where rows have ids. */
+const findNames = (api: Client<unknown>, list: ReadonlyArray<{ keyId?: string; groupId?: string }>) =>
+  readNames(list, { keys: () => api.keys.list(), groups: () => api.groups.list() })
+
+const formatTarget = (target: KeptTarget | undefined) => target && `${target.provider}/${target.model}`
+
+const formatCost = (usd: number) => `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 1 ? 6 : 2)}`
+
+const rowColumns = (names: ReadonlyMap<string, string>): FieldColumn<SummaryRow>[] => [
+  'month',
+  'day',
+  ['HOUR', ({ hour }) => hour?.slice(0, 16)],
+  ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
+  ['GROUP', ({ groupId }) => groupId && (names.get(groupId) ?? groupId)],
+  'model',
+  ['TARGET', ({ target }) => formatTarget(target)],
+  ['CONNECTION', ({ target }) => target?.connectionId],
+  'user',
+  ['OTHERS', ({ others }) => (others === undefined ? undefined : `${others} more`)],
+  'requests',
+  'failed',
+  ['REJECTED', ({ refused }) => String(refused)],
+  ['INPUT', ({ tokens }) => String(tokens.input)],
+  ['CACHED', ({ tokens }) => String(tokens.cacheRead)],
+  ['OUTPUT', ({ tokens }) => String(tokens.output)],
+  ['COST', ({ costUsd }) => formatCost(costUsd)],
+  ['TTFT P95', ({ firstByteMs }) => firstByteMs && `${firstByteMs.p95} ms`],
+  ['P95', ({ durationMs }) => durationMs && `${durationMs.p95} ms`],
+  ['UNPRICED', ({ unpriced }) => (unpriced > 0 ? String(unpriced) : undefined)],
+]
+
+const requestColumns = (names: ReadonlyMap<string, string>): FieldColumn<KeptRequest>[] => [
+  'time',
+  ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
+  'model',
+  ['TARGET', ({ target }) => formatTarget(target)],
+  'status',
+  'end',
+  ['TOKENS', ({ attempts, tokens }) => (attempts.length > 0 ? `${tokens.input}+${tokens.output}` : undefined)],
+  ['COST', ({ attempts, costUsd }) => (attempts.length > 0 && costUsd !== undefined ? formatCost(costUsd) : undefined)],
+  'error',
+  'reason',
+  'id',
+]
+
+/** The sums of a period, in one line. */
+export const formatTotals = (title: string, { requests, tokens, costUsd, unpriced }: UsageTotals): string =>
+  `${title}: ${requests} requests, ${tokens.input} input tokens, ${tokens.output} output tokens, ${formatCost(costUsd)}${
+    unpriced > 0 ? `, plus ${unpriced} calls without a known price` : ''
+  }\n`
+
+/** The list as CSV, with the names of keys and groups next to their ids. */
+function formatCsv(
+  contents: 'rows' | 'requests',
+  list: ReadonlyArray<{ keyId?: string; groupId?: string }>,
+  names: ReadonlyMap<string, string>,
+): string {
+  const columns = listCsvColumns(contents, list)
+  return formatCsvHeader(columns) + formatCsvLines(addNames(list, names), columns)
+}
+
+/** The options of both, and the call without `--csv`, which the gateway doesn't know. */
+const listing = {
+  fields: { csv: flag('csv', true, 'Print CSV') },
+  run: async ({ input: { csv: _, ...query } }, { perform, format }) => format(await perform(query)),
+} satisfies ActionDetails
+
+interface RequestList {
+  requests: readonly KeptRequest[]
+  before?: string
+  missing?: number
+  warnings?: readonly string[]
+}
+
+export const usageActions = {
+  summary: {
+    ...listing,
+    help: 'Summarize usage in the last 24 hours, or in the given range',
+    hides: ['series', 'names'],
+    async show(body: UsageSummary & { warnings?: readonly string[] }, { api, input }): Promise<Printed> {
+      const { rows, totals, before, warnings } = body
+      const names = await findNames(api, rows)
+      const printed = { body, ...(warnings && { warnings }) }
+      if (input.csv) return { ...printed, text: formatCsv('rows', rows, names) }
+      const text =
+        rows.length > 0 ? table(rowColumns(names), rows) + formatTotals('Total', totals) : 'No usage in this period.\n'
+      return { ...printed, text: before ? text + formatTotals('Preceding period', before.totals) : text }
+    },
+  },
+  requests: {
+    ...listing,
+    help: 'List the latest requests, including rejected ones',
+    async show(body: RequestList, { api, input }): Promise<Printed> {
+      const { requests, before, missing, warnings = [] } = body
+      const uncounted = `${missing} more requests in this period are included in the totals but have no record, because the storage was slow or unavailable.`
+      const printed = { body, warnings: missing === undefined ? warnings : [...warnings, uncounted] }
+      const names = await findNames(api, requests)
+      if (input.csv) return { ...printed, text: formatCsv('requests', requests, names) }
+      if (requests.length === 0) return { ...printed, text: 'No matching requests.\n' }
+      const more = before === undefined ? '' : `More: --before ${before}\n`
+      return { ...printed, text: table(requestColumns(names), requests) + more }
+    },
+  },
+  request: {
+    help: 'Show a request and its attempts; <id> is in the x-signalbox-request-id header',
+    noun: 'id',
+  },
+} satisfies Record<string, ActionDetails>

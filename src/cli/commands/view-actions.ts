@@ -1,0 +1,122 @@
+import type { Overview } from '../../management/overview.ts'
+import type { DamagedRecord } from '../../records/stored-records.ts'
+import type { ExplainedTarget, Explanation } from '../../request/routing/explanation.ts'
+import type { HealthEntry, TargetState } from '../../request/routing/health-entry.ts'
+import type { ActionDetails } from './operation-action.ts'
+import { limitColumns } from './record-actions.ts'
+import { details, type FieldColumn, table } from './text-table.ts'
+import { formatTotals } from './usage-actions.ts'
+
+/** A table below its title; empty if it has no rows. */
+const titled = <T extends object>(title: string, columns: readonly FieldColumn<T>[], rows: readonly T[]): string =>
+  rows.length === 0 ? '' : `${title}\n${table(columns, rows)}`
+
+/** Blocks with a blank line between them, without empty ones. */
+const joinBlocks = (...blocks: string[]): string => blocks.filter((block) => block !== '').join('\n')
+
+const formatTarget = ({ provider, model }: { provider: string; model?: string }) =>
+  model === undefined ? provider : `${provider}/${model}`
+
+const targetColumns: readonly FieldColumn<ExplainedTarget>[] = [
+  'use',
+  ['TARGET', formatTarget],
+  'connection',
+  'via',
+  'why',
+]
+
+export const explainAction = {
+  help: 'List the targets in the order they would be tried; no request is sent',
+  words: ['model'],
+  hides: ['model'],
+  show(body: Explanation, { explain }) {
+    const { targets, leftOut, error } = body
+    return {
+      body,
+      text: joinBlocks(
+        targets.length > 0 ? table(targetColumns, targets) : '',
+        titled('Excluded:', ['combo', 'model', ['EXCLUDED BY', ({ unmet }) => unmet]], leftOut),
+        error ? `A client would get a ${error.status}: ${explain(error.message)}\n` : '',
+      ),
+    }
+  },
+} satisfies ActionDetails
+
+const failureColumns: readonly FieldColumn<HealthEntry>[] = [
+  'level',
+  ['TARGET', formatTarget],
+  'combo',
+  'state',
+  'reason',
+  'failures',
+  ['UNTIL', ({ retryAt }) => retryAt],
+  'message',
+]
+
+const stateColumns: readonly FieldColumn<TargetState>[] = [
+  ['TARGET', formatTarget],
+  ['CONNECTION', ({ connectionId }) => connectionId],
+  'combo',
+  'state',
+  'calls',
+  ['FAILED', ({ failureShare }) => (failureShare === undefined ? undefined : `${Math.round(failureShare * 100)}%`)],
+]
+
+const formatFailures = (failures: readonly HealthEntry[]) =>
+  failures.length > 0 ? titled('Recent failures:', failureColumns, failures) : 'No recent failures.\n'
+
+interface HealthReport {
+  health: readonly HealthEntry[]
+  targets: readonly TargetState[]
+  damaged: readonly DamagedRecord[]
+}
+
+export const healthActions = {
+  list: {
+    show(body: HealthReport) {
+      const { health, targets, damaged } = body
+      const targetTable = titled('Targets:', stateColumns, targets)
+      return {
+        body,
+        text: joinBlocks(formatFailures(health), targetTable, titled('Damaged records:', ['key', 'problem'], damaged)),
+      }
+    },
+  },
+  reset: {
+    noun: 'connection',
+    show: (body: object, { words: [given] }) => ({
+      body,
+      text: `Reset the health of ${given === undefined ? 'all targets' : `"${given}"`}.\n`,
+    }),
+  },
+  record: { noun: 'record' },
+  repair: {
+    help: 'Replace a damaged record with the complete record in --data',
+    noun: 'record',
+    async run({ words: [key], input }, { perform }) {
+      return { body: await perform({ record: input }), text: `Replaced record "${key}".\n` }
+    },
+  },
+  remove: { noun: 'record', show: (body: object, { words: [key] }) => ({ body, text: `Deleted record "${key}".\n` }) },
+} satisfies Record<string, ActionDetails>
+
+export const overviewAction = {
+  help: 'Show the usage of the last 24 hours, recent failures, and limits that are at least 80% used',
+  show(body: Overview) {
+    const { usage, failures, health, damaged, nearLimits = [], counts, requireApiKey, mirrorError } = body
+    return {
+      body,
+      text: joinBlocks(
+        usage ? formatTotals('Last 24 hours', usage.totals) : '',
+        details({ ...counts, requireApiKey, damagedRecords: damaged, ...(mirrorError && { syncError: mirrorError }) }),
+        titled('Failed requests:', ['time', 'model', 'status', 'end', 'error', 'id'], failures),
+        formatFailures(health),
+        titled('Limits that are almost used up:', ['name', ...limitColumns], nearLimits),
+      ),
+    }
+  },
+} satisfies ActionDetails
+
+export const openapiAction = {
+  show: (body: object) => ({ body, text: `${JSON.stringify(body, null, 2)}\n` }),
+} satisfies ActionDetails
