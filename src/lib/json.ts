@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
-import { nestsDeeper, scanTopLevel } from './json-scan.ts'
+import { BACKSLASH, nestsDeeper, QUOTE, scanTopLevel } from './json-scan.ts'
 
 /** A JSON object whose fields haven't been checked. */
 export type JsonObject = { [name: string]: unknown }
@@ -93,11 +93,18 @@ export function tryStringify(value: unknown): string | undefined {
   }
 }
 
-/** Escapes text for a JSON string, without the quotes. Short plain texts, such as most deltas of a stream, take half the time of `JSON.stringify`. */
-export const escapeJson = (text: string): string =>
-  text.length < SHORT && PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1)
+/**
+ * Escapes text for a JSON string, without the quotes. Short plain texts, such as most deltas of a stream, take a third of the time of `JSON.stringify`:
+ * the loop is compiled with the code around it, which for so few characters is faster than any call.
+ */
+export function escapeJson(text: string): string {
+  if (text.length > SHORT) return JSON.stringify(text).slice(1, -1)
+  for (let at = 0; at < text.length; at++) if (isEscaped(text.charCodeAt(at))) return JSON.stringify(text).slice(1, -1)
+  return text
+}
 
-const SHORT = 200
+const SHORT = 32
 
-/** Characters that JSON doesn't escape. */
-const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
+/** Whether JSON may escape a character: control characters, quotes, backslashes, and halves of surrogate pairs. */
+const isEscaped = (code: number): boolean =>
+  code < 0x20 || code === QUOTE || code === BACKSLASH || (code >= 0xd800 && code <= 0xdfff)
