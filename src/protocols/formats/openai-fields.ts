@@ -88,8 +88,10 @@ export const parseServiceTier = (body: Fields): RequestOptions['serviceTier'] =>
 type SingleToken = Omit<TokenLogprob, 'top'>
 
 /** Parses a list of tokens with their log probabilities; `undefined` if it is empty. */
-export function parseTokens(list: unknown): TokenLogprob[] | undefined {
-  if (!Array.isArray(list) || list.length === 0) return undefined
+export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
+  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // short, so that engines inline it for each delta
+
+function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
   const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {
     const token = parseToken(entry)
     if (!token || !isObject(entry)) return []

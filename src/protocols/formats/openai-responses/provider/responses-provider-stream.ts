@@ -42,7 +42,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (event === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(event)) return // has no content
     const type = typeof event.type === 'string' ? event.type : (name ?? '')
-    if (type === 'response.output_text.delta') return observeItem(type, event) // nearly all events
+    if (type === 'response.output_text.delta') return observeText(type, event) // nearly all events
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
@@ -78,6 +78,14 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function reportUsage(event: JsonObject) {
     const usage = parseEventUsage(event)
     if (usage) emit({ type: 'usage', usage })
+  }
+
+  /** Most text has the index of a known item, which is all that is needed to find its reader. */
+  function observeText(type: string, event: JsonObject) {
+    const { output_index: index } = event
+    const reader = index === undefined ? undefined : items.getReader(index)
+    if (reader) reader.observe(type, event)
+    else observeItem(type, event)
   }
 
   function observeItem(type: string, event: JsonObject) {
