@@ -197,6 +197,25 @@ export interface ManagementOperation {
   run(...args: never[]): Promise<object>
 }
 
+/** The operations of features as `gateway.api` has them: those of a feature whose type names them, as without an annotation or with `satisfies Feature`. */
+export type FeatureApi<Features extends readonly Feature[]> = Intersect<ApiOf<Features[number]>>
+
+type ApiOf<One> = One extends { readonly operations: infer Operations }
+  ? string extends keyof Operations
+    ? object
+    : {
+        readonly [Resource in keyof Operations]: {
+          readonly [Name in keyof Operations[Resource]]: Operations[Resource][Name] extends { run: infer Run }
+            ? Run
+            : never
+        }
+      }
+  : object
+
+type Intersect<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never
+
 /** Follows requests as they run. */
 export interface FeatureEvents {
   /** The body of a model request has been read. */

@@ -1,7 +1,7 @@
 import { compose } from './compose.ts'
 import { createCore } from './core.ts'
 import { withReplies } from './extend.ts'
-import type { Feature } from './feature.ts'
+import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
@@ -27,14 +27,14 @@ import { createPipeline } from './request/pipeline.ts'
  * A gateway: a request handler that you can mount, manage, and close. On Cloudflare Workers it is a plain object instead of a function, so
  * that `export default gateway` works there; call `gateway.fetch`.
  */
-export interface Gateway {
+export interface Gateway<Operations = unknown> {
   /** The same as `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /**
    * Responds to every request and never rejects; a path outside the gateway gets a 404. Works detached, and takes the arguments of `fetch`,
    * so a client in the same process needs no port: `new OpenAI({ fetch: gateway.fetch, … })`.
    */
-  readonly fetch: Gateway
+  readonly fetch: Gateway<Operations>
   /** Like `fetch`, but resolves to `undefined` if the path isn't the gateway's, so your app can handle it. Never rejects. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
   /**
@@ -44,9 +44,9 @@ export interface Gateway {
   matches(request: Request | URL | string): boolean
   /**
    * The management operations in process, without a credential. They resolve to what the HTTP API returns, and reject with a `GatewayError`
-   * where it returns an error.
+   * where it returns an error. Includes the operations of the features in `extend`.
    */
-  readonly api: Management
+  readonly api: Management & Operations
   /**
    * Responds to new requests with a 503, gives in-flight ones `graceMs` (default 10,000) to finish, aborts the rest, and waits up to ten
    * seconds for background work, such as your hooks. Doesn't close `storage`: you do.
@@ -64,9 +64,11 @@ export interface Gateway {
 }
 
 /** Creates a gateway. Throws a TypeError for options that can't work; reads and calls nothing before the first request. */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway<const Extend extends readonly Feature[] = []>(
+  options: GatewayOptions<Extend>,
+): Gateway<FeatureApi<Extend>> {
   checkOptions(options)
-  return createGatewayWith(options).gateway
+  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // with the operations of all features
 }
 
 /** A gateway of checked options, its store, and the counters of its limits. */

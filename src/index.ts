@@ -7,6 +7,7 @@ export type { Provider, ProviderChange } from './admin/providers.ts'
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
 export type {
   Feature,
+  FeatureApi,
   FeatureArea,
   FeatureEvents,
   FeatureRoute,

@@ -47,7 +47,7 @@ export const defaultLimits: Limits = {
 }
 
 /** The options of `createGateway`; only `storage` is required. */
-export interface GatewayOptions {
+export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]> {
   /** Where all data is stored. You create it, and you close it. */
   storage: Storage
   /**
@@ -114,7 +114,7 @@ export interface GatewayOptions {
   /** Functions to call for each request, attempt, usage record, and error; default: none. */
   hooks?: Hooks
   /** Your features: steps around requests, model calls, and attempts, routes, and listeners. Default: none. */
-  extend?: readonly Feature[]
+  extend?: Extend
   /**
    * Observers of each model request while it runs: `otel(api)` from `signalbox/otel`, `prometheus()` from `signalbox/prometheus`,
    * `jsonLog(write)` from `signalbox/log`, or your own. Default: none.
