@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { closed, fields, parseInput } from '../../../admin/input.ts'
-import { givenSchema, createSyncedEntries } from '../../../admin/schemas.ts'
+import { createSyncedEntries, givenSchema } from '../../../admin/schemas.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { comboFields } from '../../../types/records/combo-fields.ts'
 import { connectionFields } from '../../../types/records/connection-fields.ts'
