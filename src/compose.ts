@@ -14,6 +14,7 @@ import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { authenticateClient } from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
 import { createHealthCheck } from './request/door/health-check.ts'
+import type { AccountFinder } from './request/door/identify-caller.ts'
 import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
 import { modelRoutes } from './request/door/model-routes.ts'
 import type { HttpRoute } from './request/door/router.ts'
@@ -26,11 +27,12 @@ interface Parts {
   features: readonly Feature[]
   options: GatewayOptions
   internals: Internals
+  accounts(): Promise<AccountFinder>
   resume: NonNullable<KeyAreaOptions['resume']>
 }
 
 /** Composes the request path and the features to what serves requests. Throws a TypeError for features that get in each other's way. */
-export function compose({ core, pipeline, features, options, internals, resume }: Parts) {
+export function compose({ core, pipeline, features, options, internals, accounts, resume }: Parts) {
   const { afterCaller } = internals
   const { management, allowedOrigins = [] } = options
   const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
@@ -42,15 +44,14 @@ export function compose({ core, pipeline, features, options, internals, resume }
   }
 
   const keyStore = { ...store, clock }
-  const identity = internals.identity && createIdentity(internals.identity, { options, keyStore, limits })
+  const identity = createIdentity(internals.accounts ?? accounts, { options, keyStore, limits })
   const serveRoutes = (routes: readonly HttpRoute[]) =>
     serveWithKeys(routes, {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
       openLog: pipeline.openLog,
       aroundRequest,
       ...(afterCaller && { afterCaller }),
-      ...(identity && { identity }),
-      ...{ admit, resume, onError },
+      ...{ identity, admit, resume, onError },
     })
   const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
   const ofModels = modelRoutes(pipeline.serve)

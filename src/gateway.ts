@@ -4,6 +4,7 @@ import { withReplies } from './extend.ts'
 import type { Feature, FeatureApi } from './feature.ts'
 import { createAccess } from './features/access/access-feature.ts'
 import { createKeyWatch } from './features/access/key-watch.ts'
+import { createAccountsFeature } from './features/accounts/accounts-feature.ts'
 import { createConcurrencyLimit } from './features/limits/concurrency.ts'
 import type { Ledger } from './features/limits/ledger/ledger.ts'
 import { createLimits } from './features/limits/limits-feature.ts'
@@ -20,7 +21,7 @@ import { createBusyWarning, isShortLived, isWorkers, platformFetch, runtimeName 
 import type { Store } from './records/store.ts'
 import type { AccountGateway, Internals } from './request/door/account-gateway.ts'
 import { createPage } from './request/door/pages.ts'
-import type { Identity } from './request/identity.ts'
+import type { Asker, Identity } from './request/identity.ts'
 import { createPipeline } from './request/pipeline.ts'
 
 /**
@@ -56,9 +57,14 @@ export interface Gateway<Operations = unknown> {
   readonly basePath: string
   /**
    * For framework adapters: takes an exchange and resolves to a reply without building Fetch objects; `undefined` if the path isn't the
-   * gateway's. Never rejects.
+   * gateway's. `asker` says who is asking, in place of the option `identify`. Never rejects.
    */
-  exchange(exchange: Exchange): Promise<Reply | undefined>
+  exchange(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
+  /**
+   * The same gateway for requests of one account, which your app has authenticated: `gateway.as({ account: user.id }).fetch(request)`. It doesn't call
+   * `identify`. Throws a TypeError if the identity is invalid.
+   */
+  as(identity: Identity): AccountGateway
   /** What `fetch` replies for a path that isn't the gateway's: 200 at the root, which tools probe, otherwise 404. */
   elsewhere(exchange: Exchange): Reply
 }
@@ -75,7 +81,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
 export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},
-): { gateway: Gateway; store: Store; ledger(): Promise<Ledger>; as(identity: Identity): AccountGateway } {
+): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
   const { dashboard, observe = [] } = options
   const core = createCore(options, internals)
   const pipeline = createPipeline({
@@ -84,6 +90,7 @@ export function createGatewayWith(
   })
   const extensions = (options.extend ?? []).map(withReplies)
 
+  const accounts = createAccountsFeature({ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs })
   const access = createAccess(core.catalog)
   const usage = createUsage(core)
   const limits = createLimits({
@@ -104,6 +111,7 @@ export function createGatewayWith(
     createConcurrencyLimit(core),
     (options.endRequestsOfPausedKeys ?? true) ? createKeyWatch(core) : undefined,
     createWaitingWarning({ ...core, warn: createBusyWarning(core.logger), platformFetch }),
+    accounts,
     access,
     limits,
     listing,
@@ -115,11 +123,11 @@ export function createGatewayWith(
     ...extensions,
   ]
 
-  const { as, ...gateway } = compose({
+  const gateway = compose({
     core,
     pipeline,
     features: features.filter((feature) => feature !== undefined),
-    ...{ options, internals, resume: management.resume },
+    ...{ options, internals, accounts: accounts.accounts, resume: management.resume },
   })
   const members = { ...gateway, api: management.api }
   const callable = Object.assign(gateway.fetch, members) as Gateway // `fetch` is the gateway itself, which only now has its members
@@ -127,6 +135,5 @@ export function createGatewayWith(
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
     store: core.store,
     ledger: limits.ledger,
-    as,
   } // see `Gateway`
 }

@@ -25,6 +25,7 @@ export type {
   UnrecordedRequest,
   UnrecordedRoute,
 } from './feature.ts'
+export type { AccountOptions } from './features/accounts/accounts.ts'
 export type {
   CloudConflict,
   CloudOperations,
@@ -67,9 +68,12 @@ export type { UsageRecord } from './pricing/usage-record.ts'
 export type { TokenUsage } from './protocols/formats/format.ts'
 export type { Secret } from './records/open-keyring.ts'
 export type { DamagedRecord } from './records/stored-records.ts'
+export type { AccountGateway } from './request/door/account-gateway.ts'
+export type { AllowedOrigin } from './request/door/allowed-origins.ts'
 export type { ManagementOptions } from './request/door/management-options.ts'
 export type { MountedPage, PageGuards } from './request/door/pages.ts'
 export type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-records.ts'
+export type { Asker, CachedIdentify, Identify, IdentifyContext, Identity, Refusal } from './request/identity.ts'
 export type { Explanation } from './request/routing/explanation.ts'
 export type { FailureClass } from './request/routing/failure-class.ts'
 export type { HealthEntry, TargetState } from './request/routing/health-entry.ts'

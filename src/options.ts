@@ -1,5 +1,6 @@
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
+import type { AccountOptions } from './features/accounts/accounts.ts'
 import type { CloudOptions } from './features/cloud-sync/gateway/cloud-operations.ts'
 import type { Hooks } from './features/observe/hooks.ts'
 import type { GatewayObserver } from './features/observe/observer.ts'
@@ -13,6 +14,7 @@ import type { PipelineLimits } from './request/context.ts'
 import type { AllowedOrigin } from './request/door/allowed-origins.ts'
 import { checkManagement, type ManagementOptions } from './request/door/management-options.ts'
 import type { MountedPage } from './request/door/pages.ts'
+import type { CachedIdentify, Identify } from './request/identity.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
 /** Size limits in bytes and timeouts in ms, all above 0. Defaults: `defaultLimits`. */
@@ -61,9 +63,19 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   basePath?: string
   /**
    * Origins whose pages may call `/v1` and `/v1beta`, such as `https://app.example.com`. Default: none, but any page may list the models.
-   * Client keys are still required where they otherwise are, and `/api` stays closed to these origins.
+   * Client keys are still required where they otherwise are, and `/api` stays closed to these origins. Requests of these pages have no cookies for
+   * `identify`, unless the origin is listed as `{ origin, credentials: true }`.
    */
   allowedOrigins?: readonly AllowedOrigin[]
+  /** The origin at which browsers reach the gateway, such as `https://app.example`, behind a proxy that changes `Host`. Default: by `Host`. */
+  publicOrigin?: string
+  /**
+   * Says which of your users or customers is asking: a function, or `{ resolve, cacheBy, ttlMs }` to keep its results for a moment
+   * (src/features/accounts/README.md). With it, a request without an identity needs an API key, whatever `requireApiKey` says. Default: none.
+   */
+  identify?: Identify | CachedIdentify
+  /** Terms for the accounts that `identify` and `gateway.as` name. */
+  accounts?: AccountOptions
   /** Who may call `/api`; default: no one. `gateway.api` is always available in process. */
   management?: ManagementOptions
   /** The dashboard at `{basePath}/admin/`: `dashboard()` from `signalbox/dashboard`. Default: none. */
@@ -153,7 +165,9 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError(
       'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
     )
-  checkOrigins(options.allowedOrigins)
+  checkOrigins(options)
+  checkIdentify(options.identify)
+  checkAccounts(options.accounts)
   checkManagement(options.management)
   checkObservers(options.observe)
   if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
@@ -203,12 +217,49 @@ function checkCloud(cloud: unknown): void {
     throw new TypeError('cloud.allowHttp must be true or false.')
 }
 
-function checkOrigins(origins: unknown): void {
-  if (origins === undefined) return
-  if (!Array.isArray(origins)) throw new TypeError(`allowedOrigins must be an array of origins. ${ORIGIN_HINT}`)
-  for (const origin of origins)
+function checkOrigins({
+  allowedOrigins = [],
+  publicOrigin,
+}: {
+  allowedOrigins?: unknown
+  publicOrigin?: unknown
+}): void {
+  if (!Array.isArray(allowedOrigins)) throw new TypeError(`allowedOrigins must be an array of origins. ${ORIGIN_HINT}`)
+  for (const entry of allowedOrigins) {
+    const { origin = entry, credentials = false } = isObject(entry) ? entry : {}
+    if (isObject(entry)) refuseUnknownOptions(entry, ['origin', 'credentials'], 'allowedOrigins: ')
     if (!isOrigin(origin))
       throw new TypeError(`allowedOrigins: ${JSON.stringify(origin)} is not an origin. ${ORIGIN_HINT}`)
+    if (typeof credentials !== 'boolean') throw new TypeError('allowedOrigins: credentials must be true or false.')
+  }
+  if (publicOrigin !== undefined && !isOrigin(publicOrigin))
+    throw new TypeError(
+      `publicOrigin: ${JSON.stringify(publicOrigin)} is not an origin, such as "https://app.example".`,
+    )
+}
+
+function checkIdentify(identify: unknown): void {
+  if (identify === undefined || typeof identify === 'function') return
+  if (!hasFunctions(identify, ['resolve', 'cacheBy']) || !isObject(identify))
+    throw new TypeError('identify must be a function, or have resolve(), cacheBy(), and ttlMs.')
+  refuseUnknownOptions(identify, ['resolve', 'cacheBy', 'ttlMs'], 'identify.')
+  const { ttlMs } = identify
+  if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= MAX_IDENTITY_TTL_MS))
+    throw new TypeError(`identify.ttlMs must be a number of milliseconds above 0, at most ${MAX_IDENTITY_TTL_MS}.`)
+}
+
+const MAX_IDENTITY_TTL_MS = 60_000
+
+function checkAccounts(accounts: unknown): void {
+  if (accounts === undefined) return
+  if (!isObject(accounts)) throw new TypeError('accounts must be an object, such as { defaultPlan: "free" }.')
+  refuseUnknownOptions(accounts, ['defaultPlan', 'newPerMinute', 'idleDays'], 'accounts.')
+  const { defaultPlan, newPerMinute = 1, idleDays = 1 } = accounts
+  if (defaultPlan !== undefined && (typeof defaultPlan !== 'string' || defaultPlan.trim() === ''))
+    throw new TypeError('accounts.defaultPlan must be the ID or the name of a group.')
+  for (const [name, value] of Object.entries({ newPerMinute, idleDays }))
+    if (!(typeof value === 'number' && value > 0 && (value % 1 === 0 || value === Number.POSITIVE_INFINITY)))
+      throw new TypeError(`accounts.${name} must be a whole number above 0.`)
 }
 
 function checkHooks(hooks: unknown): void {
@@ -254,6 +305,9 @@ const names = [
   'clock',
   'basePath',
   'allowedOrigins',
+  'publicOrigin',
+  'identify',
+  'accounts',
   'management',
   'dashboard',
   'cloud',

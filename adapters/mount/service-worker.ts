@@ -1,4 +1,5 @@
 import type { Gateway } from '../../src/index.ts'
+import type { FetchGateway } from '../types/gateway-types.ts'
 import type { FetchEventLike } from '../types/runtimes.ts'
 import { checkGateway } from './lib/check-gateway.ts'
 
@@ -9,7 +10,9 @@ export type { FetchEventLike } from '../types/runtimes.ts'
  * the network, including form submissions, which any site may send there. If a page cancels a response that has started, the gateway stops
  * working on it.
  */
-export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches'>): (event: FetchEventLike) => void {
+export function toServiceWorkerHandler(
+  gateway: FetchGateway & Pick<Gateway, 'matches'>,
+): (event: FetchEventLike) => void {
   checkGateway('toServiceWorkerHandler', gateway, 'fetch')
   return (event) => {
     const { request } = event

@@ -24,7 +24,7 @@ try {
   // Nothing is written when nothing has changed, so this may run at every start.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
   await gateway.api.combos.put({ name: 'fast', models: ['openai/gpt-5-mini', 'openai/gpt-5-nano'] }) // tried in order
-  await gateway.api.keys.put({ name: 'app', key: APP_KEY }) // your client's API key
+  await gateway.api.keys.put({ name: 'app', key: APP_KEY }) // for clients that aren't users
   await gateway.api.settings.update({ requireApiKey: true })
 } catch (error) {
   console.error(`The gateway cannot start: ${error.cause?.message ?? error.message}`)
@@ -32,7 +32,7 @@ try {
 }
 
 const app = express()
-app.use('/ai', toExpressHandler(gateway)) // before express.json()
+app.use('/ai', toExpressHandler(gateway, { identify: (req) => req.user && { account: `${req.user.id}` } })) // after your sessions
 app.get('/', (_request, response) => response.send('the app itself'))
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

@@ -1,5 +1,6 @@
 import { platformFetch } from '../client/client-platform.ts'
 import { createSseParser } from '../lib/sse.ts'
+import type { Identity } from '../request/identity.ts'
 import type { ComboModel, RequestModels } from '../types.ts'
 import type {
   CallSettings,
@@ -35,14 +36,16 @@ export type {
 
 /** Options for a gateway in this process. */
 export interface InProcessOptions<S extends Specification = 'v4'> {
-  /** An API key, whose limits and allowed models apply. Default: none, because your app is trusted. */
+  /** The account to run as: one of your users, by ID, or with more members. Its limits and allowed models apply. Default: none, because your app is trusted. */
+  account?: string | Identity
+  /** An API key, whose limits and allowed models apply; with `account`, a key of that account. Default: none. */
   apiKey?: string
   /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
   specification?: S
 }
 
 /** Options for a gateway on a server. */
-export interface RemoteOptions<S extends Specification = 'v4'> extends InProcessOptions<S> {
+export interface RemoteOptions<S extends Specification = 'v4'> extends Omit<InProcessOptions<S>, 'account'> {
   /** The gateway's URL, such as `http://127.0.0.1:4000`. */
   baseURL: string
   /** Default: the platform's `fetch`. */
@@ -90,7 +93,7 @@ export function createSignalbox<S extends Specification = 'v4'>(
   const version = specification as S // matches the default of the type parameter
   const send = isRemote
     ? createFetchTransport({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
-    : createInProcessTransport(gateway, apiKey)
+    : createInProcessTransport(getAccountGateway(gateway, options.account), apiKey)
   const createFactory =
     <M>(make: (models: Models<S>, modelId: string) => M) =>
     (model: NamedModel, terms?: ModelTerms): M => {
@@ -110,6 +113,12 @@ export function createSignalbox<S extends Specification = 'v4'>(
     speechModel: createFactory((models, modelId) => models.speech(modelId)),
     transcriptionModel: createFactory((models, modelId) => models.transcription(modelId)),
   })
+}
+
+function getAccountGateway(gateway: GatewayInProcess, account: string | Identity | undefined): GatewayInProcess {
+  if (account === undefined) return gateway
+  if (!gateway.as) throw new TypeError('account needs the gateway itself: gateway.as() has an account already.')
+  return gateway.as(typeof account === 'string' ? { account } : account)
 }
 
 /** Returns the name of an entry. Malformed entries have none; the gateway rejects them when the model is called. */

@@ -4,8 +4,11 @@ import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { MadeExchange } from '../lib/internal-exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 
-/** The gateway methods that in-process models use. */
-export type GatewayInProcess = Pick<Gateway, 'exchange' | 'basePath' | 'fetch'>
+/** The gateway methods that in-process models use; `gateway.as(…)` has them, too. */
+export interface GatewayInProcess extends Pick<Gateway, 'exchange' | 'basePath'> {
+  fetch(request: string, init?: RequestInit): Promise<Response>
+  as?: Gateway['as']
+}
 
 /** A request: its path below the gateway's base path, lowercase headers, and JSON body. */
 interface TransportRequest {

@@ -14,7 +14,7 @@ const full: Identity = {
   limits: { usd: { month: 5 }, requests: { minute: 60, day: undefined }, parallel: 2 },
   metadata: { team: 'red' },
   tags: ['beta'],
-} as Identity
+} as unknown as Identity
 
 test('an identity may have all members, some, or members that are undefined', () => {
   assert.equal(readIdentified(full), { identity: full })

@@ -31,8 +31,16 @@ const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
 }
 
 const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [
-  ['serveNode', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
-  ['serveNode', { prot: 1 }, 'prot is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream.'],
+  [
+    'serveNode',
+    { host: '::' },
+    'host is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream, identify.',
+  ],
+  [
+    'serveNode',
+    { prot: 1 },
+    'prot is not an option. Known: port, hostname, allowedHosts, hostAdvice, upstream, identify.',
+  ],
   ['serveNode', { allowedHosts: 'a.example' }, 'allowedHosts must be an array of host names.'],
   ['serveNode', { allowedHosts: [1] }, 'allowedHosts must be an array of host names.'],
   ['serveNode', { port: 'abc' }, 'port must be a whole number from 0 to 65535, 0 for any free one.'],
@@ -41,10 +49,10 @@ const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]
   ['serveNode', { port: 65_536 }, 'port must be a whole number from 0 to 65535, 0 for any free one.'],
   ['serveNode', null, 'The options must be an object.'],
   ['serveNode', 4000, 'The options must be an object.'],
-  ['toNodeHandler', { fetch: () => {} }, 'fetch is not an option. Known: upstream.'],
+  ['toNodeHandler', { fetch: () => {} }, 'fetch is not an option. Known: upstream, identify.'],
   ['toNodeHandler', { upstream: 'x' }, 'upstream must be a function or false.'],
   ['toNodeHandler', { upstream: true }, 'upstream must be a function or false.'],
-  ['toExpressHandler', { path: '/ai' }, 'path is not an option. Known: upstream.'],
+  ['toExpressHandler', { path: '/ai' }, 'path is not an option. Known: upstream, identify.'],
   ['serveBun', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
   ['serveDeno', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
 ]

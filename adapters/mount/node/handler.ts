@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ByteStream, Reply, UpstreamFetch } from '../../../src/index.ts'
+import type { Asker, ByteStream, IdentifyContext, Reply, UpstreamFetch } from '../../../src/index.ts'
 import { checkOptions } from '../../lib/check-options.ts'
 import type { ExchangeGateway } from '../../types/gateway-types.ts'
 import { checkGateway } from '../lib/check-gateway.ts'
@@ -49,6 +49,11 @@ export interface NodeHandlerOptions {
    * (`createNodeFetch`); `false`: the platform's `fetch`.
    */
   upstream?: UpstreamFetch | false
+  /**
+   * Says who is asking, by the framework's request: `(req) => (req.user ? { account: req.user.id } : null)`. Takes the place of the gateway's option
+   * `identify`, and returns the same.
+   */
+  identify?(req: IncomingMessage, about: IdentifyContext): ReturnType<Asker['identify']>
 }
 
 /**
@@ -64,10 +69,11 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (er
  */
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
   checkGateway('toNodeHandler', gateway, 'exchange')
-  checkOptions(options, { upstream: true })
+  checkOptions(options, { upstream: true, identify: true })
   const given: unknown = options.upstream
   if (given !== undefined && given !== false && typeof given !== 'function')
     throw new TypeError('upstream must be a function or false.')
+  checkIdentify(options.identify, gateway)
   const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
     const written = writtenTarget(gateway, req)
@@ -86,7 +92,8 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
     const reason = findRejection(req)
     if (reason && (!next || gateway.matches(target.path))) return refuse(req, res, ...reason)
     const exchange = new NodeExchange(req, res, target, upstream())
-    gateway.exchange(exchange).then(
+    const asker = options.identify && { identify: (about: IdentifyContext) => options.identify?.(req, about) }
+    gateway.exchange(exchange, asker).then(
       (reply) => {
         if (reply) sendReply(exchange, req, res, reply)
         else if (next) next()
@@ -95,6 +102,13 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
       () => refuse(req, res, 500, 'Internal server error'), // a gateway never rejects
     )
   }
+}
+
+function checkIdentify(identify: unknown, gateway: ExchangeGateway): void {
+  if (identify === undefined) return
+  if (typeof identify !== 'function') throw new TypeError('identify must be a function.')
+  if (gateway.isOfAccount)
+    throw new TypeError('identify needs the gateway itself: gateway.as() has an account already.')
 }
 
 function writtenTarget(gateway: ExchangeGateway, req: IncomingMessage & { originalUrl?: string }): string {

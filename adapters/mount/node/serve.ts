@@ -62,7 +62,14 @@ export interface NodeServer {
 /** Serves a gateway on a port of its own. Rejects when the port is not available, or an option is unknown. */
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
   checkGateway('serveNode', gateway, 'exchange')
-  checkOptions(options, { port: true, hostname: true, allowedHosts: true, hostAdvice: true, upstream: true })
+  checkOptions(options, {
+    port: true,
+    hostname: true,
+    allowedHosts: true,
+    hostAdvice: true,
+    upstream: true,
+    identify: true,
+  })
   const { port = 0, hostname = '127.0.0.1', allowedHosts, ...handlerOptions } = options
   let closing: Promise<void> | undefined
   let isClosing = false

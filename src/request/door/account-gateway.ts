@@ -21,6 +21,7 @@ export interface AccountGateway {
   matches(request: Request | URL | string): boolean
   elsewhere(exchange: Exchange): Reply
   readonly basePath: string
+  readonly isOfAccount: true
 }
 
 interface AccountGatewayOptions {
@@ -36,42 +37,39 @@ export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (i
     const asker: Asker = { identify: () => own }
     const exchange = (one: Exchange) => app(one, asker)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
-    return { fetch, handle, exchange, matches, elsewhere: handlers.elsewhere, basePath }
+    return { fetch, handle, exchange, matches, elsewhere: handlers.elsewhere, basePath, isOfAccount: true }
   }
-}
-
-/** How a gateway knows who is asking. */
-export interface IdentityParts {
-  identify?: Identify | CachedIdentify | undefined
-  publicOrigin?: string | undefined
-  accounts(): Promise<AccountFinder>
 }
 
 /** What a gateway is made with besides its options. */
 export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'afterCaller'> {
-  identity?: IdentityParts
+  accounts?(): Promise<AccountFinder>
 }
 
 interface IdentityDependencies {
-  options: { readonly allowedOrigins?: readonly AllowedOrigin[] }
+  options: {
+    readonly identify?: Identify | CachedIdentify
+    readonly publicOrigin?: string
+    readonly allowedOrigins?: readonly AllowedOrigin[]
+  }
   keyStore: KeyStore & { clock: Clock }
   limits: { readonly identifyTimeoutMs: number }
 }
 
 /** Finds callers by what the app says. The code is loaded with the first request that needs it. */
 export function createIdentity(
-  { accounts, ...parts }: IdentityParts,
-  { options: { allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,
+  accounts: () => Promise<AccountFinder>,
+  { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,
 ): NonNullable<KeyAreaOptions['identity']> {
   const load = once(async () => {
     const [door, opened] = await Promise.all([import('./identify-caller.ts'), accounts()])
     const { createIdentifyCaller, toPrivate } = door
     const terms = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
-    return { identify: createIdentifyCaller({ ...parts, ...terms, accounts: opened }), toPrivate }
+    return { identify: createIdentifyCaller({ identify, publicOrigin, ...terms, accounts: opened }), toPrivate }
   })
   return {
     identify: async (...request) => (await load()).identify(...request),
-    isDefault: parts.identify !== undefined,
+    isDefault: identify !== undefined,
     toPrivate: async (reply) => (await load()).toPrivate(reply),
   }
 }

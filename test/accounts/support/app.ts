@@ -37,9 +37,9 @@ function openAccounts() {
   return { accounts, paused, change }
 }
 
-interface AppOptions extends Partial<GatewayOptions> {
+interface AppOptions extends Omit<Partial<GatewayOptions>, 'identify' | 'clock'> {
+  /** `undefined`: the gateway has none. Default: by the cookie. */
   identify?: Identify | CachedIdentify | undefined
-  publicOrigin?: string
 }
 
 interface Sent extends Omit<RequestInit, 'body'> {
@@ -49,18 +49,20 @@ interface Sent extends Omit<RequestInit, 'body'> {
 }
 
 /** A gateway in an app with users, and what `identify` and the provider were asked. */
-export async function openApp({ identify = byCookie, publicOrigin, ...options }: AppOptions = {}) {
+export async function openApp(given: AppOptions = {}) {
+  const { identify, ...options } = { identify: byCookie, ...given }
   const up = fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer())))
   const errors: unknown[] = []
   const records: Array<{ status: number; error?: string; keyId?: string }> = []
   const asked: Request[] = []
   const noting: Identify = (request, about) => {
     asked.push(request)
-    return (typeof identify === 'object' ? identify.resolve : identify)(request, about)
+    const resolve = typeof identify === 'object' ? identify.resolve : identify
+    return resolve?.(request, about)
   }
   const { accounts, paused, change } = openAccounts()
-  const { clock = fakeClock() } = options
-  const { gateway, as } = createGatewayWith(
+  const clock = fakeClock()
+  const { gateway } = createGatewayWith(
     {
       storage: memoryStorage({ clock }),
       clock,
@@ -70,14 +72,9 @@ export async function openApp({ identify = byCookie, publicOrigin, ...options }:
       usage: false,
       hooks: { onError: (error) => void errors.push(error), onRequest: (record) => void records.push(record) },
       ...options,
+      ...(identify && { identify: typeof identify === 'object' ? { ...identify, resolve: noting } : noting }),
     },
-    {
-      identity: {
-        identify: typeof identify === 'object' ? { ...identify, resolve: noting } : noting,
-        publicOrigin,
-        accounts: async () => accounts,
-      },
-    },
+    { accounts: async () => accounts },
   )
   await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
 
@@ -97,7 +94,7 @@ export async function openApp({ identify = byCookie, publicOrigin, ...options }:
   const send = (path: string, sent?: Sent) => gateway.fetch(toRequest(path, sent))
   return {
     gateway,
-    as,
+    as: gateway.as,
     api: gateway.api,
     clock,
     up,

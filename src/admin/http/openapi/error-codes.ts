@@ -17,10 +17,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   NAME_INVALID: ['A combo name contains a character that is not allowed.', 'Use letters, numbers, `-`, `_`, and `.`.'],
   NAME_TAKEN: ['Another combo has this name.', 'Choose another name.'],
-  IDENTITY_CONFLICT: [
-    'The request has an API key that does not belong to the account that is signed in.',
-    'Send only one of them, or a key of the same account.',
-  ],
+  IDENTITY_CONFLICT: ['The API key is not one of the signed-in account.', 'Send only one of them.'],
   BUDGET_EXCEEDED: [
     'A daily, weekly, monthly, or total limit on tokens or dollars is used up.',
     'Wait until the limit resets, or ask the operator for a higher one.',
@@ -57,14 +54,8 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Choose a model from `GET /v1/models`, or ask the operator for access.',
   ],
   ACCOUNT_PAUSED: ['The account is paused.', 'Ask the operator to resume it.'],
-  ACCOUNT_NOT_ALLOWED: [
-    'A header or field names an account that is not the own one.',
-    'Remove `x-signalbox-account` and `quotaEntityId`, or name the own account.',
-  ],
-  CROSS_SITE: [
-    'A page of another site sent the request.',
-    'Operators: add the origin of the page to `allowedOrigins`, or set `publicOrigin` behind a proxy.',
-  ],
+  ACCOUNT_NOT_ALLOWED: ['The request names another account.', 'Remove the name from the request.'],
+  CROSS_SITE: ['A page of another site sent the request.', 'Operators: see `allowedOrigins`.'],
   FORBIDDEN: ['The request is not allowed, such as a change with a read-only token.', 'Follow the message.'],
   NOT_FOUND: ['The path or the record does not exist.', 'Check the base URL, the path, and the ID.'],
   MODEL_NOT_FOUND: [
@@ -93,10 +84,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   CLIENT_CLOSED_REQUEST: ['The client disconnected before the response was complete.', 'Nothing to fix.'],
   INTERNAL: ['The gateway or a hook has a bug.', 'Operators: `onError` receives the original error.'],
-  IDENTITY_INVALID: [
-    '`identify` returned an invalid value, or the name of a plan that does not exist.',
-    'Operators: `onError` receives the name of the invalid member.',
-  ],
+  IDENTITY_INVALID: ['`identify` returned an invalid value.', 'Operators: see `onError`.'],
   BODY_ALREADY_READ: [
     'A body parser read the request body before the gateway.',
     'Mount the gateway before any body parser.',
@@ -126,14 +114,8 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   UPSTREAM_CUT: ['The provider closed the response before it was complete.', 'Retry.'],
   CLOUD_FAILED: ['The cloud proxy failed or rejected the request.', 'Follow the message.'],
   STORAGE_UNAVAILABLE: ['The storage is unreachable or too slow.', 'Retry in a moment. Operators: check the storage.'],
-  IDENTITY_UNAVAILABLE: [
-    '`identify` threw an error or timed out.',
-    'Retry in a moment. Operators: `onError` receives the cause.',
-  ],
-  TOO_MANY_NEW_ACCOUNTS: [
-    'More accounts than usual sent their first request.',
-    'Wait as long as `retry-after` says, then retry.',
-  ],
+  IDENTITY_UNAVAILABLE: ['`identify` threw an error or timed out.', 'Retry. Operators: see `onError`.'],
+  TOO_MANY_NEW_ACCOUNTS: ['Too many new accounts sent requests.', 'Wait as long as `retry-after` says.'],
   DRAINING: [
     'All connections of the model are draining and accept no new requests.',
     'Retry later. Operators: add a connection.',

@@ -1,0 +1,161 @@
+import type { IncomingMessage } from 'node:http'
+import * as ai from 'ai'
+import { toNodeHandler } from '../../adapters/mount/node.ts'
+import { createSignalbox } from '../../src/ai/signalbox.ts'
+import type { Identity } from '../../src/request/identity.ts'
+import { createLab } from '../mount/node/lab.ts'
+import { never } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openApp, outcomeOf } from './support/app.ts'
+
+const lab = createLab()
+const test = suite('requests in the name of an account')
+test.after(lab.close)
+
+const chat = JSON.stringify({ model: 'one/m', messages: [] })
+const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: chat }
+
+test('as() serves requests of one account without asking, by fetch, handle, and exchange', async () => {
+  const app = await openApp({ identify: () => null })
+  const alice = app.as({ account: 'alice', tags: ['web'] })
+  assert.is((await alice.fetch('http://app.test/v1/chat/completions', init)).status, 200)
+  assert.is((await alice.handle(new Request('http://app.test/v1/chat/completions', init)))?.status, 200)
+  assert.is(await alice.handle(new Request('http://app.test/of-the-app')), undefined)
+  assert.is((await alice.fetch('http://app.test/of-the-app')).status, 404)
+  assert.is(app.asked.length, 0)
+  assert.is((await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status, 401, 'others are asked')
+})
+
+test('as() works on a gateway without identify, whose other requests need what they needed', async () => {
+  const app = await openApp({ identify: undefined })
+  assert.is((await app.as({ account: 'alice' }).fetch('http://app.test/v1/chat/completions', init)).status, 200)
+})
+
+test('two accounts at once stay apart', async () => {
+  const app = await openApp()
+  const headers = (account: string) => ({ ...init.headers, 'x-signalbox-account': account })
+  const [alice, bob] = ['alice', 'bob'].map((account) => app.as({ account }))
+  const ask = (gateway: typeof alice, account: string) =>
+    gateway?.fetch('http://app.test/v1/chat/completions', { ...init, headers: headers(account) })
+  const statuses = await Promise.all([ask(alice, 'alice'), ask(bob, 'bob'), ask(alice, 'bob'), ask(bob, 'alice')])
+  assert.equal(
+    statuses.map((response) => response?.status),
+    [200, 200, 403, 403],
+  )
+})
+
+test('the identity of as() wins over the cookie of the request', async () => {
+  const app = await openApp()
+  const { fetch } = app.as({ account: 'alice' })
+  const request = app.toRequest('/v1/chat/completions', {
+    as: 'bob',
+    body: {},
+    headers: { 'x-signalbox-account': 'bob' },
+  })
+  assert.is(await outcomeOf(await fetch(request)), '403 account_not_allowed')
+})
+
+for (const identity of [
+  undefined,
+  null,
+  'alice',
+  [],
+  {},
+  { account: 7 },
+  { account: ' a' },
+  { account: 'a', limit: {} },
+  { account: 'a', limits: { usd: { month: 0 } } },
+  { refuse: 'No.' },
+])
+  test(`as() throws a TypeError for ${JSON.stringify(identity)}`, async () => {
+    const app = await openApp()
+    assert.throws(
+      () => app.as(identity as Identity),
+      (error: unknown) => error instanceof TypeError,
+    )
+  })
+
+test('as() keeps what it was given', async () => {
+  const app = await openApp()
+  const identity: Identity = { account: 'alice' }
+  const { fetch } = app.as(identity)
+  identity.account = 'bob'
+  const request = app.toRequest('/v1/models', { headers: { 'x-signalbox-account': 'alice' } })
+  assert.is((await fetch(request)).status, 200)
+})
+
+test('a Node handler serves one account', async () => {
+  const app = await openApp({ identify: () => null })
+  const { url } = await lab.listen(toNodeHandler(app.as({ account: 'alice' })))
+  assert.is((await fetch(`${url}/v1/chat/completions`, init)).status, 200)
+  assert.is(
+    (await fetch(`${url}/v1/chat/completions`, { ...init, headers: { ...init.headers, origin: 'null' } })).status,
+    403,
+  )
+})
+
+test("a Node handler asks by the framework's request, with its platform", async () => {
+  const app = await openApp({ identify: () => null })
+  const users: Array<string | undefined> = ['alice', undefined, 'bob']
+  const platforms: unknown[] = []
+  const handler = toNodeHandler(app.gateway, {
+    identify(req: IncomingMessage & { user?: string }, { platform }) {
+      platforms.push(platform === req)
+      return req.user === undefined ? null : { account: req.user }
+    },
+  })
+  const { url } = await lab.listen((req, res) => {
+    Object.assign(req, { user: users.shift() }) // as passport does
+    handler(req, res)
+  })
+  const statuses: number[] = []
+  for (let times = 0; times < 3; times++) statuses.push((await fetch(`${url}/v1/chat/completions`, init)).status)
+  assert.equal([statuses, platforms, app.asked.length], [[200, 401, 200], [true, true, true], 0])
+})
+
+test('a Node handler cannot ask twice', async () => {
+  const app = await openApp()
+  assert.throws(() => toNodeHandler(app.as({ account: 'alice' }), { identify: () => null }), /already/)
+  assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
+})
+
+test('check 16: models in process run as their account, without the rules for browsers', async () => {
+  const app = await openApp({ identify: () => null })
+  const signalbox = createSignalbox(app.gateway, { account: 'alice' })
+  const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  const { text } = await ai.generateText({ model: signalbox('one/m'), prompt: 'Hi', headers })
+  assert.is(text, 'Hello')
+  const other = { 'x-signalbox-account': 'bob' }
+  const rejected = ai.generateText({ model: signalbox('one/m'), prompt: 'Hi', headers: other, maxRetries: 0 })
+  assert.is(
+    await rejected.then(
+      () => 200,
+      (error: { statusCode?: number }) => error.statusCode,
+    ),
+    403,
+  )
+  app.paused.add('alice')
+  const paused = ai.generateText({ model: signalbox('one/m'), prompt: 'Hi', maxRetries: 0 })
+  assert.is(
+    await paused.then(
+      () => 200,
+      (error: { statusCode?: number }) => error.statusCode,
+    ),
+    403,
+  )
+})
+
+test('check 16: an abort of a model in process ends the call', async () => {
+  const app = await openApp({ identify: () => null, fetch: () => never() })
+  const signalbox = createSignalbox(app.gateway, { account: { account: 'alice', name: 'Alice' } })
+  const stop = new AbortController()
+  const calling = ai.generateText({ model: signalbox('one/m'), prompt: 'Hi', abortSignal: stop.signal, maxRetries: 0 })
+  setTimeout(() => stop.abort(), 20)
+  assert.is(
+    await calling.then(
+      () => 'done',
+      (error: Error) => error.name,
+    ),
+    'AbortError',
+  )
+})

@@ -1,0 +1,150 @@
+import { assert, suite } from '../support/suite.ts'
+import { openApp, outcomeOf } from './support/app.ts'
+
+const test = suite('browsers of users')
+
+const APP = 'http://app.test'
+const PARTNER = 'https://partner.example'
+const SIBLING = 'https://blog.app.test'
+
+const chatBody = { model: 'one/m', messages: [] }
+
+function audioForm(): FormData {
+  const form = new FormData()
+  form.set('model', 'one/m')
+  form.set('file', new Blob(['sound'], { type: 'audio/wav' }), 'a.wav')
+  return form
+}
+
+test('check 21: pages of other sites are rejected before anybody is asked', async () => {
+  const app = await openApp()
+  const marks: Array<Record<string, string>> = [
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site', origin: SIBLING },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'odd' },
+    { 'sec-fetch-site': '' },
+    { 'sec-fetch-site': 'same-origin, cross-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'http://app.test:81' },
+    { origin: 'http://app.test.evil.example' },
+    { origin: 'null' },
+    { origin: '' },
+  ]
+  for (const headers of marks) {
+    const sent: Array<[path: string, body: BodyInit | object, type?: string]> = [
+      ['/v1/audio/transcriptions', audioForm()],
+      ['/v1/chat/completions', JSON.stringify(chatBody), 'text/plain'],
+      ['/v1/chat/completions', chatBody],
+    ]
+    for (const [path, body, type] of sent) {
+      const all = { ...headers, ...(type && { 'content-type': type }) }
+      const response = await app.send(path, { as: 'alice', body, headers: all })
+      assert.is(await outcomeOf(response), '403 cross_site', JSON.stringify(headers))
+    }
+  }
+  assert.equal([app.asked.length, app.up.calls.length], [0, 0])
+})
+
+test('check 22: the own pages and clients that are no browsers are served', async () => {
+  const app = await openApp()
+  const fine: Array<Record<string, string>> = [
+    {},
+    { 'sec-fetch-site': 'same-origin', origin: APP },
+    { 'sec-fetch-site': 'none' },
+    { origin: APP },
+    { origin: 'http://APP.test', host: 'app.test' },
+    { origin: 'http://localhost:3000', host: 'localhost:3000' },
+  ]
+  for (const headers of fine) assert.is((await app.chat({ as: 'alice', headers })).status, 200, JSON.stringify(headers))
+  const form = await app.send('/v1/audio/transcriptions', { as: 'alice', body: audioForm(), headers: { origin: APP } })
+  assert.not.ok([403, 415].includes(form.status), `${form.status}`)
+})
+
+test('check 22: behind a proxy, publicOrigin decides in place of Host', async () => {
+  const app = await openApp({ publicOrigin: 'https://shop.example' })
+  const host = 'internal:8080'
+  const ask = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
+  assert.is((await ask({ origin: 'https://shop.example' })).status, 200)
+  for (const origin of ['http://shop.example', 'https://shop.example:444', 'http://internal:8080', 'null'])
+    assert.is(await outcomeOf(await ask({ origin })), '403 cross_site', origin)
+  assert.is(
+    await outcomeOf(await ask({ 'sec-fetch-site': 'same-site', origin: 'https://shop.example' })),
+    '403 cross_site',
+  )
+})
+
+test('check 23: an allowed origin is served without cookies, unless it may have credentials', async () => {
+  const app = await openApp({
+    allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
+    identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
+  })
+  const ask = async (origin: string, path = '/v1/chat/completions') => {
+    app.asked.length = 0
+    const response = await app.send(path, {
+      as: 'alice',
+      headers: { origin, 'sec-fetch-site': 'cross-site', authorization: 'Bearer jwt' },
+      ...(path.includes('chat') && { body: chatBody }),
+    })
+    assert.is(response.status, 200)
+    const [request] = app.asked
+    const { headers } = response
+    return {
+      cookie: request?.headers.get('cookie') ?? null,
+      authorization: request?.headers.get('authorization'),
+      origin: headers.get('access-control-allow-origin'),
+      credentials: headers.get('access-control-allow-credentials'),
+      vary: headers.get('vary'),
+      exposed: headers.get('access-control-expose-headers'),
+    }
+  }
+  const shared = { authorization: 'Bearer jwt', vary: 'Cookie, Authorization, Origin' }
+  for (const path of ['/v1/chat/completions', '/v1/models']) {
+    const partner = { ...shared, cookie: null, origin: PARTNER, credentials: null, exposed: '*' }
+    assert.equal(await ask(PARTNER, path), partner)
+    const { exposed, ...sibling } = await ask(SIBLING, path)
+    assert.equal(sibling, { ...shared, cookie: 's=alice', origin: SIBLING, credentials: 'true' })
+    assert.match(exposed ?? '', /content-type/)
+  }
+  const preflight = (origin: string) =>
+    app.send('/v1/chat/completions', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' },
+    })
+  assert.is((await preflight(PARTNER)).headers.get('access-control-allow-credentials'), null)
+  assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
+})
+
+test('check 23: an app that has read the cookie itself rejects an allowed origin that may have none', async () => {
+  const app = await openApp({ allowedOrigins: [PARTNER] })
+  const { fetch } = app.as({ account: 'alice' })
+  const ask = (cookie?: string) =>
+    fetch(
+      app.toRequest('/v1/chat/completions', {
+        body: chatBody,
+        headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site', ...(cookie && { cookie }) },
+      }),
+    )
+  assert.is(await outcomeOf(await ask('s=alice')), '403 cross_site')
+  assert.is((await ask()).status, 200)
+})
+
+test('the own origin keeps its cookies even if it is listed', async () => {
+  const app = await openApp({ allowedOrigins: [APP] })
+  assert.is((await app.chat({ as: 'alice', headers: { origin: APP, 'sec-fetch-site': 'same-origin' } })).status, 200)
+  assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)
+})
+
+test('check 24: what belongs to a user is for no cache and for no other page', async () => {
+  const app = await openApp()
+  for (const path of ['/v1/account', '/v1/models']) {
+    const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })
+    assert.is(foreign.headers.get('access-control-allow-origin'), null, path)
+    const own = await app.send(path, { as: 'alice' })
+    assert.is(own.status, 200)
+    assert.is(own.headers.get('cache-control'), 'private, no-store')
+    assert.is(own.headers.get('access-control-allow-origin'), null)
+  }
+  const stream = await app.chat({ as: 'alice', body: { stream: true } })
+  assert.is(stream.headers.get('cache-control'), 'private, no-store, no-transform', 'a proxy must not hold it back')
+})
