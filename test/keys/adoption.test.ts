@@ -9,7 +9,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a storage that was used without a secret, when it is given one')
+const test = suite('a storage that gets its first secret')
 
 const SECRET = 'a secret of at least 32 characters'
 const CREDENTIAL = 'sk-one-of-the-tests'
@@ -86,19 +86,19 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
   }
 }
 
-test('a storage that is given a secret later keeps its keys and credentials, sealed and proven by new keys', async () => {
+test('keeps its API keys and credentials, encrypted and signed with new keys', async () => {
   const before = await used()
   await isAdopted(before.storage, before)
 })
 
-test('a storage that is given a secret later keeps its keys for two gateways that start at once', async () => {
+test('keeps its API keys if two gateways start at the same time', async () => {
   const before = await used()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await isAdopted(before.storage, before)
 })
 
-test('a storage that is given a secret later keeps its keys after a start that was interrupted before or after any write', async () => {
+test('keeps its API keys if a start is interrupted before or after any write', async () => {
   const before = await used()
   for (const isMade of [false, true]) {
     let cuts = 0
@@ -125,7 +125,7 @@ test('a storage that is given a secret later keeps its keys after a start that w
   }
 })
 
-test('a storage that is given a secret later gives what is sealed later to no program that has put a vault without a seal in the place of the sealed one', async () => {
+test("doesn't reveal new data to a program that replaced the encrypted keyring with an unencrypted one", async () => {
   const before = await used()
   const planted = (await before.storage.get('vault'))?.value ?? ''
   await open(before.storage, SECRET).api.keys.list()

@@ -19,7 +19,7 @@ async function open(storage: Storage, options: WorldOptions = {}) {
 const contents = async (storage: Storage) =>
   (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
 
-test('no part of a key or a credential is stored in clear', async () => {
+test('no part of a key or credential is stored in plain text', async () => {
   const storage = memoryStorage()
   const { world } = await open(storage, { connections: [] })
   const secrets: string[] = []
@@ -37,7 +37,7 @@ test('no part of a key or a credential is stored in clear', async () => {
   }
 })
 
-test('a sealed credential that was moved to another connection is refused', async () => {
+test('rejects an encrypted credential that was moved to another connection', async () => {
   const storage = memoryStorage()
   const { world, up } = await open(storage, { connections: ['one', 'two'] })
   const [first, second] = await storage.list('connections/')
@@ -52,7 +52,7 @@ test('a sealed credential that was moved to another connection is refused', asyn
   assert.match(String(world.told.errors[0]), /changed or moved/)
 })
 
-test('a bit that flips in a sealed credential is found, wherever it is', async () => {
+test('detects a flipped bit anywhere in an encrypted credential', async () => {
   const storage = memoryStorage()
   const { up } = await open(storage, { connections: ['one'] })
   const [stored] = await storage.list('connections/')
@@ -78,7 +78,7 @@ function bytesOf(sealed: string): string | undefined {
   }
 }
 
-test('a key whose record was put under another digest does not open the gate of that other', async () => {
+test("a key's record under another digest doesn't admit the other key", async () => {
   const storage = memoryStorage()
   const { world, status } = await open(storage)
   await world.api.settings.update({ requireApiKey: true })
@@ -90,7 +90,7 @@ test('a key whose record was put under another digest does not open the gate of 
   assert.is(await status(key), 401)
 })
 
-test('the secret can be rotated: old keys and credentials stay good, and the old secret is no longer needed', async () => {
+test('rotating the secret keeps keys and credentials, and the old secret is no longer needed', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gatewayWith = (secret: NonNullable<Parameters<typeof createGateway>[0]['secret']>) => {
     const up = fakeUpstream(() => json(chatAnswer()))
@@ -133,7 +133,7 @@ test('the secret can be rotated: old keys and credentials stay good, and the old
   }
 })
 
-test('however many keys there are, a request reads one and lists none', async () => {
+test('a request reads one key and lists none, however many there are', async () => {
   const readsAmong = async (keys: number) => {
     const storage = memoryStorage()
     const { world, status } = await open(storage, { connections: ['one'] })

@@ -3,7 +3,7 @@ import { platformCrypto } from '../../src/platform.ts'
 import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("the vault on Node's own cryptography")
+const test = suite("the keyring with Node's own cryptography")
 
 const PLACE = 'keys/1/key'
 const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]
@@ -20,12 +20,12 @@ const changed = (base64: string, at: number) => {
   return base64.slice(0, at) + other + base64.slice(at + 1)
 }
 
-test('decrypts what WebCrypto has encrypted', async () => {
+test('decrypts data that WebCrypto encrypted', async () => {
   const { web, node } = await vaults()
   for (const text of TEXTS) assert.is(await node.decrypt(PLACE, await web.encrypt(PLACE, text)), text)
 })
 
-test("the vault on Node's own cryptography refuses what WebCrypto refuses: another place, a changed byte, and what is cut off or empty", async () => {
+test('rejects what WebCrypto rejects: another context, a changed byte, and truncated or empty data', async () => {
   const { web, node } = await vaults()
   const sealed = await web.encrypt(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
@@ -49,7 +49,7 @@ test("the vault on Node's own cryptography refuses what WebCrypto refuses: anoth
     }
 })
 
-test("the vault on Node's own cryptography accepts the proofs that WebCrypto accepts, and no others", async () => {
+test('accepts the same signatures as WebCrypto', async () => {
   const { web, node } = await vaults()
   for (const text of TEXTS) {
     const mac = await web.sign(PLACE, text)

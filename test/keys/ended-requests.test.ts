@@ -5,7 +5,7 @@ import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a key that is paused or deleted while a request is under way')
+const test = suite('a key that is paused or deleted during a request')
 
 /** What each client asks, and how its format's error event says that the key is paused. */
 const clients = {
@@ -75,14 +75,14 @@ for (const [client, { says }] of Object.entries(clients))
       assert.equal((await api.health.list()).health, [])
     })
 
-test('a key that is paused during a request ends the stream of a deleted key likewise', async () => {
+test('deleting a key ends its streams, too', async () => {
   const { api, id, rest, up } = await streaming()
   await api.keys.delete(id)
   assert.match(await rest, /This API key has been deleted/)
   assert.is(up.open, 0)
 })
 
-test('a key that is paused during a request ends an answer that has not begun with 403', async () => {
+test("a response that hasn't started fails with a 403", async () => {
   const up = fakeUpstream(never)
   const { api, chat } = await openWorld({ fetch: up })
   const { key, id } = await api.keys.create({ name: 'team' })
@@ -93,7 +93,7 @@ test('a key that is paused during a request ends an answer that has not begun wi
   assert.is(up.open, 0)
 })
 
-test('a key that is paused during a request does not end streams of other keys, or without a key', async () => {
+test('streams of other keys and streams without a key continue', async () => {
   const { api, ask, rest, up } = await streaming()
   const other = await api.keys.create({ name: 'other' })
   await ask()
@@ -103,7 +103,7 @@ test('a key that is paused during a request does not end streams of other keys, 
   assert.is(up.open, 2)
 })
 
-test('a key that is paused during a request ends nothing when a key is only renamed, or the option says so', async () => {
+test('renaming a key ends nothing, and neither does pausing it if the option says so', async () => {
   const renamed = await streaming()
   await renamed.api.keys.update(renamed.id, { name: 'renamed' })
   assert.not(await isOver(renamed.rest))
@@ -116,14 +116,14 @@ test('a key that is paused during a request ends nothing when a key is only rena
 /** Another gateway on the same storage. */
 const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
 
-test('a key that is paused during a request ends the stream when it was paused elsewhere and the storage reports it', async () => {
+test('pausing a key elsewhere ends its streams if the storage reports changes', async () => {
   const storage = memoryStorage()
   const { id, rest } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
   assert.match(await rest, /This API key is paused/)
 })
 
-test('a key that is paused during a request ends the stream within a second when it was paused elsewhere and the storage does not report it', async () => {
+test("pausing a key elsewhere ends its streams within a second if the storage doesn't report changes", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { id, rest, clock } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
@@ -132,7 +132,7 @@ test('a key that is paused during a request ends the stream within a second when
   assert.match(await rest, /This API key is paused/)
 })
 
-test('a key that is paused during a request goes on while the storage cannot be read', async () => {
+test("requests continue while the storage can't be read", async () => {
   const { watch: _, ...storage } = memoryStorage()
   let isAway = false
   const get: Storage['get'] = async (key) => {
@@ -149,7 +149,7 @@ test('a key that is paused during a request goes on while the storage cannot be 
   assert.match(await rest, /This API key is paused/)
 })
 
-test('a key that expires during a request lets its stream go on, and begins no other', async () => {
+test('when a key expires, its streams continue and new requests fail', async () => {
   const { api, id, clock, rest, ask, key } = await streaming()
   await api.keys.update(id, { expiresAt: new Date(clock.now() + 1_000).toISOString() })
   await clock.advance(5_000)

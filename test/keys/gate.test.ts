@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the gate of the model routes')
+const test = suite('access to the model routes')
 
 async function gated({ requireApiKey = true } = {}) {
   const up = fakeUpstream(() => json(chatAnswer()))
@@ -90,7 +90,7 @@ async function assertRefused(response: Response, status: 401 | 403, route: (type
   assert.is(answer.type, format === 'anthropic' ? 'error' : undefined)
 }
 
-test('without a key every route is 401, in the format of its caller', async () => {
+test("without a key, every route returns 401 in the caller's format", async () => {
   const { ask, up } = await gated()
   assert.ok(
     endpoints.every(({ path }) => routes.some(([, known]) => known === path.replace('{model}', 'g'))),
@@ -105,7 +105,7 @@ test('without a key every route is 401, in the format of its caller', async () =
   assert.is(up.calls.length, 0)
 })
 
-test('an invented key is 401 on every route, with another message than a missing key', async () => {
+test('an unknown key gets a 401 on every route, with another message than a missing key', async () => {
   const { ask, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {
@@ -139,7 +139,7 @@ test('an invented key is 401 on every route, with another message than a missing
   assert.match(admins, /not a Signalbox API key/)
 })
 
-test('a paused key is 403 on every route, whether or not keys are required', async () => {
+test('a paused key gets a 403 on every route, whether or not keys are required', async () => {
   for (const requireApiKey of [true, false]) {
     const { world, ask, key, id, up } = await gated({ requireApiKey })
     await world.api.keys.update(id, { isActive: false })
@@ -149,7 +149,7 @@ test('a paused key is 403 on every route, whether or not keys are required', asy
   }
 })
 
-test('an expired key is 401 on every route, with a code of its own in every format, whether or not keys are required', async () => {
+test('an expired key gets a 401 with its own code on every route and in every format, whether or not keys are required', async () => {
   for (const requireApiKey of [true, false]) {
     const { world, ask, key, id, up } = await gated({ requireApiKey })
     const { key: other } = await world.api.keys.create({ name: 'other' })
@@ -172,7 +172,7 @@ test('an expired key is 401 on every route, with a code of its own in every form
   }
 })
 
-test('a key opens every route: what is not served is 404 then, not 401', async () => {
+test("with a key, a route that doesn't exist returns 404, not 401", async () => {
   const { ask, key } = await gated()
   for (const [method, path] of routes) {
     const { status } = await ask(path, { authorization: `Bearer ${key}` }, method)
@@ -180,7 +180,7 @@ test('a key opens every route: what is not served is 404 then, not 401', async (
   }
 })
 
-test('a key is read from four headers, Bearer in any spelling', async () => {
+test('reads the key from four headers, and `Bearer` in any case', async () => {
   const { chat, key } = await gated()
   const ways: Array<Record<string, string>> = [
     { authorization: `Bearer ${key}` },
@@ -209,13 +209,13 @@ test('a key is read from four headers, Bearer in any spelling', async () => {
   assert.is((await ask(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
 })
 
-test('when keys are not required, requests without a key or with an unknown key are accepted', async () => {
+test("if keys aren't required, accepts requests without a key or with an unknown one", async () => {
   const { chat } = await gated({ requireApiKey: false })
   assert.is((await chat({})).status, 200)
   assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)
 })
 
-test('OPTIONS needs no key, and is accepted with a paused key', async () => {
+test('OPTIONS needs no key, and works with a paused one', async () => {
   const { world, ask, key, id } = await gated()
   await world.api.keys.update(id, { isActive: false })
   for (const headers of [{}, { 'x-api-key': key }]) {
@@ -225,7 +225,7 @@ test('OPTIONS needs no key, and is accepted with a paused key', async () => {
   }
 })
 
-test('an admin token opens nothing under /v1, a client key nothing under /api', async () => {
+test("an admin token doesn't work under /v1, and an API key doesn't work under /api", async () => {
   const { ask, key } = await gated()
   for (const [method, path] of routes)
     assert.is((await ask(path, { authorization: `Bearer ${token}` }, method)).status, 401, `${method} ${path}`)
@@ -235,7 +235,7 @@ test('an admin token opens nothing under /v1, a client key nothing under /api', 
   }
 })
 
-test('hooks get the id of the key, if the request has one', async () => {
+test("hooks get the id of the request's key", async () => {
   const { world, chat, key, id } = await gated({ requireApiKey: false })
   await chat({ 'x-api-key': key })
   await chat({})

@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the life of a key')
+const test = suite('the lifecycle of a key')
 
 /** The management API over HTTP, and model requests with a key. */
 async function open(options: WorldOptions = {}) {
@@ -23,7 +23,7 @@ async function open(options: WorldOptions = {}) {
   return { world, manage, status }
 }
 
-test('created, paused, resumed, deleted: each counts from the very next request', async () => {
+test('creating, pausing, resuming, and deleting a key take effect with the next request', async () => {
   const { manage, status } = await open()
   await manage('PATCH', 'settings', { requireApiKey: true })
   const created = await manage('POST', 'keys', { name: 'team' })
@@ -43,7 +43,7 @@ test('created, paused, resumed, deleted: each counts from the very next request'
   assert.is(await status(key), 401)
 })
 
-test('a deleted key that was paused is unknown: let in when no key is required', async () => {
+test('a deleted key that was paused is unknown, so it is admitted if no key is required', async () => {
   const { manage, status } = await open()
   const { key, id } = (await manage('POST', 'keys', { name: 'team' })).body
   await manage('PUT', `keys/${id}`, { isActive: false })
@@ -52,7 +52,7 @@ test('a deleted key that was paused is unknown: let in when no key is required',
   assert.is(await status(key), 200)
 })
 
-test('requireApiKey counts from the very next request', async () => {
+test('`requireApiKey` takes effect with the next request', async () => {
   const { manage, world } = await open()
   assert.is((await world.chat({})).status, 200)
   await manage('PATCH', 'settings', { requireApiKey: true })
@@ -82,7 +82,7 @@ test('no request is accepted after a pause under load', async () => {
   assert.ok(late.every((got) => got === 403))
 })
 
-test('a key that was read just before its pause is not cached after it', async () => {
+test("doesn't cache a key that was read just before it was paused", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { world, status } = await open({ storage })
   const { key, id } = await world.api.keys.create({ name: 'team' })
@@ -108,7 +108,7 @@ test('a key that was read just before its pause is not cached after it', async (
   assert.is(await status(key), 403)
 })
 
-test('changes of one gateway hold in another one on the same watched storage', async () => {
+test('changes apply to other gateways on the same watched storage', async () => {
   const storage = memoryStorage()
   const one = await open({ storage })
   const two = await open({ storage, connections: [] })
@@ -125,7 +125,7 @@ test('changes of one gateway hold in another one on the same watched storage', a
   assert.is(await two.status(key), 401)
 })
 
-test('on a storage without watch changes of another gateway hold after the documented second', async () => {
+test('without `watch`, changes by another gateway apply after the documented second', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const one = await open({ storage: silent })
   const two = await open({ storage: silent, connections: [], clock: one.world.clock })
@@ -152,7 +152,7 @@ test('on a storage without watch changes of another gateway hold after the docum
   assert.is((await world.chat({})).status, 200)
 })
 
-test('while the settings or a key were never read the gate is shut: 500, without a reason for the client, all of it for onError', async () => {
+test('until the settings and the key could be read once, requests fail with a 500, and only `onError` gets the reason', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get } = storage
@@ -172,7 +172,7 @@ test('while the settings or a key were never read the gate is shut: 500, without
   }
 })
 
-test('unreadable settings keep the gate shut as well', async () => {
+test('requests also fail if the settings are unreadable', async () => {
   const storage = memoryStorage()
   const { world } = await open({ storage })
   await storage.set('settings', '{"requireApiKey":')

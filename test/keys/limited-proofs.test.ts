@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the proof of what a key may use')
+const test = suite("the signature of a key's permissions")
 
 const secret = 'a secret of the store, as long as secrets must be'
 const fields = {
@@ -72,7 +72,7 @@ for (const [title, how] of Object.entries(changes))
     assert.is(await second.status(key), 200)
   })
 
-test('the proof of what a key may use is not part of a key without it, which earlier releases open', async () => {
+test('keys without permissions keep the signature that earlier releases accept', async () => {
   const storage = memoryStorage()
   const { api } = await open(storage)
   await api.keys.create({ name: 'a', metadata: { team: 'ml' } })
@@ -80,7 +80,7 @@ test('the proof of what a key may use is not part of a key without it, which ear
   assert.match(JSON.parse(stored?.value ?? '').record.mac, /^[A-Za-z0-9+/]{43}=$/)
 })
 
-const settings = suite('the proof of the limits in the settings')
+const settings = suite('the signature of the limits in the settings')
 
 for (const [title, how] of Object.entries({
   'a higher limit': (record: Record<string, unknown>) => Object.assign(record, { limits: { usd: { day: 50 } } }),

@@ -5,7 +5,7 @@ import type { RecordFields } from '../../src/types/records/record-fields.ts'
 import { flag, list, text, time } from '../../src/types/records/shapes.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the version of a proof')
+const test = suite('the version of a signature')
 
 const first = {
   id: { shape: text(), guard: 1 },
@@ -33,7 +33,7 @@ async function world() {
   }
 }
 
-test('the version of a proof is the first for a record without later fields, in every release', async () => {
+test('is the first for records without later fields, in every release', async () => {
   const { prove, isRight } = await world()
   const macs = await Promise.all(['first', 'second', 'third'].map((one) => prove(one as keyof typeof releases, plain)))
   assert.is(new Set(macs).size, 1)
@@ -43,7 +43,7 @@ test('the version of a proof is the first for a record without later fields, in 
   assert.not.ok(await isRight('third', { ...plain, isActive: false }, macs[0]))
 })
 
-test('the version of a proof is that of the latest field which a record has', async () => {
+test("is that of the record's latest field", async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   assert.match(mac, /^2:/)
@@ -53,7 +53,7 @@ test('the version of a proof is that of the latest field which a record has', as
   assert.not.ok(await isRight('first', expiring, mac), 'a release that does not know the field lets nobody in by it')
 })
 
-test('the version of a proof keeps a later field from being changed, removed or added', async () => {
+test('protects a later field from being changed, removed, or added', async () => {
   const { prove, isRight } = await world()
   const mac = await prove('third', expiring)
   const code = mac.slice('2:'.length)

@@ -51,7 +51,7 @@ const refusal = (work: Promise<unknown>) =>
     (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.message}` : String(error)),
   )
 
-const keys = suite('the proof of a key')
+const keys = suite('the signature of a key')
 
 const keyChanges: Record<string, Change> = {
   'whose isActive was set to true': (record) => Object.assign(record, { isActive: true }),
@@ -129,7 +129,7 @@ keys('the proof of a key does not fit another key', async () => {
   assert.equal([await status(active.key), await status(paused.key)], [500, 500])
 })
 
-const settings = suite('the proof of the settings')
+const settings = suite('the signature of the settings')
 
 const settingsChanges: Record<string, Change> = {
   'say that no key is required': (record) => Object.assign(record, { requireApiKey: false }),
@@ -183,7 +183,7 @@ settings('the proof of the settings keeps members that this release does not kno
   assert.equal(JSON.parse((await storage.get('settings'))?.value ?? '').fromALaterRelease, [1])
 })
 
-const credentials = suite('a sealed credential')
+const credentials = suite('an encrypted credential')
 
 const destinations: Record<string, Change> = {
   'another provider': (record) => Object.assign(record, { provider: 'two' }),
@@ -256,7 +256,7 @@ for (const [how, changing] of Object.entries<Change>({
   )
 }
 
-const vault = suite('a storage whose vault is gone')
+const vault = suite('a storage without its keyring')
 
 vault('a storage whose vault is gone does not get a new one', async () => {
   const { storage, active } = await filled()

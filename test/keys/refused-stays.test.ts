@@ -5,7 +5,7 @@ import { fakeUpstream, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a key that was refused stays refused')
+const test = suite('a rejected key stays rejected')
 
 /** A gateway on a storage without `watch` with a stream of a key under way, and another gateway on the same storage. */
 async function world() {
@@ -46,7 +46,7 @@ for (const [what, { status, refuse }] of Object.entries(refusals))
       assert.is((await ask()).status, status)
     })
 
-test('a key that is resumed elsewhere is let in again within a second', async () => {
+test('a key that is resumed elsewhere is admitted within a second', async () => {
   const { clock, ask, stream, elsewhere, id } = await world()
   await elsewhere.keys.update(id, { isActive: false })
   await clock.advance(1_000)

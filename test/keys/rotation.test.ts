@@ -8,7 +8,7 @@ import { plant } from '../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a key that gets another value')
+const test = suite('a rotated key')
 
 const secret = 'a secret of the store, as long as secrets must be'
 
@@ -23,7 +23,7 @@ async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeC
   return { ...world, storage, send, status: async (key: string) => (await send(key)).status }
 }
 
-test('a key that gets another value is the same key, and its old value opens nothing', async () => {
+test('is the same key, and its old value stops working', async () => {
   const { api, status, told } = await open()
   const limits = { requests: { day: 100 } }
   const made = await api.keys.create({ name: 'app', limits, metadata: { team: 'ml' } })
@@ -44,7 +44,7 @@ test('a key that gets another value is the same key, and its old value opens not
   assert.is((await api.keys.limits.get(made.id)).limits[0]?.used, 2)
 })
 
-test('a key that gets another value is opened by the old one until the grace has passed, also after a restart', async () => {
+test('its old value works until the grace period ends, even after a restart', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const first = await open(storage, clock)
@@ -71,7 +71,7 @@ test('a key that gets another value is opened by the old one until the grace has
     assert.equal([await gateway.status(old), await gateway.status(next)], [401, 200])
 })
 
-test('a key that gets another value again keeps the grace of the first, unless the second gives none', async () => {
+test("a second rotation keeps the first one's grace period, unless it has none itself", async () => {
   const { api, status, storage, clock } = await open()
   const { key: first, id } = await api.keys.create({ name: 'app' })
   const { key: second } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -88,7 +88,7 @@ test('a key that gets another value again keeps the grace of the first, unless t
   assert.equal(await storage.list('former-keys/'), [])
 })
 
-test('a key that is deleted is opened by no value', async () => {
+test('no value of a deleted key works', async () => {
   const { api, status, storage } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   const { key: next } = await api.keys.rotate(id, { graceMs: 60_000 })
@@ -98,7 +98,7 @@ test('a key that is deleted is opened by no value', async () => {
   assert.equal(await storage.list('former-keys/'), [])
 })
 
-test('a key that gets another value with a grace lets its streams under way go on, and pausing it ends them', async () => {
+test('rotating with a grace period keeps its streams, and pausing the key ends them', async () => {
   const { api, send } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   const before = (await send(old, true)).text()
@@ -111,7 +111,7 @@ test('a key that gets another value with a grace lets its streams under way go o
   for (const stream of [before, after]) assert.match(await stream, /This API key is paused/)
 })
 
-test('a key that was replaced is not brought back by who can only write to the storage', async () => {
+test("a program that can only write to the storage can't bring a replaced key back", async () => {
   const { api, status, storage, clock } = await open()
   const { key: old, id } = await api.keys.create({ name: 'app' })
   await api.keys.rotate(id, { graceMs: 1_000 })
@@ -124,7 +124,7 @@ test('a key that was replaced is not brought back by who can only write to the s
   assert.is((await open(storage, clock)).told.errors.length, 0)
 })
 
-test('a rotation is asked for over HTTP without a body or with one, and refused with a grace that is none', async () => {
+test('HTTP rotates with or without a body, and rejects an invalid grace period', async () => {
   const { call, expect, refuses } = openDoor()
   const { id, key } = await expect(201, 'POST', '/api/keys', { name: 'app' })
   const { body, status } = await call('POST', `/api/keys/${id}/rotate`)

@@ -4,7 +4,7 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the vault')
+const test = suite('the keyring')
 
 const withoutSecret = (): Storage => {
   const { ownSecret: _, ...storage } = memoryStorage()
@@ -17,7 +17,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 const makeKey = (storage: Storage) => createGateway({ storage, logger: false }).api.keys.create({ name: 'team' })
 
-test('no version of a secret means that there is none', async () => {
+test('an empty list of secrets means none', async () => {
   for (const version of ['none', 'default', 0]) {
     const storage = withoutSecret()
     const { key } = await makeKey(storage)
@@ -30,7 +30,7 @@ test('no version of a secret means that there is none', async () => {
   }
 })
 
-test('a vault without a seal is refused in a storage that has a secret of its own, with and without the option', async () => {
+test('rejects an unencrypted keyring in a storage with its own secret, with or without the option', async () => {
   const unsealed = withoutSecret()
   await makeKey(unsealed)
   const planted = (await unsealed.get('vault'))?.value ?? ''
@@ -45,14 +45,14 @@ test('a vault without a seal is refused in a storage that has a secret of its ow
   }
 })
 
-test('a version of a secret has a name', () => {
+test('every version of a secret has a name', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
     assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be a non-empty string/)
   }
 })
 
-test('a storage that fails while the vault is made is an error with a name', async () => {
+test('a storage that fails while the keyring is created causes a named error', async () => {
   const full = async () => {
     throw new Error('disk full')
   }
@@ -60,7 +60,7 @@ test('a storage that fails while the vault is made is an error with a name', asy
   assert.is(await codeOf(makeKey({ ...memoryStorage(), ownSecret: full })), 'STORAGE_FAILED')
 })
 
-test('a vault record that is damaged is an error with a name', async () => {
+test('a damaged keyring record causes a named error', async () => {
   for (const record of ['', '{}', '{"schema":1,"wrappedBy":"","salt":"","keys":"@"}', '{"schema":1,"keys":"AAAA"}']) {
     const storage = withoutSecret()
     await storage.set('vault', record)

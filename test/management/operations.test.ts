@@ -6,7 +6,7 @@ const test = suite('the table of management operations')
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-test('each operation of the table is a function of gateway.api, and gateway.api has no other', () => {
+test('gateway.api has exactly the operations of the table', () => {
   function compare(of: unknown, rows: unknown, names: readonly string[] = []) {
     const isOperation = typeof rows === 'string' || typeof Reflect.get(rows as object, 'path') === 'string'
     assert.type(of, isOperation ? 'function' : 'object', names.join('.'))
@@ -17,7 +17,7 @@ test('each operation of the table is a function of gateway.api, and gateway.api 
   compare(openDoor().gateway.api, operations)
 })
 
-test('each operation with a path is served there under its method', async () => {
+test('each operation is served at its path and method', async () => {
   const { call } = openDoor()
   for (const { method, path } of servedOperations()) {
     const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
@@ -29,7 +29,7 @@ test('each operation with a path is served there under its method', async () => 
   }
 })
 
-test('the schema that is listed for an operation is the one that validates its input', async () => {
+test('each operation validates its input with the schema in the table', async () => {
   const { api } = openDoor().gateway
   const withInput = servedOperations().filter(({ input }) => input)
   assert.ok(withInput.length >= 15, `${withInput.length} operations have a schema`)

@@ -7,7 +7,7 @@ import { choice, list, map, name, number, object, storedId, text, time, whole } 
 import { kinds } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the description of a kind of record')
+const test = suite('the fields of a record')
 
 const counts = object({
   minute: { shape: whole(1, 1_000), isOptional: true },
@@ -52,7 +52,7 @@ function refusal(schema: ClosedSchema<unknown>, input: unknown): string {
   }
 }
 
-test('the description of a kind of record makes inputs of nested objects, lists, numbers, dates and named texts', () => {
+test('validates nested objects, lists, numbers, times, and maps', () => {
   const create = inputSchema(fields, 'create')
   assert.equal(parseInput(create, sample), sample)
   const cases: [object, string][] = [
@@ -84,7 +84,7 @@ test('the description of a kind of record makes inputs of nested objects, lists,
   assert.equal(parseInput(update, none), none)
 })
 
-test('the description of a kind of record is told in JSON Schema', () => {
+test('becomes JSON Schema', () => {
   const { convert } = createJsonSchemaConverter(new Map(), '')
   const { properties } = convert(inputSchema(fields, 'update'))
   const { notes, limits } = Object(properties)

@@ -7,9 +7,9 @@ import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 import { checkAnswer } from './answers.ts'
 
-const test = suite('the answers of the management API')
+const test = suite('results of the management API')
 
-test('each operation resolves to what is described', async () => {
+test('each operation resolves to the described result', async () => {
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
   const proxy = fakeProxy()
@@ -146,7 +146,7 @@ test('each operation resolves to what is described', async () => {
   )
 })
 
-test('the health of targets that fail, cool and drain is as described', async () => {
+test('the health of failing, cooling, and draining targets matches its description', async () => {
   const error = { error: { message: 'Slow down.', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }
   const { call, send, expect } = openDoor({
     fetch: async () => Response.json(error, { status: 429, headers: { 'retry-after': '30' } }),
@@ -173,7 +173,7 @@ const refused = (answer: Parameters<typeof checkAnswer>[0]) =>
     (error: Error) => error.message,
   )
 
-test('an answer that is not as described is found', async () => {
+test("reports results that don't match their description", async () => {
   assert.is(await refused({ ...list, body: { keys: [one] } }), 'accepted')
   assert.match(
     await refused({ ...list, body: { keys: [{ ...one, digest: 'd' }] } }),
@@ -188,7 +188,7 @@ test('an answer that is not as described is found', async () => {
   assert.match(await refused({ ...created, sent: { name: 'n', more: 1 } }), /description refuses it/)
 })
 
-test('a storage that fails and a gateway that closes answer as described', async () => {
+test('errors of a failing storage and a closed gateway match their description', async () => {
   const fail = async () => {
     throw new Error('The disk is gone.')
   }

@@ -6,7 +6,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the description of a gateway')
+const test = suite('the OpenAPI document')
 
 const describe = () => openDoor().gateway.api.openapi()
 
@@ -19,14 +19,14 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
 
 const operationsOf = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
-test('the description is valid OpenAPI 3.1', async () => {
+test('is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(await describe())))
   assert.ok(valid, JSON.stringify(errors))
   assert.is(validator.version, '3.1')
 })
 
-test('every reference leads to a component, and every component is referred to', async () => {
+test('every reference has a component, and every component is referenced', async () => {
   const document = await describe()
   const text = JSON.stringify(document)
   const names = (kind: string) =>
@@ -40,7 +40,7 @@ test('every reference leads to a component, and every component is referred to',
   assert.equal([...schemes].sort(), Object.keys(document.components.securitySchemes ?? {}).sort())
 })
 
-test('each operation has an id of its own, a summary, and a tag that is declared', async () => {
+test('each operation has a unique id, a summary, and a declared tag', async () => {
   const document = await describe()
   const operations = operationsOf(document)
   const ids = operations.map(({ operationId }) => String(operationId))
@@ -62,7 +62,7 @@ test('each operation has an id of its own, a summary, and a tag that is declared
   assert.ok(ids.includes('keysList') && ids.includes('cloudSessionsRevoke') && ids.includes('chatCompletions'))
 })
 
-test('the words for members are those of members that schemas have', async () => {
+test('descriptions of fields only exist for fields of schemas', async () => {
   const { components } = await describe()
   const described = new Set<string>()
   for (const [name, { properties }] of Object.entries(components.schemas ?? {}))
@@ -81,7 +81,7 @@ test('the words for members are those of members that schemas have', async () =>
     )
 })
 
-test('the description is served under the guard of /api, and is the same in process', async () => {
+test('is protected like the rest of /api, and the same in process', async () => {
   const { gateway, expect, send } = openDoor()
   await gateway.api.settings.update({ requireApiKey: false })
   const { key } = await gateway.api.keys.create({ name: 'client' })
@@ -93,7 +93,7 @@ test('the description is served under the guard of /api, and is the same in proc
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('the server of the description is the base path, and its version that of the package', async () => {
+test('has the base path as its server and the version of the package', async () => {
   const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
   assert.equal(await at(''), [{ url: '/' }])
   assert.equal(await at('/ai/'), [{ url: '/ai' }])
@@ -102,7 +102,7 @@ test('the server of the description is the base path, and its version that of th
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
 })
 
-test('the description demands a credential where the guard does', async () => {
+test('requires a credential if the management API does', async () => {
   const openTo = async (management: Parameters<typeof createGateway>[0]['management']) => {
     const { api } = createGateway({ storage: memoryStorage(), logger: false, ...(management && { management }) })
     const { paths } = await api.openapi()
@@ -115,7 +115,7 @@ test('the description demands a credential where the guard does', async () => {
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('the description is a copy for each caller', async () => {
+test('each caller gets a copy', async () => {
   const { api } = openDoor().gateway
   const one = await api.openapi()
   for (const inner of [...objectsIn(one)]) inner.changed = true

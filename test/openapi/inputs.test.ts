@@ -6,7 +6,7 @@ import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 
-const test = suite('the inputs in the description')
+const test = suite('inputs in the OpenAPI document')
 
 const when = { model: ['a*'], bytes: { min: 1, max: 9 }, stream: true, headers: { 'x-a': 'b' }, metadata: { c: ['d'] } }
 const health = { failureShare: 0.5, windowMs: 1_000, minCalls: 1, cooldownMs: 1, maxCooldownMs: 2 }
@@ -124,11 +124,11 @@ const takes = (request: ValidateFunction, input: object, action: string | undefi
     ),
   )
 
-test('the inputs in the description are one for each operation with a body', async () => {
+test('every operation with a body has an input schema', async () => {
   assert.equal((await described()).map(({ name }) => name).sort(), Object.keys(samples).sort())
 })
 
-test('the inputs in the description take every member that an operation takes, and no other', async () => {
+test('input schemas have exactly the fields that operations accept', async () => {
   for (const { name, action, request, schema } of await described()) {
     const sample = samples[name] ?? {}
     if (schema) assert.ok(safeParse(schema, sample).success, name)
@@ -144,7 +144,7 @@ test('the inputs in the description take every member that an operation takes, a
   }
 })
 
-test('an action is one of those that the operation knows', async () => {
+test('`action` is one of the known actions', async () => {
   const cloud = (await described()).find(({ name }) => name === 'cloud.sync')
   const is = (body: object) => cloud?.request(body)
   assert.equal([{ action: 'check' }, { action: 'none' }, {}, { action: 'sync', force: true }].map(is), [
@@ -168,7 +168,7 @@ function withValue(target: unknown, [first, ...rest]: readonly string[], value: 
   return copy
 }
 
-test('what the description refuses, the gateway refuses', async () => {
+test('the gateway rejects inputs that their schemas reject', async () => {
   const odd = fc.oneof(
     fc.constantFrom<unknown>(
       null,

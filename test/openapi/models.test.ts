@@ -12,7 +12,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { checkOf, closeObjects, describedOperations } from './description.ts'
 
-const test = suite('what clients of models get, and its description')
+const test = suite('responses to model clients, and their descriptions')
 
 /** The headers by which a client of a format is known. */
 const senders: Record<WireFormat, Record<string, string>> = {
@@ -33,7 +33,7 @@ function check(description: typeof document, name: string, value: unknown): void
   assert.ok(isValid(value), `${name} ${JSON.stringify(value)} ${JSON.stringify(isValid.errors)}`)
 }
 
-test('lists and single models have the form of each format', async () => {
+test('lists and single models match each format', async () => {
   const { gateway, api } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   await api.combos.create({ name: 'searching', models: ['one/m'], kind: 'webSearch' })
   const described = describedOperations(await gateway.api.openapi())
@@ -56,7 +56,7 @@ test('lists and single models have the form of each format', async () => {
   }
 })
 
-test('the list of OpenAI clients has the members object and data, and entries with four fields', async () => {
+test('the list for OpenAI clients has `object`, `data`, and entries with four fields', async () => {
   const { gateway } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   const body = await (await gateway.fetch(new Request('http://gateway/v1/models'))).json()
   const [entry] = body.data
@@ -67,7 +67,7 @@ test('the list of OpenAI clients has the members object and data, and entries wi
   )
 })
 
-test('the query parameters of a list are those that its format reads', async () => {
+test('lists describe the query parameters that their format reads', async () => {
   const { gateway } = await openWorld({ connections: ['one'] })
   for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
     const at = async (query: string) => gateway.fetch(new Request(`http://gateway/v1/models?${query}`, { headers }))
@@ -79,7 +79,7 @@ test('the query parameters of a list are those that its format reads', async () 
   }
 })
 
-test('errors of each status have the form of each format', async () => {
+test('errors of each status match each format', async () => {
   for (const { name, errors } of formats) {
     for (const status of [400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 529]) {
       check(document, formatTypes[name].error, errors.body({ status, code: 'UPSTREAM_FAILED', message: 'It failed.' }))
@@ -87,7 +87,7 @@ test('errors of each status have the form of each format', async () => {
   }
 })
 
-test('errors at every endpoint have the form of its own format', async () => {
+test('errors of every endpoint match its format', async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'] })
   for (const { path, format } of endpoints) {
     const headers = { 'content-type': 'application/json' }
@@ -107,7 +107,7 @@ const bodies: Record<ClientFormat, object> = {
   'ai-sdk': { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
 }
 
-test('every endpoint answers with a described media type and described headers, streamed and not', async () => {
+test('every endpoint responds with a described media type and described headers, streamed or not', async () => {
   const up = fakeUpstream(({ url, body }) => {
     const given = answerAt(url.pathname)
     if (given) return given
@@ -148,7 +148,7 @@ test('every endpoint answers with a described media type and described headers, 
   assert.equal([...seen].sort(), described.sort())
 })
 
-test('what an endpoint refuses for being stateful is described', async () => {
+test('describes the stateful fields that an endpoint rejects', async () => {
   const { api } = await openWorld()
   const { paths } = await api.openapi()
   const content = Object(paths['/v1/responses']?.post?.requestBody).content

@@ -5,7 +5,7 @@ import { generateResultTypes, RESULT_TYPES } from './result-types.ts'
 
 const test = suite('the types of results in the OpenAPI document')
 
-test('the types of results are those that the operations resolve to', async () => {
+test('the data file matches the types that operations resolve to', async () => {
   const text = await generateResultTypes()
   const file = new URL(`../../${RESULT_TYPES}`, import.meta.url)
   const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text

@@ -11,7 +11,7 @@ import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 
-const test = suite('the routes of the description')
+const test = suite('routes in the OpenAPI document')
 
 const never = (): never => {
   throw new Error('only the tables are read')
@@ -33,7 +33,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 /** A model with its method, `:generateContent`, which shares a line of the table with others, or without one. */
 const METHOD = /\{model\}(?::\w+)?$/
 
-test('the routes of the description are all lines of the route tables and /health, and no others', async () => {
+test('the document has the routes of all tables and /health, and no others', async () => {
   const described = describedOperations(await openDoor().gateway.api.openapi()).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
@@ -41,7 +41,7 @@ test('the routes of the description are all lines of the route tables and /healt
   assert.equal([...new Set(described)].sort(), served.sort())
 })
 
-test('the routes of the description have each method of a model that is an endpoint', async () => {
+test('the document has every method of Gemini models that is an endpoint', async () => {
   const described = describedOperations(await openDoor().gateway.api.openapi())
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))
@@ -50,7 +50,7 @@ test('the routes of the description have each method of a model that is an endpo
   assert.equal(described.sort(), named.sort())
 })
 
-test('the routes of the description are all answered by a gateway, with a status that is described', async () => {
+test('a gateway serves every described route with a described status', async () => {
   const { gateway } = openDoor()
   for (const { method, path, statuses, response, request } of describedOperations(await gateway.api.openapi())) {
     for (const credential of [TOKEN, undefined]) {
