@@ -5,33 +5,33 @@ import { problem } from './problem.ts'
 
 /** The parsed options of the command line. */
 export interface CliOptions {
-  /** The port; 0 takes a free one. */
+  /** The port; 0 picks a free one. */
   port: number
   host: string
-  /** Host names that are accepted besides IP addresses and localhost; empty: as `host` demands. */
+  /** Hostnames to accept in addition to IP addresses and localhost; empty: depends on `host`. */
   allowedHosts: string[]
-  /** The origins of pages that may use the gateway. */
+  /** The origins of web pages that may call the gateway. */
   allowedOrigins: string[]
   data: string
   demo: boolean
   newToken: boolean
-  /** The form of the line for each model request. */
+  /** The format of the line for each model request. */
   log: false | 'text' | 'json'
-  /** Is the dashboard served to other machines too? */
+  /** Whether to serve the dashboard to other machines. */
   dashboard: boolean
-  /** Are metrics served for Prometheus? */
+  /** Whether to serve metrics for Prometheus. */
   metrics: boolean
-  /** The file whose records are written at each start. */
+  /** The config file to apply on every start. */
   config: string | undefined
-  /** May a gateway that demands no client key be reached from other machines? */
+  /** Whether other machines can connect to a gateway that doesn't require API keys. */
   open: boolean
-  /** Are connections made from the variables that usually hold keys? */
+  /** Whether to connect providers from environment variables. */
   env: boolean
   help: boolean
   version: boolean
 }
 
-/** Where the gateway listens and keeps its data by default. */
+/** The default address and data directory of the gateway. */
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
 const known = {
@@ -52,7 +52,7 @@ const known = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies Record<string, OptionShape>
 
-/** Parses the command line. Throws a problem with exit code 2 on everything that is not a known option with a valid value. */
+/** Parses the command line. Throws a problem with exit code 2 for anything except known options with valid values. */
 export function parseOptions(args: readonly string[]): CliOptions {
   const given = read(args)
   return {
@@ -82,7 +82,7 @@ function read(args: readonly string[]): Map<string, string[]> {
   return given
 }
 
-/** The usual cause of an unexpected word. */
+/** What usually fixes an unexpected word. */
 export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
 
 function portOf(text: string): number {
@@ -104,7 +104,7 @@ function hostOf(text: string): string {
 
 function hostNameOf(text: string): string {
   const name = text.trim().replace(/\.$/, '')
-  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // the name in the form that clients send
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as clients send it
   if (host === '') {
     throw usage(
       `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${known['allowed-host'].example}`,
@@ -121,26 +121,25 @@ function originOf(text: string): string {
   )
 }
 
-/** The checked variables of the environment. */
+/** The validated environment variables. */
 export interface Environment {
   adminToken: string | undefined
   secret: string | undefined
 }
 
-/** The beginning of the ids of connections that are made from variables. */
+/** The prefix of the ids of connections from environment variables. */
 export const ENV_PREFIX = 'env-'
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A secret without quotes around it: `docker run --env-file` and others leave them in place, and no secret has any. */
+/** Removes quotes around a secret: `docker run --env-file` and others keep them, and no secret has any. */
 export const withoutQuotes = (secret: string): string => secret.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
 
 const MIN_LENGTH = 32
 
 /**
- * Reads the variables. Throws a problem on one that is set but cannot be used: an empty value is a mistake rather than a request for the
- * default.
+ * Reads the variables. Throws a problem for one that is set but unusable: an empty value is a mistake, not a request for the default.
  */
 export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
@@ -235,7 +234,7 @@ Commands that manage a gateway exit with 0 on success and 1 on error.
 /** The oldest supported Node, as in `engines` of package.json. */
 const OLDEST = '22.13.0'
 
-/** Throws a problem when this version of Node is too old for the program. */
+/** Throws a problem if this version of Node is too old. */
 export function requireNode(version: string): void {
   if (rank(version) >= rank(OLDEST)) return
   throw problem(`Node.js ${version} is too old. Install ${OLDEST} or later: https://nodejs.org`)

@@ -5,29 +5,29 @@ import { type Problem, problem } from './problem.ts'
 
 /** An option of the command line, by its name without the dashes. */
 export interface OptionShape {
-  /** Does it take a value? */
+  /** Whether it takes a value. */
   type: 'string' | 'boolean'
   short?: string
-  /** What may follow an option without a value, after a blank or "=". */
+  /** The values that an option without a value accepts, after a space or "=". */
   words?: readonly string[]
-  /** A value as it may be given. */
+  /** An example of a value. */
   example?: string
-  /** May its value be `-`, for standard input, or a number below zero? */
+  /** Whether its value can be `-`, for stdin, or a negative number. */
   takesDash?: boolean
-  /** Whether it can be given several times, with different values. */
+  /** Whether it is repeatable, with different values. */
   isList?: boolean
 }
 
 /** The options and words of a command line, in their order. */
 export interface Arguments {
-  /** The values of each option, one for each time that it was given; the empty text for an option without a value. */
+  /** The values of each option, one for each time it is set; an empty string for an option without a value. */
   given: Map<string, string[]>
   positionals: string[]
 }
 
 /**
- * Reads a command line. Throws a problem with exit code 2, which `commands/run.ts` changes to 1, on an unknown option, a missing value or an
- * unexpected one. The messages name what to write instead; those of Node's strict mode are about positionals and escape rules.
+ * Reads a command line. Throws a problem with exit code 2, which `commands/run-command.ts` changes to 1, for an unknown option, a missing value, or
+ * an unexpected one. The messages say what to write instead; those of Node's strict mode explain positionals and escape rules.
  */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(
@@ -65,7 +65,7 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
   return { given, positionals }
 }
 
-/** Is the text another option rather than the value of the option before it? */
+/** Whether a string is another option and not the value of the option before it. */
 const isOption = (value: string, { takesDash = false }: OptionShape) =>
   value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
 
@@ -76,10 +76,10 @@ function suggestion(name: string, known: object): string {
   return meant === undefined ? 'Use --help to list all options.' : `Did you mean "--${meant}"?`
 }
 
-/** Makes a problem about how the program was called. */
+/** Makes a problem for wrong usage. */
 export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
 
-/** Throws a problem when a change has no members. */
+/** Throws a problem if a change has no fields. */
 export function requireChange(input: object): void {
   if (Object.keys(input).length === 0) throw usage('Nothing to update. Use --help to list what you can change.')
 }

@@ -11,7 +11,7 @@ export interface Terminal {
   err(text: string): void
 }
 
-/** Makes a logger that writes one line a message; warnings and errors go to standard error. */
+/** Makes a logger that writes one line per message; warnings and errors go to stderr. */
 export function createLogger({ out, err }: Terminal): Logger {
   return {
     info: (message, data) => out(`signalbox: ${lineOf(message, data)}\n`),
@@ -32,7 +32,7 @@ function lineOf(given: string, data: Record<string, unknown> = {}): string {
   )
 }
 
-/** A text as one line that is safe to print on a terminal: blanks are joined, control characters removed, and it has at most 1,000 characters. */
+/** A text as one line that is safe to print: without control characters and repeated whitespace, and at most 1,000 characters long. */
 export function oneLine(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')
@@ -43,7 +43,7 @@ export function oneLine(text: string): string {
 
 const MAX_LENGTH = 1_000
 
-/** An unexpected error in one line: name, code and message, without a stack, and without anything that looks like a credential. */
+/** An unexpected error as one line: name, code, and message, without its stack and anything that looks like a credential. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(oneLine(String(error)))
   const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
@@ -56,8 +56,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const withoutSecrets = (text: string) => text.replace(CREDENTIAL, (found) => (UUID.test(found) ? found : '…'))
 
 /**
- * Hooks that write one line for each model request: time, status, model, the targets that were tried, duration and tokens. The usage of
- * a request is reported right before the request itself.
+ * Hooks that write one line per model request: time, status, model, targets, duration, and tokens. The usage of a request is reported right before
+ * the request.
  */
 export function requestLog(write: (line: string) => void): Hooks {
   let usage: UsageRecord | undefined
@@ -88,7 +88,7 @@ function requestLine(
   return parts.join(' ')
 }
 
-/** The longest name of a model in the log; clients may send any name. */
+/** The longest model name in the log; clients can send any name. */
 const MAX_MODEL = 120
 
 function tokensOf({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {

@@ -11,11 +11,11 @@ const terminal: Terminal = {
 }
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may have closed it
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may close it
 silenceSqlite()
 await main(process.argv.slice(2))
 
-/** Drops the warning of Node 22 that its SQLite is experimental, and no other. */
+/** Hides Node 22's warning that SQLite is experimental, and no other. */
 function silenceSqlite(): void {
   const { emitWarning } = process
   process.emitWarning = (...args: unknown[]) => {
@@ -39,12 +39,11 @@ async function main(args: string[]): Promise<void> {
 }
 
 /**
- * Starts the gateway. It is loaded only here: the help, the version and wrong usage do not need it, and a Node that is too old could not load
- * it.
+ * Starts the gateway. It is loaded only here: help, version, and errors don't need it, and an old version of Node can't load it.
  */
 async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
-  const said = options.log === 'json' ? terminal.err : terminal.out // then the log alone is on standard output
+  const said = options.log === 'json' ? terminal.err : terminal.out // so that stdout has only the log
   const logger = createLogger({ ...terminal, out: said })
   const { start, startFailure } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
@@ -82,7 +81,7 @@ async function runAction(args: string[]): Promise<void> {
   await runCommand(args, { variables: process.env, stdin, terminal, openFetch })
 }
 
-/** Ends the program after an error that no code has caught, since its state is then unknown. */
+/** Ends the program after an uncaught error, because its state is unknown. */
 function crash(error: unknown): void {
   end(1, `Unexpected error: ${describeError(error)}`)
 }
@@ -91,13 +90,13 @@ function end(exitCode: number, message: string): void {
   process.stderr.write(`signalbox: ${message}\n`, () => process.exit(exitCode))
 }
 
-/** How long responses under way may take to finish. */
+/** How long in-flight responses have to finish. */
 const GRACE_MS = 10_000
 
-/** Ctrl-C under npm, and a service manager that signals the whole process group, send the signal to stop twice. */
+/** npm on Ctrl-C, and service managers that signal the whole process group, send the signal twice. */
 const SAME_WISH_MS = 1_000
 
-/** Calls `stop` on the first SIGTERM or SIGINT; another one, at least a second later, ends the program at once with exit code 1. */
+/** Calls `stop` on the first SIGTERM or SIGINT. Another one, at least a second later, ends the program immediately with exit code 1. */
 function onStopSignal(stop: () => void): void {
   let firstAt: number | undefined
   const listener = () => {

@@ -10,11 +10,11 @@ export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1
   return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
 }
 
-/** Was the error made by `problem`? */
+/** Whether `problem` made the error. */
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }
 
-/** The code of an error of the system, such as `ENOENT`; otherwise the error as text. */
+/** The code of a system error, such as `ENOENT`; otherwise the error as a string. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -48,7 +48,7 @@ COLLECTION  ID  KEPT     AT
 keys        k1  gateway  2026-01-01T00:00:00.000Z
 `
 
-test('signalbox cloud shows the state of the mirror, with its conflicts below', async () => {
+test('shows the state of cloud sync and its conflicts', async () => {
   const state = { cloudEnabled: true, cloudUrl: 'https://c.test', lastSuccessAt: null, lagMs: 0, lastError: null }
   const { out, sent } = await run([], { GET: { ...state, conflicts: [conflict] } })
   assert.is(
@@ -61,7 +61,7 @@ test('signalbox cloud shows the state of the mirror, with its conflicts below', 
 const UNSET = { cloudUrl: '' }
 const SET = { cloudUrl: 'https://c.test' }
 
-test('enable saves an address first, sends the enrollment token, and shows the key that was made and the address of clients', async () => {
+test('enable saves the URL, sends the enrollment token, and prints the created key and the URL for clients', async () => {
   const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
   const { out, err, sent } = await run(
     ['enable', 'https://c.test/v1'],
@@ -81,7 +81,7 @@ test('enable saves an address first, sends the enrollment token, and shows the k
   assert.match(out, /\nClients can now use https:\/\/c\.test\/v1\.\n$/)
 })
 
-test('an enable that could not be verified succeeds with a warning, beside those of the gateway', async () => {
+test('enable succeeds with a warning if it could not be verified, and prints all warnings', async () => {
   const enable = {
     success: true,
     verified: false,
@@ -100,7 +100,7 @@ test('an enable that could not be verified succeeds with a warning, beside those
   assert.equal([JSON.parse(json.out), json.err], [enable, ''])
 })
 
-test('enable that fails puts the address before back, an empty one as well', async () => {
+test('enable restores the previous URL if it fails, even an empty one', async () => {
   for (const before of ['', 'https://before.test']) {
     const answers = { GET: { cloudUrl: before }, PATCH: SET, enable: { error: 'There is no proxy.' } }
     const { out, err, sent } = await run(['enable', 'https://c.test'], answers)
@@ -120,14 +120,14 @@ test('enable that fails puts the address before back, an empty one as well', asy
   assert.is(same.sent.length, 3)
 })
 
-test('disable syncs first, and warns when that has failed', async () => {
+test('disable syncs first, and warns if that fails', async () => {
   const disable = { success: true, conflicts: [] }
   const { out, err, sent } = await run(['disable', '--force'], { sync: { error: 'The cloud is away.' }, disable })
   assert.equal(sent, ['sync {}', 'disable {"force":true}'])
   assert.equal([out, err], ['Cloud sync is off.\n', 'signalbox: warning: The final sync failed: The cloud is away.\n'])
 })
 
-test('sync and check print their results, and failures their causes', async () => {
+test('sync and check print their result or the reason for a failure', async () => {
   const sync = await run(['sync'], { sync: { success: true, conflicts: [conflict] } })
   assert.is(sync.out, `Synced with the cloud.\n${CONFLICTS}`)
   assert.is((await run(['check'], { check: { message: 'It is running.' } })).out, 'It is running.\n')
@@ -138,7 +138,7 @@ test('sync and check print their results, and failures their causes', async () =
   })
 })
 
-test('sessions lists them, and revoke ends one', async () => {
+test('sessions lists the sessions, and sessions revoke ends one', async () => {
   const session = { id: 's1', createdAt: '2026-01-01T00:00:00.000Z', lastUsedAt: '2026-01-02T00:00:00.000Z' }
   const listed = await run(['sessions'], { GET: { sessions: [session] } })
   assert.equal(listed.sent, ['GET /api/sync/cloud/sessions {}'])

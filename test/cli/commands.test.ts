@@ -5,8 +5,8 @@ import { runHere } from './run-here.ts'
 
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
-/** What of the options and words of commands needs no process of its own. */
-const test = suite('a command', { serving: undefined as Serving | undefined, url: '', door: openDoor() })
+/** Tests of options and words that don't need their own process. */
+const test = suite('the CLI commands', { serving: undefined as Serving | undefined, url: '', door: openDoor() })
 
 test.before.each(async (context) => {
   context.door = openDoor()
@@ -16,7 +16,7 @@ test.before.each(async (context) => {
 
 test.after.each(({ serving }) => serving?.close())
 
-test('a command lists, makes, changes and deletes combos', async ({ url, door }) => {
+test('lists, creates, updates, and deletes combos', async ({ url, door }) => {
   assert.equal(await runHere(url, ['combos']), {
     code: 0,
     out: 'There are no combos yet. Create one: signalbox combos create <name> <model...>\n',
@@ -60,7 +60,7 @@ test('a command lists, makes, changes and deletes combos', async ({ url, door })
   assert.is((await door.gateway.api.combos.list()).combos.length, 1)
 })
 
-test('a command sets every member of a connection that has an option', async ({ url, door }) => {
+test('sets every field of a connection that has an option', async ({ url, door }) => {
   const options = [
     ['--base-url', 'http://10.0.0.5:8000/v1'],
     ['--prefix', 'lab'],
@@ -106,7 +106,7 @@ test('a command sets every member of a connection that has an option', async ({ 
   assert.not.match(changed.out, /draining|priority/)
 })
 
-test('a command refuses to make an existing alias, and to change an unknown one', async ({ url }) => {
+test('rejects creating an existing alias and updating an unknown one', async ({ url }) => {
   assert.is((await runHere(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
   assert.equal(await runHere(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
@@ -123,7 +123,7 @@ test('a command refuses to make an existing alias, and to change an unknown one'
   assert.is((await runHere(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
-test('a command changes only the type of a custom model', async ({ url, door }) => {
+test('updates only the given fields of a custom model', async ({ url, door }) => {
   await runHere(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
   await runHere(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(
@@ -143,7 +143,7 @@ test('a command changes only the type of a custom model', async ({ url, door }) 
   assert.is((await runHere(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
 })
 
-test('a command shows and changes the settings', async ({ url, door }) => {
+test('shows and updates the settings', async ({ url, door }) => {
   const changed = await runHere(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
   assert.match(changed.out, /^requireApiKey {9}true\ncloudUrl {14}https:\/\/c\.test\nhealth\.failureShare {3}0\.5$/m)
   await runHere(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
@@ -153,7 +153,7 @@ test('a command shows and changes the settings', async ({ url, door }) => {
   assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
 })
 
-test('a command shows a whole key when it is made or requested, and otherwise its end', async ({ url }) => {
+test('prints a whole key when it is created or requested, otherwise only its end', async ({ url }) => {
   const { out: made } = await runHere(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
@@ -171,7 +171,7 @@ test('a command shows a whole key when it is made or requested, and otherwise it
   assert.match((await runHere(url, ['keys', 'list', '--json', '--values', 'all'])).out, key)
 })
 
-test('a command asks for an id when several records have the name', async ({ url, door }) => {
+test('asks for an ID if several records have the same name', async ({ url, door }) => {
   const { keys } = door.gateway.api
   const one = await keys.create({ name: 'twin' })
   const other = await keys.create({ name: 'twin' })
@@ -185,7 +185,7 @@ test('a command asks for an id when several records have the name', async ({ url
   assert.match((await runHere(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
-test('a command prints complete, aligned columns without control characters', async ({ url, door }) => {
+test('prints complete, aligned columns without control characters', async ({ url, door }) => {
   const { keys } = door.gateway.api
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
@@ -229,7 +229,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
 ]
 
 for (const [args, says] of refused) {
-  test(`a command is refused as ${args.join(' ')}`, async ({ url }) => {
+  test(`rejects wrong usage: ${args.join(' ')}`, async ({ url }) => {
     const { code, out, err } = await runHere(url, args, { input: '{}' })
     assert.equal([code, out], [1, ''])
     assert.match(err.trimEnd(), says)
@@ -237,7 +237,7 @@ for (const [args, says] of refused) {
   })
 }
 
-test('a command names the variable that is empty or missing', async ({ url }) => {
+test('names the environment variable that is empty or missing', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await runHere(url, create)).err, 'The environment variable OWN_KEY is not set.\n')
   assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The environment variable OWN_KEY is empty.\n')
@@ -252,7 +252,7 @@ test('a command names the variable that is empty or missing', async ({ url }) =>
   assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute URL/)
 })
 
-test('a command takes the token from standard input', async ({ url }) => {
+test('reads the token from stdin', async ({ url }) => {
   const { code } = await runHere(url, ['keys', '--token', '-'], {
     env: { SIGNALBOX_ADMIN_TOKEN: 'wrong' },
     input: `${TOKEN}\r\n`,
@@ -260,13 +260,13 @@ test('a command takes the token from standard input', async ({ url }) => {
   assert.is(code, 0)
 })
 
-test('a command says that /v1 is not part of the address', async ({ url }) => {
+test('says to leave /v1 off the URL', async ({ url }) => {
   const { code, err } = await runHere(`${url}/v1`, ['keys'])
   assert.is(code, 1)
   assert.is(err, "This gateway doesn't support this command. Leave /v1 off the URL.\n")
 })
 
-test('a command lists keys by a part of their name, in pages, and without their values', async ({ url, door }) => {
+test('searches keys by name and pages through them, without their values', async ({ url, door }) => {
   for (const name of ['app one', 'other', 'app two']) await door.gateway.api.keys.create({ name })
   const listed = await runHere(url, ['keys', 'list', '--search', 'APP', '--limit', '1', '--values', 'none'])
   assert.match(listed.out, /app one .*sbx_..…../)

@@ -16,7 +16,7 @@ interface Context {
   asked: number
 }
 
-const test = suite<Context>('the models of a server of one’s own, by the command', {
+const test = suite<Context>('model discovery in the CLI', {
   url: '',
   server: createServer(),
   baseUrl: '',
@@ -65,7 +65,7 @@ const ids = async (url: string) => {
   return listed.data.map(({ id }) => id)
 }
 
-test('a connection to Ollama is made with the models that it has, which are listed and answer', async (context) => {
+test('a new connection to Ollama lists its models, and they respond', async (context) => {
   const { url, baseUrl } = context
   const made = await run(url, ['create', 'ollama', '--base-url', baseUrl])
   assert.equal([made.code, made.err], [0, ''])
@@ -81,7 +81,7 @@ test('a connection to Ollama is made with the models that it has, which are list
   await run(url, ['delete', 'Ollama'])
 })
 
-test('a connection without a key is asked again when its address changes, and not when its models are given', async (context) => {
+test('a connection without a key queries its server again if its URL changes, unless its models are set', async (context) => {
   const { url, baseUrl } = context
   const lab = ['openai-compatible-lab', '--prefix', 'lab', '--base-url']
   await run(url, ['create', ...lab, baseUrl, '--model', 'mine'])
@@ -94,7 +94,7 @@ test('a connection without a key is asked again when its address changes, and no
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('a connection with --no-discover asks nobody, and what the listing lacks is said in options of the command', async (context) => {
+test('--no-discover queries no server, and a warning names the options that help', async (context) => {
   const { url, baseUrl } = context
   const made = await run(url, ['create', 'openai-compatible-lab', '--base-url', baseUrl, '--no-discover'])
   assert.equal(
@@ -108,7 +108,9 @@ test('a connection with --no-discover asks nobody, and what the listing lacks is
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('a connection whose server is away is made all the same, with a warning that says what to do', async ({ url }) => {
+test('a connection is created even if its server is unreachable, with a warning that says what to do', async ({
+  url,
+}) => {
   const made = await run(url, ['create', 'lmstudio', '--base-url', 'http://127.0.0.1:9/v1'])
   assert.equal(
     [made.code, made.err],
@@ -121,7 +123,7 @@ test('a connection whose server is away is made all the same, with a warning tha
   await run(url, ['delete', 'LM Studio'])
 })
 
-test('the file of --config asks a server once at each start, and prints what it warns of', async (context) => {
+test('the config file queries a server once per start, and prints its warnings', async (context) => {
   const data = await temporaryFolder()
   const config = join(data, 'config.yaml')
   const start = async (discover: string) => {

@@ -11,9 +11,9 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('groups and limits on the command line')
+const test = suite('groups and limits in the CLI')
 
-test('groups and limits on the command line are given by options', async () => {
+test('options set groups and limits', async () => {
   const door = openDoor()
   const { api } = door.gateway
   const serving = await serveNode(door.gateway, { port: 0 })
@@ -69,7 +69,7 @@ test('groups and limits on the command line are given by options', async () => {
   await serving.close()
 })
 
-test('groups and limits on the command line are read from the file of --config', async () => {
+test('the config file sets groups and limits', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-groups-'))
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   const apply = async (content: string) => {

@@ -11,9 +11,9 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the metadata of a key on the command line')
+const test = suite('metadata of keys in the CLI')
 
-test('the metadata of a key on the command line is given by one option for each text', async () => {
+test('one --metadata option sets each string', async () => {
   const door = openDoor()
   const serving = await serveNode(door.gateway, { port: 0 })
   const run = async (...args: string[]) => {
@@ -43,7 +43,7 @@ test('the metadata of a key on the command line is given by one option for each 
   await serving.close()
 })
 
-test('the metadata of a key on the command line is read from the file of --config', async () => {
+test('the config file sets metadata', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-metadata-'))
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   const apply = async (content: string) => {

@@ -4,9 +4,9 @@ import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 
-const test = suite('the command that prints what happens')
+const test = suite('signalbox live')
 
-test('each event is a line, or JSON in a line, until there are as many as were asked for', async () => {
+test('prints one line per event, or JSON lines, up to the limit', async () => {
   const { gateway } = openDoor({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')

@@ -5,7 +5,7 @@ import { cleanUp, manage, signalbox, temporaryFolder } from './command.ts'
 const TOKEN = 'an admin token of forty characters or so'.replaceAll(' ', '-')
 
 /** One gateway for all tests of the file, which each make their own records. */
-const test = suite('the commands of signalbox for a gateway that runs', { url: '' })
+const test = suite('the commands for a running gateway', { url: '' })
 
 test.before(async (context) => {
   const gateway = signalbox(['--data', await temporaryFolder()], { env: { SIGNALBOX_ADMIN_TOKEN: TOKEN } })
@@ -21,7 +21,7 @@ async function run(args: string[], { env = {}, input = '' }: { env?: Record<stri
   return { code, out: command.stdout, err: command.stderr }
 }
 
-test('the commands of signalbox for a gateway that runs make, show, pause and delete a key', async ({ url }) => {
+test('create, show, pause, and delete a key', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
   const made = await run(['keys', 'create', 'mine'], { env })
   assert.equal([made.code, made.err], [0, ''])
@@ -53,9 +53,7 @@ test('the commands of signalbox for a gateway that runs make, show, pause and de
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
-test('the commands of signalbox for a gateway that runs take a credential from standard input or a variable, and never print it', async ({
-  url,
-}) => {
+test('read a credential from stdin or a variable, and never print it', async ({ url }) => {
   const env = { SIGNALBOX_URL: url, OWN_KEY: 'sk-fedcba9876543210' }
   const piped = await run(['connections', 'create', 'openai', '--api-key', '-', '--json'], {
     env,
@@ -69,9 +67,7 @@ test('the commands of signalbox for a gateway that runs take a credential from s
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('a command ends with one line and exit code 1 when the gateway refuses or it is called wrongly, and with 2 when it is unknown', async ({
-  url,
-}) => {
+test('print one line and exit with 1 on errors and wrong usage, and with 2 for an unknown command', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: --model is required/],
@@ -91,9 +87,7 @@ test('a command ends with one line and exit code 1 when the gateway refuses or i
   )
 })
 
-test('the commands of signalbox for a gateway that runs say which gateway was not reached, and ask for a token where none is given', async ({
-  url,
-}) => {
+test('name the unreachable gateway, and ask for a missing token', async ({ url }) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(
@@ -105,7 +99,7 @@ test('the commands of signalbox for a gateway that runs say which gateway was no
   assert.match(command.stderr, /^signalbox: Pass the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
-test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {
+test('have help that works without a gateway', async () => {
   const help = await run(['--help'])
   const [, list = ''] = /^Commands:\n((?: {2}.+\n)+)/m.exec(help.out) ?? []
   const listed = [...list.matchAll(/^ {2}(\S+) +(.+)$/gm)].map(([, name = '', text = '']) => [name, text])

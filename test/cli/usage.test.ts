@@ -13,7 +13,7 @@ const catalog = {
 
 const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({ ...chatAnswer(), usage }) })
 
-const test = suite('the command that shows usage', {
+const test = suite('signalbox usage', {
   serving: undefined as Serving | undefined,
   url: '',
   door: openGateway(),
@@ -38,7 +38,7 @@ async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, mod
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
-test('groups are asked for and shown by their names, too', async ({ url, door }) => {
+test('filters by the name of a group, and shows it', async ({ url, door }) => {
   const { id } = await door.gateway.api.groups.create({ name: 'Customers' })
   const { key } = await door.gateway.api.keys.create({ name: 'team-a', group: id })
   await ask(door, key)
@@ -57,7 +57,7 @@ test('groups are asked for and shown by their names, too', async ({ url, door })
   assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
 })
 
-test('who has spent what is a table with the names of keys, or CSV', async ({ url, door }) => {
+test('prints a table with the names of keys, or CSV', async ({ url, door }) => {
   const { key } = await door.gateway.api.keys.create({ name: 'team-a' })
   await ask(door, key)
   await ask(door, key)
@@ -85,7 +85,7 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'No usage in this period.\n')
 })
 
-test('CSV has the names of keys and groups beside their ids', async ({ url, door }) => {
+test('CSV has the names of keys and groups next to their IDs', async ({ url, door }) => {
   const group = await door.gateway.api.groups.create({ name: 'Customers, all' })
   const { key, id } = await door.gateway.api.keys.create({ name: 'team-a', group: group.id })
   await ask(door, key)
@@ -98,7 +98,7 @@ test('CSV has the names of keys and groups beside their ids', async ({ url, door
   assert.match(requests.out, `${id},team-a,${group.id},"Customers, all"`)
 })
 
-test('the time can be given as how long ago it was, and by the names of other programs', async ({ url, door }) => {
+test('accepts ages as times, and --since and --until', async ({ url, door }) => {
   const now = Date.now()
   door.clock.advance(now - door.clock.now())
   const range = async (options: string) => {
@@ -122,7 +122,7 @@ test('the time can be given as how long ago it was, and by the names of other pr
   assert.equal(await range('--since yesterday --until today'), await range('--from yesterday --to today'))
 })
 
-test('the first rows, all others and the time before are shown', async ({ url, door }) => {
+test('shows the top rows, the sum of the rest, and the preceding period', async ({ url, door }) => {
   for (const name of ['a', 'b', 'c']) await ask(door, (await door.gateway.api.keys.create({ name })).key)
   const { out } = await runHere(url, 'usage --top 1 --order requests --compare before')
   const lines = out.split('\n')
@@ -131,7 +131,7 @@ test('the first rows, all others and the time before are shown', async ({ url, d
   assert.match(out, /\nPreceding period: 0 requests, 0 input tokens, 0 output tokens, \$0\.00\n$/)
 })
 
-test('the requests that were refused are listed with why, and one is shown whole', async ({ url, door }) => {
+test('lists rejected requests with the reason, and shows the details of one', async ({ url, door }) => {
   const { key, id } = await door.gateway.api.keys.create({ name: 'team-a' })
   const answered = await ask(door, key)
   await door.gateway.api.keys.update(id, { isActive: false })

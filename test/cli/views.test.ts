@@ -12,8 +12,8 @@ const catalog = {
 
 const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
 
-/** The commands that show what a gateway does, and what commands say when they are refused. */
-const test = suite('a command that shows', { serving: undefined as Serving | undefined, url: '', door: openGateway() })
+/** Commands that show the state of a gateway, and the wording of errors. */
+const test = suite('the CLI views', { serving: undefined as Serving | undefined, url: '', door: openGateway() })
 
 test.before.each(async (context) => {
   context.door = openGateway()
@@ -23,7 +23,7 @@ test.before.each(async (context) => {
 
 test.after.each(({ serving }) => serving?.close())
 
-test('a command lists what clients can ask for, and says when no provider is connected', async ({ url, door }) => {
+test('lists the models clients can use, and warns if no provider is connected', async ({ url, door }) => {
   const before = await runHere(url, 'models')
   assert.is(
     before.out,
@@ -48,7 +48,7 @@ test('a command lists what clients can ask for, and says when no provider is con
   await door.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
 })
 
-test('a command lists the models of some kinds, with what they cost', async ({ url, door }) => {
+test('lists the models of given kinds with their prices', async ({ url, door }) => {
   await door.gateway.api.connections.create({
     provider: 'openai',
     prices: { 'gpt-5': { input: 2, output: 10, search: 0.01, images: { '4K': 0.15 } } },
@@ -66,7 +66,7 @@ test('a command lists the models of some kinds, with what they cost', async ({ u
   assert.match((await runHere(url, 'models --kind x')).err, /^--kind must be "all" or a comma-separated list of llm/)
 })
 
-test('a command explains where a request would go, and what a client would get', async ({ url, door }) => {
+test('explains where a request would go and what the client would get', async ({ url, door }) => {
   await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   await door.gateway.api.combos.create({ name: 'fast', models: ['openai/gpt-5', 'groq/llama', 'openai/gpt-5-mini'] })
   const { code, out, err } = await runHere(url, 'explain fast')
@@ -92,7 +92,7 @@ test('a command explains where a request would go, and what a client would get',
   assert.match((await runHere(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
 })
 
-test('a command shows the health, and forgets failures', async ({ url, door }) => {
+test('shows the health of targets, and resets it', async ({ url, door }) => {
   await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   assert.match(
     (await runHere(url, 'health')).out,
@@ -112,7 +112,7 @@ test('a command shows the health, and forgets failures', async ({ url, door }) =
   assert.match((await runHere(url, 'health')).out, /^No recent failures\./)
 })
 
-test('a command shows, replaces and removes a damaged record', async ({ url, door }) => {
+test('shows, replaces, and removes a damaged record', async ({ url, door }) => {
   await door.gateway.api.aliases.set({ alias: 'quick', model: 'openai/gpt-5' })
   const [row] = await door.storage.list('aliases/')
   const key = row?.key ?? ''
@@ -129,10 +129,7 @@ test('a command shows, replaces and removes a damaged record', async ({ url, doo
   assert.is((await runHere(url, ['health', 'remove', key])).out, `Deleted record "${key}".\n`)
 })
 
-test('a command shows the providers, and sets how requests are spread over their connections', async ({
-  url,
-  door,
-}) => {
+test('shows providers, and sets how requests are spread over their connections', async ({ url, door }) => {
   const titles = 'ID      NAME    PREFIX  MODELS  FORMAT\n'
   assert.is(
     (await runHere(url, 'providers')).out,
@@ -180,7 +177,7 @@ const refused: Array<[line: string, says: RegExp]> = [
 ]
 
 for (const [line, says] of refused) {
-  test(`a command speaks of its own options and commands: ${line}`, async ({ url, door }) => {
+  test(`names options and commands in errors: ${line}`, async ({ url, door }) => {
     await door.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
@@ -188,7 +185,7 @@ for (const [line, says] of refused) {
   })
 }
 
-test('a command warns of what leads nowhere in its own words', async ({ url }) => {
+test('names options and commands in warnings about unresolved names', async ({ url }) => {
   const combo = await runHere(url, 'combos create fast gpt-5')
   assert.is(
     combo.err,
@@ -211,11 +208,11 @@ const words: Array<[line: string, says: string]> = [
 ]
 
 for (const [line, says] of words)
-  test(`an unknown word gets an answer that names what is meant: ${line}`, async ({ url }) => {
+  test(`suggests a command for an unknown word: ${line}`, async ({ url }) => {
     assert.equal(await runHere(url, line), { code: 2, out: '', err: `${says}\n` })
   })
 
-test('an unknown word that is near no command is answered with all of them', async ({ url }) => {
+test('lists all commands if an unknown word is close to none', async ({ url }) => {
   for (const word of ['data', 'constructor']) {
     const { code, err } = await runHere(url, word)
     assert.is(code, 2)
@@ -226,7 +223,7 @@ test('an unknown word that is near no command is answered with all of them', asy
   }
 })
 
-test('a command says what a gateway is', async ({ url, door }) => {
+test('shows information about the gateway', async ({ url, door }) => {
   await door.gateway.api.keys.create({ name: 'one' })
   const { code, out, err } = await runHere(url, 'info')
   assert.equal([code, err], [0, ''])

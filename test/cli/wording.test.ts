@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inCommandWords } from '../../src/cli/commands/wording.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the words of the command line')
+const test = suite('the wording of the CLI')
 
 /** Where the texts of errors and warnings are written that a command may show. */
 const FOLDERS = [
@@ -26,7 +26,7 @@ const NO_TEXTS = [
   'request/choose/unknown-model.ts: ` The administrator sends POST ',
 ]
 
-test('every text of the gateway that names a call of its HTTP API names a command instead', () => {
+test('every message that names a call of the HTTP API names a command instead', () => {
   const source = new URL('../../src/', import.meta.url).pathname
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
@@ -68,6 +68,6 @@ for (const [message, said] of [
     'The model --model does not exist. "signalbox models" lists all of them.',
   ],
 ] as const)
-  test(`the words of the command line for: ${message}`, () => {
+  test(`rewrites: ${message}`, () => {
     assert.is(inCommandWords(message, fields), said)
   })

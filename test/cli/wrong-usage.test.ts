@@ -5,7 +5,7 @@ import { runHere } from './run-here.ts'
 
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
-const test = suite('a command that is called wrongly', {
+const test = suite('wrong usage of the CLI', {
   serving: undefined as Serving | undefined,
   url: '',
   door: openDoor({}),
@@ -79,12 +79,12 @@ const refused: ReadonlyArray<[line: string, says: string]> = [
 ]
 
 for (const [line, says] of refused)
-  test(`signalbox ${line}`, async ({ url }) => {
+  test(`explains the mistake in: signalbox ${line}`, async ({ url }) => {
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out, err], [1, '', `${says}\n`])
   })
 
-test('the same value twice, and different entries of a list, are fine', async ({ url }) => {
+test('accepts the same value twice and different values of a repeatable option', async ({ url }) => {
   for (const line of [
     'keys create a --name a',
     'keys create b --group Team --group Team',
@@ -95,7 +95,7 @@ test('the same value twice, and different entries of a list, are fine', async ({
   }
 })
 
-test('a key gets its group by the name of the group', async ({ url, door }) => {
+test('accepts the name of a group in place of its ID', async ({ url, door }) => {
   const { id } = await door.gateway.api.groups.create({ name: 'Interns' })
   await runHere(url, 'keys create trainee --group Interns')
   const member = async () => (await door.gateway.api.keys.list()).keys.find(({ name }) => name === 'trainee')?.group

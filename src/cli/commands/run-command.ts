@@ -14,17 +14,17 @@ import { actionHelp, commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
 import { readInput, type Source, secret } from './input-options.ts'
 import { inCommandWords } from './wording.ts'
 
-/** Words that other programs have for what an option does here, or no word at all. */
+/** Commands of other programs, and the equivalent here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ['help', '"signalbox --help"'],
   ['version', '"signalbox --version"'],
   ...['serve', 'run', 'up'].map((word) => [word, '"signalbox start"'] as const),
 ])
 
-/** The environment and the terminal of a command. */
+/** The environment of a command. */
 export interface CommandContext {
   variables: Variables
-  /** All of standard input. */
+  /** All of stdin. */
   stdin(): Promise<string>
   terminal: Terminal
   /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
@@ -34,8 +34,7 @@ export interface CommandContext {
 }
 
 /**
- * Runs a command, such as `keys list --json`, on a running gateway. Throws a problem with exit code 1, or with 2 when the command does not
- * exist.
+ * Runs a command, such as `keys list --json`. Throws a problem with exit code 1, or with 2 if the command doesn't exist.
  */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const commands = listCommands(context.operations)
@@ -92,7 +91,7 @@ async function runKnown(
   if (printed) printIn(2)(printed)
 }
 
-/** The action that the first words name, and the words after them. */
+/** The action that the first words name, and the remaining arguments. */
 function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
@@ -108,7 +107,7 @@ function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly
   throw usage(`"signalbox ${name}" has no action "${first}". ${hint}`)
 }
 
-/** Throws unless there are as many words as the action takes. */
+/** Throws if required words are missing, or there are too many. */
 function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
   const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
   if (missing !== undefined) throw usage(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
@@ -117,7 +116,7 @@ function requireWords(called: string, { words = [] }: CliAction, given: readonly
     throw usage(`Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`)
 }
 
-/** The gateway at the address that was given, and how its refusals are explained on the command line. */
+/** The client of the gateway, and the function that explains its errors. */
 async function connect(
   given: { url: string | undefined; token: string | undefined },
   { source, inWords, fetch }: { source: Source; inWords: (message: string) => string; fetch: typeof platformFetch },
@@ -133,7 +132,7 @@ async function connect(
   function explain(error: unknown): unknown {
     if (!(error instanceof ClientError)) return error
     const { status, code, message } = error
-    const said = code === undefined ? inWords(message) : message // with a code it is the client's own, which speaks of no input
+    const said = code === undefined ? inWords(message) : message // a code means that it is the client's own, without names of fields
     const sentence = /[.!?]$/.test(said) ? said : `${said}.`
     const advice = [
       ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER' ? ['Check --url or SIGNALBOX_URL.'] : []),
@@ -149,13 +148,13 @@ async function connect(
     return { api, send, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
+    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern only matches these two names
   }
 }
 
 const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '').read(value, source)).then(String)
 
-/** Reads standard input once: only one option can take its value from there. */
+/** Reads stdin once: only one option can take its value from there. */
 function once(stdin: () => Promise<string>): () => Promise<string> {
   let isTaken = false
   return async () => {

@@ -1,6 +1,6 @@
 import type { CliAction } from './command.ts'
 
-/** Calls of the HTTP API in the messages of a gateway, and what does the same on the command line. The first that fits counts. */
+/** Calls of the HTTP API in a gateway's messages, and the equivalent commands. The first match counts. */
 const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/\b[A-Z]+ \S+ does not exist here/g, "This gateway doesn't support this command"],
   [
@@ -45,7 +45,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/GET (?!https?:)\S*\/v1\/models/g, '"signalbox models"'],
 ]
 
-/** What is given to a command rather than sent. */
+/** Words about sending requests, and the equivalent for commands. */
 const SENDING: typeof CALLS = [
   [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
   [/[Ss]end null or omit it/g, 'omit it'],
@@ -58,19 +58,18 @@ const SENDING: typeof CALLS = [
 const replaced = (message: string, table: typeof CALLS) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
-/** A message with the commands of the command line in place of calls of the HTTP API. */
+/** Replaces calls of the HTTP API in a message with commands. */
 export const withCommands = (message: string): string =>
   replaced(message, CALLS).replace(OF_OPERATOR, (_, first: string) => first.toUpperCase())
 
 /** A description of the API as a line of the help. */
 export const toHelp = (description: string): string => withCommands(description).replaceAll('`', '').replace(/\.$/, '')
 
-/** The reader of the command line is the operator. */
+/** The user of the CLI is the operator. */
 const OF_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
 /**
- * A message of the gateway as the command line says it: its own commands in place of HTTP, and the options of the action in place of the
- * members of an input.
+ * Rewrites a message of the gateway for the CLI: with commands in place of HTTP calls, and options of the action in place of input fields.
  */
 export function inCommandWords(message: string, fields: CliAction['fields'] = {}): string {
   const inCommands = replaced(withCommands(message), SENDING)
@@ -91,12 +90,12 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
   return withPaths.replace(MEMBER, (whole, member: string, to?: string) => {
     const option = optionOf(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
-    if (member === 'cloudUrl') return '<url>' // a word of signalbox cloud enable
+    if (member === 'cloudUrl') return '<url>' // an argument of signalbox cloud enable
     return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole
   })
 }
 
-/** `"limits.usd.day"`, which an option gives as `--limit usd.day=5`. */
+/** `"limits.usd.day"`, which is `--limit usd.day=5` in the CLI. */
 const PATH = /"([A-Za-z]\w*)\.([A-Za-z][\w.-]*)"/g
 
 /** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, `"isActive" to false`, and `"discover": true`. */
