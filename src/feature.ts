@@ -62,6 +62,16 @@ export interface GatewayRequest {
         readonly metadata?: Readonly<Record<string, string>> | undefined
       }
     | undefined
+  /** The account of the request: one of your users; absent if your app names none. */
+  readonly account?:
+    | {
+        readonly id: string
+        readonly name?: string | undefined
+        readonly plan?: { readonly id: string; readonly name: string } | undefined
+        readonly metadata?: Readonly<Record<string, string>> | undefined
+        readonly tags?: readonly string[] | undefined
+      }
+    | undefined
   /** Aborts when the client disconnects or its timeout ends, and when the request is over. */
   readonly signal: AbortSignal
   /** Who makes the reply, for records; set it to `cache` or `guard` when your step replies itself. */

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, CallerAccount } from './caller.ts'
 import type { RequestRecord, ServedBy } from './hook-records.ts'
 import type { RequestLog, ServedRoute } from './request-log.ts'
 
@@ -48,6 +48,10 @@ export class RouteRequest extends KeyRequest {
     super(parts)
     this.route = parts.route
     this.log = parts.log
+  }
+
+  get account(): CallerAccount | undefined {
+    return this.caller.account
   }
 
   get id(): string {

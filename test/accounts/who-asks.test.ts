@@ -24,7 +24,7 @@ test('check 2: other headers and members that look like names of users change no
       {
         name: 'look',
         aroundCall: (call, next) => {
-          seen.push((call as unknown as { caller: { account?: { id: string } } }).caller.account?.id)
+          seen.push(call.account?.id)
           return next()
         },
       },
