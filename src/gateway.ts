@@ -102,7 +102,7 @@ export function createGatewayWith(
   const management = createManagementFeature({
     ...core,
     ...{ pipeline, extensions, options, getAccess: access.getAccess, previewLimits: limits.preview },
-    ...{ published: listing.published, ledger: limits.ledger, usage: usage?.store },
+    ...{ published: listing.published, ledger: limits.ledger, usage: usage?.store, accounts: accounts.accounts },
     runtime: runtimeName(),
     serve: (exchange) => gateway.exchange(exchange),
   })
@@ -127,7 +127,13 @@ export function createGatewayWith(
     core,
     pipeline,
     features: features.filter((feature) => feature !== undefined),
-    ...{ options, internals, accounts: accounts.accounts, resume: management.resume },
+    ...{
+      options,
+      internals,
+      accounts: accounts.accounts,
+      findKeyAccount: accounts.findKeyAccount,
+      resume: management.resume,
+    },
   })
   const members = { ...gateway, api: management.api }
   const callable = Object.assign(gateway.fetch, members) as Gateway // `fetch` is the gateway itself, which only now has its members

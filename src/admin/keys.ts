@@ -107,9 +107,11 @@ export function createKeyOperations(
     turnEnd(): Promise<void>
     /** Removes the counters of a deleted key. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
+    /** The ref of an account for a key, which is stored by then. Throws `INVALID_REQUEST` if there can't be one. */
+    resolveAccount(idOrRef: string): Promise<string>
   },
 ): KeyOperations<unknown> {
-  const { store, clock, turnEnd, forgetLimits } = deps
+  const { store, clock, turnEnd, forgetLimits, resolveAccount } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
   const inTurn = createMutex() // concurrent calls for one name create one key
 
@@ -137,6 +139,13 @@ export function createKeyOperations(
       ready()
       return work()
     })
+  }
+
+  /** The input with the ref of its account. */
+  async function withAccount<T extends { account?: string; group?: string | null }>(given: T): Promise<T> {
+    if (given.account === undefined) return given
+    if (typeof given.group === 'string') throw invalidInput(GROUP_OR_ACCOUNT)
+    return { ...given, account: await resolveAccount(given.account) }
   }
 
   function list(): Promise<{ keys: ShownKey[] }>
@@ -241,7 +250,7 @@ export function createKeyOperations(
   async function change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>) {
     const isProven = await store.isSignedKey(digest, record)
     if (!isProven && given.isActive === undefined) throw invalidInput(UNPROVEN_KEY)
-    const next = withChange(record, given)
+    const next = checkOwner(withChange(record, given))
     const other = key === undefined ? digest : await (await store.keyring()).digest(key)
     if (key !== undefined && other !== digest) {
       const isOwn = (await insert(key, applyChange(record, given))) ?? (await store.keys.get(other))?.id === record.id // from a call that was interrupted
@@ -259,7 +268,7 @@ export function createKeyOperations(
 
     async create(input) {
       const key = mintClientKey()
-      const { name, ...more } = parseInput(keyInputs.create, input)
+      const { name, ...more } = await withAccount(parseInput(keyInputs.create, input))
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: timestamp(clock), ...more }
       const digest = await inGroup(more.group, () => insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
@@ -274,13 +283,13 @@ export function createKeyOperations(
         store.keys.update(digest, async (current) => {
           if (change.isActive === undefined && !(await store.isSignedKey(digest, current)))
             throw invalidInput(UNPROVEN_KEY)
-          return applyChange(current, change)
+          return checkOwner(applyChange(current, change))
         })
       return showWithWarnings({ digest, record: present(await inGroup(change.group, changing), 'Key') })
     },
 
     async put(input) {
-      const { id, key, ...given } = parsePut(keyInputs.put, input)
+      const { id, key, ...given } = await withAccount(parsePut(keyInputs.put, input))
       /** Without a value of the app's own, several gateways could create the same key. */
       const addAlone = () =>
         store.runExclusive('keys', async (ready) => {
@@ -336,6 +345,12 @@ const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, giv
   ...(given.isActive !== undefined && { edit: newEdit() }),
 })
 
+function checkOwner<T extends { group?: string; account?: string }>(record: T): T {
+  if (record.group !== undefined && record.account !== undefined) throw invalidInput(GROUP_OR_ACCOUNT)
+  return record
+}
+
+const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The plan of the account is its group'
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
 const createTakenError = () => invalidInput('"key" must not be the value of another key')
 

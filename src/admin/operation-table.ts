@@ -15,7 +15,7 @@ export interface OperationEntry {
   failure: string
   /** The status of success; default 200. */
   status?: 201
-  /** The schema of the last argument, which HTTP reads from the query of a GET and from the body of other methods. Absent: no input. */
+  /** The schema of the last argument, which HTTP reads from the query of a GET or a DELETE, and from the body of other methods. Absent: no input. */
   input?: InputSchema
   /** Whether the body can be missing, which means an empty object. */
   isBodyOptional?: true
@@ -101,7 +101,7 @@ export const takesBody = ({ method, action, input }: Pick<OperationEntry, 'metho
 
 /** Whether HTTP requests for the operation have a query. */
 export const takesQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
-  method === 'GET' && input !== undefined
+  (method === 'GET' || method === 'DELETE') && input !== undefined
 
 /** The function of an operation in an api. Throws a TypeError if there is none. */
 export function findFunction(api: object, names: readonly string[]): (...args: unknown[]) => Promise<object> {

@@ -17,7 +17,7 @@ export interface ClientRequest {
 
 /**
  * Builds the request of an operation. `route` is a method, a path, and for some operations an action. Path parameters are the first arguments;
- * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query of a GET. The last argument of a change
+ * `:name?` is optional, and `:name+` can contain slashes. The next argument is the body, or the query of a GET or a DELETE. The last argument of a change
  * can be `IfMatchOptions`. Throws a `ClientError` if an argument can't be part of a path.
  */
 export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
@@ -34,7 +34,7 @@ export function buildRequest(route: string, args: readonly unknown[], timeoutMs?
   const { ifMatch }: { ifMatch?: object } = (hasBody ? args[used + 1] : input) ?? {}
   return {
     method,
-    path: method === 'GET' ? path + toQuery(input) : path,
+    path: hasBody ? path : path + toQuery(input),
     ...(hasBody && { body: action ? { ...input, action } : input }),
     ...(method !== 'GET' && ifMatch && { ifMatch: getRevision(ifMatch) }),
     timeoutMs: timeoutMs ?? (action === undefined ? undefined : action === 'check' ? CHECK_MS : ACTION_MS),
@@ -43,7 +43,8 @@ export function buildRequest(route: string, args: readonly unknown[], timeoutMs?
 
 function toQuery(input: object): string {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(input)) if (value !== undefined) query.set(name, String(value))
+  for (const [name, value] of Object.entries(input))
+    if (value !== undefined && name !== 'ifMatch') query.set(name, String(value))
   return query.size > 0 ? `?${query}` : ''
 }
 

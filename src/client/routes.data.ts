@@ -29,6 +29,21 @@ export const routes = {
       settle: 'POST /api/groups/:id/limits/settle',
     },
   },
+  accounts: {
+    list: 'GET /api/accounts',
+    put: 'PUT /api/accounts',
+    get: 'GET /api/accounts/:id',
+    update: 'PUT /api/accounts/:id',
+    pause: 'POST /api/accounts/:id/pause',
+    resume: 'POST /api/accounts/:id/resume',
+    revoke: 'POST /api/accounts/:id/revoke',
+    delete: 'DELETE /api/accounts/:id',
+    limits: {
+      get: 'GET /api/accounts/:id/limits',
+      reset: 'DELETE /api/accounts/:id/limits',
+      settle: 'POST /api/accounts/:id/limits/settle',
+    },
+  },
   settings: {
     limits: {
       get: 'GET /api/settings/limits',

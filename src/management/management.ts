@@ -9,6 +9,8 @@ import type { OpenApiDocument } from '../admin/openapi-document.ts'
 import { createProviderOperations } from '../admin/providers.ts'
 import { createModelOperations } from '../admin/published-models.ts'
 import { createSettingsOperations } from '../admin/settings.ts'
+import { createAccountOperations } from '../features/accounts/account-operations.ts'
+import type { Accounts } from '../features/accounts/accounts.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { createPushes, type PushDependencies, type Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
@@ -49,6 +51,8 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   /** The counters of all limits. */
   ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
+  /** The accounts of the app's users. */
+  accounts(): Promise<Accounts>
   /** The usage records; `undefined` if none are stored. */
   usage: UsageStore | undefined
   /** Serves a model request from this process; resolves to `undefined` if the path isn't the gateway's. Never rejects. */
@@ -73,7 +77,8 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
       .ledger()
       .then((ledger) => ledger.forget(scope))
       .catch(deps.onError) // the key or group is deleted anyway
-  const keys = createKeyOperations({ ...deps, forgetLimits })
+  const { operations: accounts, resolveAccount } = createAccountOperations({ ...deps, forgetLimits })
+  const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount })
   const told = <Resource extends object>(name: string, resource: Resource) =>
     telling(resource, async (id) => deps.changed(name, id))
   const mirrored = <Resource extends object>(name: string, resource: Resource) =>
@@ -87,6 +92,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const api = {
     keys: { ...mirrored('keys', keys), limits: limits.keys },
     groups: { ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
+    accounts: { ...told('accounts', accounts), limits: limits.accounts },
     settings: { ...mirrored('settings', createSettingsOperations(deps)), limits: limits.gateway },
     combos: mirrored('combos', createComboOperations({ ...deps, inTurn })),
     connections: {

@@ -29,6 +29,21 @@ export const operationNames = {
       settle: 1,
     },
   },
+  accounts: {
+    list: 1,
+    put: 1,
+    get: 1,
+    update: 1,
+    pause: 1,
+    resume: 1,
+    revoke: 1,
+    delete: 1,
+    limits: {
+      get: 1,
+      reset: 1,
+      settle: 1,
+    },
+  },
   settings: {
     limits: {
       get: 1,

@@ -17,12 +17,14 @@ import { providerTable } from '../admin/providers-table.ts'
 import type { ModelOperations } from '../admin/published-models.ts'
 import type { SettingsOperations } from '../admin/settings.ts'
 import { settingsTable } from '../admin/settings-table.ts'
+import type { AccountOperations } from '../features/accounts/account-operations.ts'
+import { accountTable } from '../features/accounts/accounts-table.ts'
 import type { CloudOperations } from '../features/cloud-sync/gateway/cloud-operations.ts'
 import { cloudTable } from '../features/cloud-sync/gateway/cloud-table.ts'
 import type { ExplainedRequest } from '../features/explain/explain.ts'
 import { explainEntry } from '../features/explain/explain-table.ts'
 import type { GatewayLimitOperations, LimitOperations } from '../features/limits/limit-operations.ts'
-import { gatewayLimitTable, groupLimitTable, keyLimitTable } from '../features/limits/limits-table.ts'
+import { accountLimitTable, gatewayLimitTable, groupLimitTable, keyLimitTable } from '../features/limits/limits-table.ts'
 import type { UsageOperations } from '../features/usage/operations/usage-operations.ts'
 import { usageTable } from '../features/usage/operations/usage-table.ts'
 import type { Explanation } from '../request/routing/explanation.ts'
@@ -43,6 +45,11 @@ export interface Management<Input = never> {
   /** Groups of keys. */
   groups: GroupOperations<Input> & {
     /** The current state of a group's limits. */
+    limits: LimitOperations<Input>
+  }
+  /** The accounts of your app's users and customers. */
+  accounts: AccountOperations<Input> & {
+    /** The current state of an account's limits. */
     limits: LimitOperations<Input>
   }
   settings: SettingsOperations<Input> & {
@@ -79,6 +86,7 @@ export interface Management<Input = never> {
 export const operations = {
   keys: { ...keyTable, limits: keyLimitTable },
   groups: { ...groupTable, limits: groupLimitTable },
+  accounts: { ...accountTable, limits: accountLimitTable },
   settings: { limits: gatewayLimitTable, ...settingsTable },
   combos: comboTable,
   connections: connectionTable,

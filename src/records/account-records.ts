@@ -78,6 +78,12 @@ export async function writeAccount(
   return (await storage.set(key, text, options).catch(handleStorageError('write', key))) !== false
 }
 
+/** Removes an account if it has this version. Resolves to `false` if another writer was faster. */
+export async function removeAccount(storage: Storage, ref: string, ifVersion: string): Promise<boolean> {
+  const key = getAccountKey(ref)
+  return storage.delete(key, { ifVersion }).catch(handleStorageError('write', key))
+}
+
 /** Up to `limit` accounts after a ref, in the order of their refs. `last` is the ref after which the next page begins. */
 export async function listAccounts(
   storage: Storage,

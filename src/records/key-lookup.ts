@@ -15,7 +15,10 @@ export interface ClientKey extends KeyParts {
   group?: ClientGroup
 }
 
-type KeyParts = Pick<ApiKey, 'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata'> & {
+type KeyParts = Pick<
+  ApiKey,
+  'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata' | 'account'
+> & {
   digest: string
 }
 
@@ -332,7 +335,7 @@ export function createKeyLookup(deps: {
 }
 
 function toCachedKey(digest: string, record: KeyRecord): CachedKey {
-  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, group } = record
+  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, account, group } = record
   const key: CachedKey = { id, name, digest }
   if (isActive !== undefined) key.isActive = isActive
   if (expiresAt !== undefined) key.expiresAt = expiresAt
@@ -340,6 +343,7 @@ function toCachedKey(digest: string, record: KeyRecord): CachedKey {
   if (kinds !== undefined) key.kinds = kinds
   if (limits !== undefined) key.limits = limits
   if (metadata !== undefined) key.metadata = metadata
+  if (account !== undefined) key.account = account
   if (group !== undefined) key.groupId = group
   return key
 }

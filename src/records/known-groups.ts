@@ -1,11 +1,12 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
+import type { KeyGroup } from '../types.ts'
 import { isSignedGroup, type Keyring } from './keyring.ts'
 import { RecordCache } from './record-cache.ts'
 import { GROUPS, type GroupRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 
 /** The fields of a client key's group that a request needs. */
-export type ClientGroup = Omit<GroupRecord, 'createdAt' | 'mac'>
+export type ClientGroup = Omit<KeyGroup, 'createdAt'>
 
 /** The groups of client keys as requests read them. */
 export type GroupCache = RecordCache<ClientGroup>

@@ -1,6 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openAccounts } from './support/open-accounts.ts'
@@ -71,7 +70,7 @@ test('the 1,001st new account of a minute gets a 503, and known ones are served'
 
 test('the storage has no id, name, or email address of an account in clear', async () => {
   const { use, dump } = openAccounts()
-  const canary = plant('alice')
+  const canary = 'canary-5b1c9d7e'
   await use({
     account: `user-${canary}`,
     name: `Alice ${canary}`,
@@ -123,7 +122,7 @@ test('a plan that the app names is stored for the keys of the account, and so is
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })
   const { ref } = await use({ account: 'alice', plan: 'free', name: 'Alice' })
-  const byKey = () => accounts.getKeyAccount({ name: 'app' }, ref)
+  const byKey = () => accounts.getKeyAccount({ name: 'app', account: ref })
   assert.equal([(await byKey()).plan?.id, (await byKey()).id, (await byKey()).name], ['free', 'alice', 'Alice'])
   await clock.advance(6_000)
   await use({ account: 'alice', plan: 'pro' })
@@ -170,6 +169,6 @@ test('a storage that gets its first secret keeps its accounts', async () => {
   const before = openAccounts({ storage, secret: undefined })
   const { ref } = await before.use({ account: 'alice', name: 'Alice' })
   const { accounts } = openAccounts({ storage })
-  const { id, name } = await accounts.getKeyAccount({ name: 'app' }, ref)
+  const { id, name } = await accounts.getKeyAccount({ name: 'app', account: ref })
   assert.equal([id, name, (await accounts.getAccount({ account: 'alice' })).ref], ['alice', 'Alice', ref])
 })

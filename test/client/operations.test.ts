@@ -72,6 +72,7 @@ table('the operations of a client have the types of gateway.api', () => {
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
     Management,
     | 'groups'
+    | 'accounts'
     | 'combos'
     | 'connections'
     | 'customModels'
@@ -108,6 +109,15 @@ for (const basePath of ['', '/tools/ai']) {
       }
 
       await same(client.health.list(), api.health.list())
+      const user = await client.accounts.put({ id: 'a/b ü', name: 'Alice', metadata: { tier: 'x' } })
+      await same(client.accounts.list({ state: 'active' }), api.accounts.list({ state: 'active' }))
+      assert.is((await client.accounts.update(user.id, { name: null })).name, undefined)
+      for (const change of ['pause', 'resume', 'revoke'] as const) await client.accounts[change](user.id)
+      await same(client.accounts.get(user.id), api.accounts.get(user.id))
+      await same(client.accounts.limits.get(user.id), api.accounts.limits.get(user.id))
+      await same(client.accounts.limits.reset(user.id), Promise.resolve({ success: true }))
+      await same(client.accounts.limits.settle(user.id, { as: 'unspent' }), Promise.resolve({ success: true }))
+      await same(client.accounts.delete(user.id, { usage: 'erase' }), Promise.resolve({ success: true }))
       await same(client.damagedRecords.get(hurt), api.damagedRecords.get(hurt))
       const record = { alias: 'hurt-alias', model: 'one/mended' }
       assert.equal(await client.damagedRecords.put(hurt, { record }), { success: true })

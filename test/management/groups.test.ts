@@ -51,7 +51,10 @@ const refused: [given: object, error: string][] = [
   [{ models: [] }, `"models" ${EMPTY}`],
   [{ kinds: [] }, `"kinds" ${EMPTY}`],
   [{ metadata: { a: 5 } }, '"metadata.a" must be a string'],
-  [{ owner: 'x' }, 'Unknown field "owner". Known: "name", "isActive", "limits", "models", "kinds", "metadata".'],
+  [
+    { owner: 'x' },
+    'Unknown field "owner". Known: "name", "isActive", "limits", "each", "models", "kinds", "metadata".',
+  ],
 ]
 
 test('a group is refused by the name of the field, and changes nothing then', async () => {

@@ -37,11 +37,11 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ nam: 'a' }, 'Unknown field "nam". Did you mean "name"?'],
   [
     { name: 'a', isAdmin: true },
-    'Unknown field "isAdmin". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+    'Unknown field "isAdmin". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "limits".',
   ],
   [
     { name: 'a', key: 'sbx_mine' },
-    'Unknown field "key". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+    'Unknown field "key". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "limits".',
   ],
 ]
 for (const [body, error] of refusals) {

@@ -53,11 +53,22 @@ test('each operation resolves to the described result', async () => {
   })
   const away = { usd: 'allow' }
   await ask('POST', `/api/keys/${limited}/rotate`, { graceMs: 5 })
-  for (const path of [`/api/keys/${limited}/limits`, '/api/groups/team/limits', '/api/settings/limits']) {
+  await ask('PUT', '/api/accounts', { id: 'user_42', name: 'Alice', plan: 'team', limits, metadata: { tier: 'x' } })
+  await ask('GET', '/api/accounts?state=active&limit=5')
+  await ask('GET', '/api/accounts/user_42')
+  await ask('PATCH', '/api/accounts/user_42', { models: ['one/*'], kinds: ['llm'] })
+  for (const action of ['pause', 'resume', 'revoke']) await ask('POST', `/api/accounts/user_42/${action}`)
+  for (const path of [
+    `/api/keys/${limited}/limits`,
+    '/api/groups/team/limits',
+    '/api/accounts/user_42/limits',
+    '/api/settings/limits',
+  ]) {
     await ask('GET', path)
     await ask('DELETE', path)
     await ask('POST', `${path}/settle`, { as: 'unspent' })
   }
+  await ask('DELETE', '/api/accounts/user_42?usage=erase')
   await ask('PATCH', '/api/settings', {
     limits,
     whenPriceUnknown: 'allow',

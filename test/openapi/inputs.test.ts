@@ -62,19 +62,34 @@ const windows = { minute: 1, hour: 2, day: 3, week: 4, month: 5, total: 6 }
 const limits = { requests: windows, tokens: windows, usd: { ...windows, day: 0.5 }, parallel: 2 }
 const allowed = { models: ['a/*'], kinds: ['llm'], limits, metadata: { team: 'ml' } }
 const key = { name: 'a', ...allowed, expiresAt: '2027-01-01T00:00:00Z', group: 'g' }
+const newKey = { ...key, account: 'a' }
+const user = { name: 'a', plan: 'p', isActive: true, ...allowed }
+const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
 
 /** A valid input of each operation, with every member that it may have. */
 const samples: Record<string, object> = {
-  'keys.create': key,
+  'keys.create': newKey,
   'keys.update': { ...key, isActive: true },
-  'keys.put': { ...key, id: 'i', key: `sbx_${'a'.repeat(32)}`, isActive: true },
+  'keys.put': { ...newKey, id: 'i', key: `sbx_${'a'.repeat(32)}`, isActive: true },
   'keys.rotate': { graceMs: 0 },
   'keys.limits.settle': { as: 'spent' },
   'groups.limits.settle': { as: 'unspent' },
   'settings.limits.settle': { as: 'spent' },
-  'groups.create': { name: 'a', isActive: true, ...allowed },
-  'groups.update': { name: 'a', isActive: true, ...allowed, id: 'i', createdAt: 'x', warnings: [], error: 'e' },
-  'groups.put': { name: 'a', isActive: true, ...allowed, id: 'i' },
+  'accounts.limits.settle': { as: 'spent' },
+  'accounts.put': { ...user, id: 'i' },
+  'accounts.update': { ...user, ...sentBack, id: 'i' },
+  'groups.create': { name: 'a', isActive: true, each: limits, ...allowed },
+  'groups.update': {
+    name: 'a',
+    isActive: true,
+    each: limits,
+    ...allowed,
+    id: 'i',
+    createdAt: 'x',
+    warnings: [],
+    error: 'e',
+  },
+  'groups.put': { name: 'a', isActive: true, each: limits, ...allowed, id: 'i' },
   'settings.update': {
     requireApiKey: true,
     cloudUrl: 'https://a.example',

@@ -27,6 +27,7 @@ const details: Readonly<Record<string, CommandDetails>> = {
     notes: '<group> is an ID or a unique name.',
     actions: groupActions,
   },
+  accounts: { help: "Manage the accounts of your app's users", notes: '<id> is the ID that your app uses, or a ref.' },
   connections: {
     help: 'Manage your accounts with providers',
     notes: '<connection> is an ID or a unique name.',

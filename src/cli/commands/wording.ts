@@ -24,6 +24,11 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
     /PUT \/api\/groups\/\{id\} with "isActive", or DELETE/g,
     '"signalbox groups update" with --paused or --active, or "signalbox groups delete"',
   ],
+  [
+    /POST \/api\/accounts\/\{id\}\/resume, or DELETE/g,
+    '"signalbox accounts pause", "signalbox accounts resume", or "signalbox accounts delete"',
+  ],
+  [/DELETE \/api\/keys\/\{id\}/g, '"signalbox keys delete"'],
   [/PUT \/api\/keys\/\{id\} with "group"/g, '"signalbox keys update" with --group, or with null in --data'],
   [
     / at \S*\/api\/connections \(POST \{"provider":"([\w.-]+)","apiKey":"<API key>"\}\)/g,

@@ -5,7 +5,7 @@ import type { GroupRecord } from '../../records/record-collections.ts'
 import type { Records } from '../../records/records.ts'
 
 /** Finds the plan with an id or a name. Rejects with `IDENTITY_INVALID` if there is none, and with `ACCOUNT_PAUSED` if it is paused. */
-export type FindPlan = (idOrName: string) => Promise<ClientGroup>
+export type FindPlan = (idOrName: string, options?: { evenPaused?: boolean }) => Promise<ClientGroup>
 
 /** Plans are groups of keys. */
 export function createPlans({
@@ -17,14 +17,14 @@ export function createPlans({
 }): FindPlan {
   const listIds = derived((all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])))
 
-  return async (idOrName) => {
+  return async (idOrName, { evenPaused = false } = {}) => {
     const finding = groupCache.find(idOrName)
     const plan = settledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
     if (!plan)
       throw gatewayError('IDENTITY_INVALID', {
         message: `The plan ${JSON.stringify(idOrName)} of an account does not exist. Create a group with this id or name.`,
       })
-    if (plan.isActive === false) throw pausedPlanError()
+    if (plan.isActive === false && !evenPaused) throw pausedPlanError()
     return plan
   }
 

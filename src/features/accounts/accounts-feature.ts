@@ -2,9 +2,11 @@ import type { Feature } from '../../feature.ts'
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
-import { once } from '../../lib/promises.ts'
+import { once, settledValue } from '../../lib/promises.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
 import type { Store } from '../../records/store.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
+import type { CallerAccount } from '../../request/caller.ts'
 import type { RequestListener } from '../../request/request-events.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { Clock } from '../../types.ts'
@@ -13,12 +15,13 @@ import type { AccountOptions, Accounts } from './accounts.ts'
 /** Stores the accounts of requests, and ends requests in flight whose account is paused. The code is loaded with the first account. */
 export interface AccountsFeature extends Feature {
   accounts(): Promise<Accounts>
+  findKeyAccount(key: ClientKey): Promise<CallerAccount>
 }
 
 interface AccountsDependencies {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
   clock: Clock
-  options: AccountOptions | undefined
+  options?: AccountOptions | undefined
   inFlight: InFlight
   maxAgeMs: number
   onError(error: unknown): void
@@ -75,6 +78,7 @@ export function createAccountsFeature({
   return {
     name: 'accounts',
     accounts,
+    findKeyAccount: async (key) => (settledValue(accounts()) ?? (await accounts())).getKeyAccount(key),
     events,
     ...(!store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {

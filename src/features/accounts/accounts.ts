@@ -33,11 +33,13 @@ export interface Accounts {
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /** Finds the account of a key that has one. Rejects as `getAccount` does, and with `STORAGE_FAILED` if there is no such account. */
-  getKeyAccount(key: Pick<ClientKey, 'name'>, ref: string): Promise<CallerAccount>
+  getKeyAccount(key: Pick<ClientKey, 'name' | 'account'>): Promise<CallerAccount>
   /** Records that an account's request was passed to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
   /** Why requests in flight must end, read from the storage: `ACCOUNT_PAUSED` or nothing. Rejects as reading does. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>
+  /** The plan of a stored account, and the limits that it has unless `identify` gives others; `undefined` if it isn't stored. Rejects as reading does. */
+  findTerms(ref: string): Promise<Pick<CallerAccount, 'plan' | 'limits'> | undefined>
   /** Calls `listener` with the ref of each account that the management API changes, here or elsewhere. */
   onChange(listener: (ref: string) => void): void
   /** The account's record was changed here. */
@@ -111,7 +113,8 @@ export function createAccounts({
       return toCaller(known, identity, ref)
     },
 
-    async getKeyAccount(key, ref) {
+    async getKeyAccount(key) {
+      const { account: ref = '' } = key
       const known = await findKnown(ref)
       if (!known) throw missingAccountError(key, ref)
       return toCaller(known, { account: known.id }, ref)
@@ -145,6 +148,15 @@ export function createAccounts({
       ])
       if (known?.isActive === false) return gatewayError('ACCOUNT_PAUSED')
       return plan?.isActive === false ? pausedPlanError() : undefined
+    },
+
+    async findTerms(ref) {
+      const known = await cache.reread(ref)
+      if (!known) return undefined
+      const planName = known.plan ?? defaultPlan
+      const plan = planName === undefined ? undefined : await findPlan(planName, { evenPaused: true })
+      const given = plan?.each
+      return { plan, limits: known.limits ? combineLimits(given ?? {}, known.limits) : given }
     },
 
     onChange: (listener) => void listeners.push(listener),

@@ -100,7 +100,12 @@ function createTableById<T extends object>(records: WritableRecords<T>, form: Re
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-function createSlots<T extends object>(records: WritableRecords<T>, getId: (record: T, slot: string) => string) {
+/** `isSynced`: which records the other side knows; default: all. */
+function createSlots<T extends object>(
+  records: WritableRecords<T>,
+  getId: (record: T, slot: string) => string,
+  isSynced: (record: T) => boolean = () => true,
+) {
   const { stored } = records.source
   let lastOrder = 0
   const items = new WeakMap<object, SyncItem>()
@@ -117,12 +122,14 @@ function createSlots<T extends object>(records: WritableRecords<T>, getId: (reco
     async list() {
       const entries = await records.entries()
       lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0)
-      return entries.map(toItem)
+      return entries.filter(({ record }) => isSynced(record)).map(toItem)
     },
-    fresh: async () => (await records.entries({ fresh: true })).map(toItem),
+    fresh: async () =>
+      (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
     async readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined> {
       const found = await stored.read(slot)
-      return found && found !== 'damaged' ? toItem(found) : found
+      if (!found || found === 'damaged') return found
+      return isSynced(found.record) ? toItem(found) : undefined
     },
     async write(before: SyncItem | undefined, { slot, record }: { slot: string; record: object }): Promise<boolean> {
       const next = record as T // built by the form of this collection
@@ -143,7 +150,11 @@ function createSlots<T extends object>(records: WritableRecords<T>, getId: (reco
 
 /** Accesses keys, which are stored under digests. After an interrupted change of its value, a key has several records. */
 function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTable, 'getSlot'>): SyncTable {
-  const { readSlot, list, fresh, write, remove } = createSlots(keys, ({ id }) => id)
+  const { readSlot, list, fresh, write, remove } = createSlots(
+    keys,
+    ({ id }) => id,
+    ({ account }) => account === undefined, // the cloud proxy knows no accounts
+  )
   /** The slots of the keys in memory by ID, and the IDs with several slots. */
   const slots = new Map<string, string>()
   const doubles = new Set<string>()

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { choiceOf, closed, parseInput } from '../../admin/input.ts'
-import { findRecord } from '../../admin/record-operations.ts'
+import { findRecord, present } from '../../admin/record-operations.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import type { LimitState, UsageLimits } from '../../types.ts'
 import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
 
 /**
- * The current state of the limits of a key or a group. `Input` is accepted in addition to the typed input: nothing in process, `unknown`
+ * The current state of the limits of a key, a group, or an account. `Input` is accepted in addition to the typed input: nothing in process, `unknown`
  * for HTTP bodies.
  */
 export interface LimitOperations<Input = never> {
   /**
-   * All limits that apply: the key's, its group's, and the gateway's, or the group's and the gateway's. Rejects with `STORAGE_UNAVAILABLE`
-   * while the storage is unavailable.
+   * All limits that apply: its own, those of its group, account, or plan, and the gateway's. Limits that `identify` gives an account aren't known
+   * here. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
    */
   get(id: string): Promise<LimitStates>
   /** Resets its own counters; reservations of in-flight requests remain. */
@@ -42,6 +42,14 @@ export const limitInputs = { settle: closed({ as: v.exactOptional(choiceOf(['spe
 interface LimitDependencies {
   store: WritableStore
   ledger(): Promise<Ledger>
+  accounts(): Promise<UserTerms>
+}
+
+/** The accounts of the app's users. */
+interface UserTerms {
+  readonly refs: { resolve(idOrRef: string): Promise<string> }
+  /** The plan and limits of a stored account; `undefined` if there is none. */
+  findTerms(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
 }
 
 /** What has limits of its own. */
@@ -50,7 +58,7 @@ interface Holder {
   limits?: UsageLimits
 }
 
-export function createLimitOperations({ store, ledger }: LimitDependencies) {
+export function createLimitOperations({ store, ledger, accounts }: LimitDependencies) {
   async function statesOf(scopes: readonly LimitedScope[]): Promise<LimitStates> {
     const opened = await ledger()
     return { limits: (await Promise.all(scopes.map((scope) => opened.state(scope)))).flat() }
@@ -61,6 +69,20 @@ export function createLimitOperations({ store, ledger }: LimitDependencies) {
   async function ofGroup(group: string | undefined): Promise<LimitedScope[]> {
     const record = group === undefined ? undefined : await store.groups.get(group)
     return record ? scopeOf('group', record) : []
+  }
+
+  async function ofAccount(ref: string | undefined): Promise<LimitedScope[]> {
+    if (ref === undefined) return []
+    const { limits, plan } = (await (await accounts()).findTerms(ref)) ?? {}
+    const own = scopeOf('account', { id: ref, ...(limits && { limits }) })
+    return plan ? [...own, ...scopeOf('group', plan)] : own
+  }
+
+  async function findAccount(idOrRef: string): Promise<string> {
+    const { refs, findTerms } = await accounts()
+    const ref = await refs.resolve(idOrRef)
+    present(await findTerms(ref), 'Account')
+    return ref
   }
 
   async function reset(scope: AccountName): Promise<{ success: true }> {
@@ -84,7 +106,12 @@ export function createLimitOperations({ store, ledger }: LimitDependencies) {
   const keys: LimitOperations<unknown> = {
     async get(id) {
       const key = await findKey(id)
-      return statesOf([...scopeOf('key', key), ...(await ofGroup(key.group)), ...(await ofGateway())])
+      return statesOf([
+        ...scopeOf('key', key),
+        ...(await ofGroup(key.group)),
+        ...(await ofAccount(key.account)),
+        ...(await ofGateway()),
+      ])
     },
     reset: async (id) => reset(await keyAccount(id)),
     settle: (id, input) => settle(input, () => keyAccount(id)),
@@ -96,13 +123,20 @@ export function createLimitOperations({ store, ledger }: LimitDependencies) {
     settle: (id, input) => settle(input, () => groupAccount(id)),
   }
 
+  const ofUser = async (id: string): Promise<AccountName> => ({ scope: 'account', id: await findAccount(id) })
+  const users: LimitOperations<unknown> = {
+    get: async (id) => statesOf([...(await ofAccount(await findAccount(id))), ...(await ofGateway())]),
+    reset: async (id) => reset(await ofUser(id)),
+    settle: (id, input) => settle(input, () => ofUser(id)),
+  }
+
   const gateway: GatewayLimitOperations<unknown> = {
     get: async () => statesOf(await ofGateway()),
     reset: () => reset(GATEWAY),
     settle: (input) => settle(input, async () => GATEWAY),
   }
 
-  return { keys, groups, gateway }
+  return { keys, groups, accounts: users, gateway }
 }
 
 const GATEWAY: AccountName = { scope: 'gateway', id: '' }

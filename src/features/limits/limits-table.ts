@@ -5,7 +5,7 @@ import { type GatewayLimitOperations, type LimitOperations, limitInputs } from '
 export const keyLimitTable = limitEntries(
   '/api/keys/:id/limits',
   'an API key',
-  'Includes the limits of the key, its group, and the gateway.',
+  'Includes the limits of the key, its group or account, and the gateway.',
 ) satisfies OperationEntries<LimitOperations>
 
 /** The operations on the limits of each group. */
@@ -13,6 +13,13 @@ export const groupLimitTable = limitEntries(
   '/api/groups/:id/limits',
   'a group of keys',
   'Includes the limits of the group and the gateway.',
+) satisfies OperationEntries<LimitOperations>
+
+/** The operations on the limits of each account. */
+export const accountLimitTable = limitEntries(
+  '/api/accounts/:id/limits',
+  "an account of your app's users",
+  'Includes the limits of the account, its plan, and the gateway.',
 ) satisfies OperationEntries<LimitOperations>
 
 /** The operations on the limits in the settings. */

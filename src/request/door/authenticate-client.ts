@@ -3,10 +3,10 @@ import type { Acting, Exchange } from '../../lib/exchange.ts'
 import { bearerToken } from '../../lib/http-headers.ts'
 import { settledValue } from '../../lib/promises.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
-import type { KeyLookup } from '../../records/key-lookup.ts'
+import type { ClientKey, KeyLookup } from '../../records/key-lookup.ts'
 import type { SettingsStore } from '../../records/stored-settings.ts'
 import type { Clock } from '../../types.ts'
-import { ANONYMOUS, type Caller, getKeyCaller } from '../caller.ts'
+import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 
 /** By what client keys are checked. */
@@ -15,6 +15,8 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** `read` for requests that act as a key. */
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
+  /** Finds the account of a key that has one. */
+  findKeyAccount?(key: ClientKey): Promise<CallerAccount>
 }
 
 /**
@@ -34,6 +36,16 @@ export async function authenticateClient(
   if (client) client.caller = caller
   const refusal = key ? getKeyRejection(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
   if (refusal) throw refusal
+  return key?.account === undefined ? caller : withAccount(key, store, client)
+}
+
+/** The caller with a key, and with its account, if it belongs to one. Rejects with `ACCOUNT_PAUSED`, and as the storage does. */
+export async function withAccount(key: ClientKey, store: KeyStore, client: Client | undefined): Promise<Caller> {
+  const finding = key.account === undefined ? undefined : store.findKeyAccount?.(key)
+  if (!finding) return getKeyCaller(key)
+  const account = await (client ? client.scope.race(finding) : finding)
+  const caller: Caller = { owner: account.ref, key, account }
+  if (client) client.caller = caller
   return caller
 }
 

@@ -11,7 +11,7 @@ import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../ide
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import type { AreaRequest } from './area.ts'
-import { findKey, type KeyStore, unknownKey } from './authenticate-client.ts'
+import { findKey, type KeyStore, unknownKey, withAccount } from './authenticate-client.ts'
 import { callerFormat } from './caller-format.ts'
 import { isForeign } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
@@ -101,7 +101,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (log) log.client.caller = caller
     const rejection = getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    return caller
+    return key.account === undefined ? caller : withAccount(key, keyStore, log?.client)
   }
 
   /** The caller of a request with an account, and with a key of the same account, if the request has one. */
@@ -111,7 +111,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (exchange.actsAs) return caller
     const { key } = await scope.race(findKey(exchange, keyStore))
     if (!key) return caller
-    if (!('account' in key && key.account === account.ref)) throw gatewayError('IDENTITY_CONFLICT')
+    if (key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT')
     const both: Caller = { ...caller, key }
     if (log) log.client.caller = both
     const rejection = getKeyRejection(key, clock.now())
@@ -136,9 +136,10 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
       const getting = identified && accounts.getAccount(identified.identity)
       const account = getting && (settledValue(getting) ?? (await scope.race(getting)))
       if (account) keep?.(account)
+      const caller = await (account ? addKey(account, request, log, scope) : findKeyCaller(request, log, scope))
       const named = exchange.header('x-signalbox-account')
-      if (named !== undefined && named !== account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
-      return account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
+      if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+      return caller
     } finally {
       close()
     }

@@ -7,7 +7,7 @@ export const accountFields = {
   /** The pseudonym of `id`, under which everything about the account is stored. */
   ref: { shape: text(), isSlot: true, guard: 1, given: sentBack },
   /** Your own id. Stored encrypted, with `name` and `metadata`. */
-  id: { shape: text(), isStored: false, given: sentBack },
+  id: { shape: text(), isStored: false, given: { update: 'ignored', put: 'required' } },
   /** A name for people. */
   name: { shape: name(200), isOptional: true, isStored: false, given: removable },
   /** The id of a group that serves as its price plan; absent: the plan that your app names, or `accounts.defaultPlan`. */
@@ -39,10 +39,10 @@ export const accountFields = {
 } as const satisfies RecordFields
 
 /** One of your app's users or customers. */
-export interface Account extends ShownOf<typeof accountFields> {}
+export interface AppAccount extends ShownOf<typeof accountFields> {}
 
 /** A change to an account; omitted fields stay the same, `null` removes a field. */
-export interface AccountChange extends InputOf<typeof accountFields, 'update'> {}
+export interface AppAccountChange extends InputOf<typeof accountFields, 'update'> {}
 
 /** Input of `put`, which creates or changes an account. */
 export interface AccountPut extends InputOf<typeof accountFields, 'put'> {}

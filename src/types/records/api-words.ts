@@ -1,3 +1,4 @@
+import type { accountFields } from './account-fields.ts'
 import type { comboFields } from './combo-fields.ts'
 import type { connectionFields, topLevelMembers } from './connection-fields.ts'
 import type { groupFields } from './group-fields.ts'
@@ -44,6 +45,8 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   models: `${models} Absent: everything.`,
   kinds: 'The kinds of models that the key may use. Absent: all.',
   group: 'The id of its group. All keys of a group share its limits.',
+  account:
+    'The ref of its account; in input, the ref or your id. The limits of the account and of its plan also apply.',
   limits: limits,
 }
 
@@ -52,10 +55,27 @@ export const groupApiWords: ApiWordsOf<typeof groupFields> = {
   name: 'The name of the group.',
   isActive: 'Whether the group is active. Requests with keys of a paused group are rejected.',
   limits: `Shared by all its keys. ${limits}`,
+  each: `For each account with this plan, on its own, in addition to \`limits\` for all of them together. ${limits}`,
   models: `For each of its keys, in addition to the key's own list. ${models}`,
   kinds: 'The kinds of models that its keys may use. Absent: all.',
   metadata: metadata,
   createdAt: '',
+}
+
+export const accountApiWords: ApiWordsOf<typeof accountFields> = {
+  ref: 'The pseudonym of `id`, under which everything about the account is stored.',
+  id: "Your app's own id. Stored encrypted, with `name` and `metadata`. Empty if it cannot be decrypted.",
+  name: '',
+  plan: 'The id of the group that is its price plan. Absent: the plan that your app names, or the default one.',
+  isActive: 'Only `false` means paused: its requests are then rejected.',
+  limits: `In addition to the plan's \`each\`; the lower limit applies. ${limits}`,
+  models: `In addition to the list of its plan. ${models}`,
+  kinds: 'The kinds of models that it may use. Absent: all that its plan allows.',
+  metadata: metadata,
+  tokensFrom: 'Cached identities and tokens from before this time are revoked.',
+  createdAt: '',
+  seenOn: 'The day of its latest requests, in UTC. Absent: none yet.',
+  isManaged: 'Whether this API created or changed it, so that it does not expire.',
 }
 
 export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {

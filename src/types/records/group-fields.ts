@@ -23,7 +23,7 @@ export const groupFields = {
   /** Limits shared by all its keys. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
   /** Limits of each account that has the group as its plan, on its own. A change replaces all of them. */
-  each: { shape: usageLimits, isOptional: true, guard: 2, isShown: false },
+  each: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: removable },
   /** The models that its keys may use. A request must be allowed by both the group and the key. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
   /** The kinds of models that its keys may use. A request must be allowed by both the group and the key. */

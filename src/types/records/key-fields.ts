@@ -39,6 +39,14 @@ export const keyFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
   /** The id of its group, whose limits all keys of the group share. */
   group: { shape: storedId, isOptional: true, guard: 2, given: removable },
+  /** The ref of the account that it belongs to, whose limits apply, too. A key has a group or an account. Not synced. */
+  account: {
+    shape: storedId,
+    isOptional: true,
+    guard: 3,
+    isMirrored: false,
+    given: { create: 'optional', put: 'optional' },
+  },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
   /** Empty if the value isn't stored here. */

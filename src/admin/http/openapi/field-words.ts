@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import {
+  accountApiWords,
   aliasApiWords,
   comboApiWords,
   connectionApiWords,
@@ -21,6 +22,7 @@ const said = (words: Readonly<Record<string, string>>): Record<string, string> =
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ApiKey: { ...said(keyApiWords), error: 'The problem with the key, if any.' },
   KeyGroup: { ...said(groupApiWords), error: 'The problem with the group, if any.' },
+  Account: { ...said(accountApiWords), error: 'The problem with the account, if any.' },
   Settings: said(settingsApiWords),
   Combo: said(comboApiWords),
   Connection: {

@@ -48,6 +48,7 @@ export const liveWords: Readonly<Record<string, string>> = {
 export const tagWords: Readonly<Record<string, string>> = {
   keys: 'API keys with which clients call models.',
   groups: 'Groups of API keys that share limits.',
+  accounts: "The accounts of your app's users and customers.",
   settings: 'The settings of the gateway.',
   live: 'Live events of the gateway.',
   combos: 'Virtual models: named groups of models with a routing strategy.',
@@ -56,7 +57,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   aliases: 'Alternative names of models.',
   providers: 'The providers in the catalog and their connection strategies.',
   cloud: 'Cloud sync: a copy of the data on a cloud proxy.',
-  account: 'The calling API key and its limits.',
+  account: 'The calling account or API key, and its limits.',
   usage: 'Usage: requests, tokens, and costs.',
   try: 'Model requests by callers of the management API.',
   explain: 'How a request would be routed.',

@@ -96,6 +96,7 @@ export function createTenantApi(
   return {
     keys,
     groups: api.groups,
+    accounts: api.accounts,
     settings: api.settings,
     combos: api.combos,
     connections: api.connections,

@@ -1,0 +1,283 @@
+import * as v from 'valibot'
+import { choiceOf, closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from '../../admin/input.ts'
+import { isSameJson, pickShownFields, present, timestamp, withChange } from '../../admin/record-operations.ts'
+import { inputSchema } from '../../admin/schemas.ts'
+import { limitWarnings, type Warned, withWarnings } from '../../admin/warnings.ts'
+import { gatewayError, isGatewayError } from '../../errors.ts'
+import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
+import {
+  type AccountProfile,
+  type AccountRecord,
+  decryptProfile,
+  encryptProfile,
+  isSignedAccount,
+  listAccounts,
+  readAccount,
+  removeAccount,
+  signAccount,
+  writeAccount,
+} from '../../records/account-records.ts'
+import { retryLostRace } from '../../records/storage-access.ts'
+import type { WritableStore } from '../../records/writable-store.ts'
+import {
+  type AppAccount,
+  type AppAccountChange,
+  type AccountPut,
+  accountFields,
+} from '../../types/records/account-fields.ts'
+import type { Clock } from '../../types.ts'
+import type { AccountName } from '../limits/ledger/ledger.ts'
+import type { Accounts } from './accounts.ts'
+import { CONFIRM_ACCOUNT } from './known-accounts.ts'
+
+/**
+ * The accounts of your app's users and customers. They exist as soon as your app names them; with these operations, you list and change them. Each is
+ * named by its id or its ref. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies.
+ */
+export interface AccountOperations<Input = never> {
+  /** In the order of their refs, which is none in particular. `after` of the next page, if there is one. */
+  list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
+  get(id: string): Promise<ShownAccount>
+  /** Creates the account with this `id`, or changes the given fields. Writes nothing if nothing would change. It no longer expires. */
+  put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & Warned>
+  /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
+  update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & Warned>
+  /** Rejects its requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also for an id that has never been seen. */
+  pause(id: string): Promise<ShownAccount>
+  resume(id: string): Promise<ShownAccount>
+  /** Makes all instances ask your app again who the account is, and revokes its tokens. */
+  revoke(id: string): Promise<ShownAccount>
+  /**
+   * Deletes its record and counters. Its usage records stay under the ref: with `usage: 'keep'`, the default, they still show the id, with `'erase'`,
+   * no id is left. If your app names the account again, it is a new one. Rejects with `INVALID_REQUEST` while it has API keys.
+   */
+  delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
+}
+
+/** Which accounts to list; default: the first 100. */
+export interface AccountsQuery {
+  /** Maximum accounts per page, 1 to 1,000. */
+  limit?: number
+  /** The `after` of the previous page. */
+  after?: string
+  /** Only active or paused accounts. */
+  state?: 'active' | 'paused'
+  /** Only accounts with the plan of this id. */
+  plan?: string
+}
+
+/** How to delete an account. */
+export interface AccountDeletion {
+  usage?: 'keep' | 'erase'
+}
+
+/** An account, as the management API returns it. */
+export interface ShownAccount extends AppAccount {
+  /** What is wrong with its record, so that its requests are rejected. Absent if nothing is. */
+  error?: string
+}
+
+const LIMIT = 'must be a whole number from 1 to 1000'
+const ignores = ['warnings', 'error']
+
+export const accountInputs = {
+  list: closed({
+    limit: v.exactOptional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(1_000, LIMIT))),
+    after: v.exactOptional(v.pipe(fields.text, v.check(isAccountRef, 'must be the "after" value of a previous page'))),
+    state: v.exactOptional(choiceOf(['active', 'paused'])),
+    plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
+  }),
+  update: inputSchema(accountFields, 'update', { ignores }),
+  put: inputSchema(accountFields, 'put'),
+  delete: closed({ usage: v.exactOptional(choiceOf(['keep', 'erase'])) }),
+}
+
+/** The fields that can be changed. */
+type GivenFields = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'metadata'>
+
+interface AccountOperationsDependencies {
+  store: WritableStore
+  clock: Clock
+  accounts(): Promise<Accounts>
+  /** Removes the counters of what was deleted. Never rejects. */
+  forgetLimits(scope: AccountName): Promise<void>
+  /** Revokes the tokens of an account, by its ref. */
+  revokeTokens?(ref: string): Promise<void>
+}
+
+/** The operations, and a function for the account of a key. */
+export function createAccountOperations(deps: AccountOperationsDependencies): {
+  operations: AccountOperations<unknown>
+  /** The ref of an account, which is stored by then and doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
+  resolveAccount(idOrRef: string): Promise<string>
+} {
+  const { store, clock, forgetLimits, revokeTokens = async () => {} } = deps
+  const { storage, keyring } = store
+
+  async function show(record: AccountRecord): Promise<ShownAccount> {
+    const opened = await keyring()
+    const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
+    const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
+    const isActive = record.isActive !== false
+    const shown = pickShownFields(accountFields, { ...record, ...profile, isActive })
+    return { ...shown, ...(!isValid && { error: UNSIGNED }) }
+  }
+
+  const showWithWarnings = async (record: AccountRecord) =>
+    withWarnings(await show(record), limitWarnings(record, storage))
+
+  async function find(ref: string): Promise<AccountRecord> {
+    const { record } = (await readAccount(storage, ref)) ?? {}
+    return present(record?.deletedAt === undefined ? record : undefined, 'Account')
+  }
+
+  const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
+
+  async function checkPlan(plan: string | null | undefined): Promise<void> {
+    if (typeof plan === 'string' && !(await store.groups.get(plan)))
+      throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
+  }
+
+  /** Changes an account, or creates it if `id` is given. Confirms an unsigned record only with `isActive`. */
+  async function change(
+    ref: string,
+    given: GivenFields & { tokensFrom?: string },
+    id?: string,
+  ): Promise<AccountRecord> {
+    const opened = await keyring()
+    const { name, metadata, ...others } = given
+    const changed = await retryLostRace(async () => {
+      const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
+      const before = found?.deletedAt === undefined ? found : undefined
+      if (!before && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
+      if (before && given.isActive === undefined && !(await isSignedAccount(opened, ref, before)))
+        throw invalidInput(UNSIGNED)
+      const known = before ? await decryptProfile(opened, before) : { id: id ?? '' }
+      const profile = withChange(known, {
+        ...(name !== undefined && { name }),
+        ...(metadata !== undefined && { metadata }),
+      })
+      const start = before ?? { ref, isActive: true, createdAt: timestamp(clock), sealedProfile: '' }
+      const next: AccountRecord = { ...withChange(start, others), isManaged: true }
+      if (before && isSameJson(known, profile) && isSameJson(before, next)) return before
+      const sealedProfile = await encryptProfile(opened, ref, profile)
+      const signed = await signAccount(opened, { ...next, sealedProfile })
+      return (await writeAccount(storage, signed, { ifVersion: version, ttlMs: undefined })) && signed
+    })
+    const accounts = await deps.accounts()
+    accounts.changed(ref)
+    return changed
+  }
+
+  /** Changes an account by its id, which may have never been seen, or by its ref. */
+  async function changeOrCreate(idOrRef: string, given: GivenFields & { tokensFrom?: string }): Promise<ShownAccount> {
+    const id = isAccountId(idOrRef) ? idOrRef : undefined
+    return show(await change(await toRef(idOrRef), given, id))
+  }
+
+  const operations: AccountOperations<unknown> = {
+    async list(query = {}) {
+      const { limit = 100, after: start, state, plan } = parseInput(accountInputs.list, query)
+      const isMeant = (record: AccountRecord) =>
+        record.deletedAt === undefined &&
+        (state === undefined || (record.isActive === false) === (state === 'paused')) &&
+        (plan === undefined || record.plan === plan)
+      const found: AccountRecord[] = []
+      let after = start
+      let last: string | undefined
+      for (let pages = 0; pages < MAX_PAGES && found.length < limit; pages++) {
+        const page = await listAccounts(storage, { after, limit: PAGE })
+        const meant = page.accounts.map(({ record }) => record).filter(isMeant)
+        const taken = meant.slice(0, limit - found.length)
+        found.push(...taken)
+        last = taken.length < meant.length ? taken.at(-1)?.ref : page.last
+        if (last === undefined) break
+        after = last
+      }
+      const accounts = await Promise.all(found.map(show))
+      return { accounts, ...(last !== undefined && { after: last }) }
+    },
+
+    get: async (id) => show(await find(await toRef(id))),
+
+    async put(input) {
+      const { id, ...given } = parsePut(accountInputs.put, input)
+      if (!isAccountId(id)) throw invalidInput(INVALID_ID)
+      await checkPlan(given.plan)
+      return showWithWarnings(await change(await toRef(id), given as GivenFields, id))
+    },
+
+    async update(id, input) {
+      const given: GivenFields = parseInput(accountInputs.update, input)
+      if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "plan", or another field to change.')
+      await checkPlan(given.plan)
+      return showWithWarnings(await change(await toRef(id), given))
+    },
+
+    async pause(id) {
+      const shown = await changeOrCreate(id, { isActive: false, tokensFrom: timestamp(clock) })
+      await revokeTokens(shown.ref)
+      return shown
+    },
+
+    resume: (id) => changeOrCreate(id, { isActive: true }),
+
+    async revoke(id) {
+      const shown = await changeOrCreate(id, { tokensFrom: timestamp(clock) })
+      await revokeTokens(shown.ref)
+      return shown
+    },
+
+    async delete(id, input = {}) {
+      const { usage = 'keep' } = parseInput(accountInputs.delete, input)
+      const ref = await toRef(id)
+      const record = await find(ref)
+      const keys = await store.keys.entries({ fresh: true })
+      const count = keys.filter((key) => key.record.account === ref).length
+      if (count > 0) throw invalidInput(hasKeys(count))
+      await retryLostRace(async () => {
+        const { version } = (await readAccount(storage, ref)) ?? {}
+        if (version === undefined) return true
+        if (usage === 'erase') return removeAccount(storage, ref, version)
+        const opened = await keyring()
+        const { id: own } = await decryptProfile(opened, record)
+        const sealedProfile = await encryptProfile(opened, ref, { id: own })
+        const { createdAt } = record
+        const left = await signAccount(opened, { ref, createdAt, deletedAt: timestamp(clock), sealedProfile })
+        return writeAccount(storage, left, { ifVersion: version, ttlMs: USAGE_MS })
+      })
+      await revokeTokens(ref)
+      await forgetLimits({ scope: 'account', id: ref })
+      ;(await deps.accounts()).changed(ref)
+      return { success: true }
+    },
+  }
+
+  return {
+    operations,
+    async resolveAccount(idOrRef) {
+      const id = isAccountId(idOrRef) ? idOrRef : undefined
+      const ref = await toRef(idOrRef)
+      if (id === undefined && !isAccountRef(idOrRef)) throw invalidInput(INVALID_ID.replace('id', 'account'))
+      await change(ref, {}, id).catch((error: unknown) => {
+        throw isGatewayError(error, 'NOT_FOUND') ? invalidInput(`No account has the ref "${idOrRef}"`) : error
+      })
+      return ref
+    },
+  }
+}
+
+/** Records that are read at a time, and how many times for one page of a filtered list. */
+const PAGE = 1_000
+const MAX_PAGES = 20
+/** How long usage records are kept at least by default, in ms. */
+const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
+
+const INVALID_ID =
+  '"id" must be 1 to 200 characters, in Unicode\'s composed form, without control characters and surrounding blanks'
+const UNSIGNED = `This record was not written by a gateway with this secret, so the account's requests are rejected. ${CONFIRM_ACCOUNT}`
+
+function hasKeys(count: number): string {
+  const [some, them] = count === 1 ? ['1 API key', 'it'] : [`${count} API keys`, 'them']
+  return `The account still has ${some}. Delete ${them} first: DELETE /api/keys/{id}.`
+}

@@ -1,0 +1,139 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, type World } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('API keys of accounts')
+
+async function open(options: Parameters<typeof openWorld>[0] = {}) {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: up, connections: ['one'], ...options })
+  return { ...world, up, ask: askWith(world) }
+}
+
+const askWith =
+  ({ chat }: World) =>
+  async (key: string, body: object = {}, headers: Record<string, string> = {}) =>
+    (await chat(body, { headers: { 'x-api-key': key, ...headers } })).status
+
+const usedOf = async ({ api }: World, resource: 'keys' | 'accounts', id: string) =>
+  (await api[resource].limits.get(id)).limits.map(({ scope, used }) => `${scope} ${used}`)
+
+test("a key's requests count for the key, its account, and the plan", async () => {
+  const world = await open()
+  const { api, ask } = world
+  await api.groups.put({ id: 'pro', name: 'Pro', limits: { requests: { day: 100 } }, each: { requests: { day: 3 } } })
+  await api.accounts.put({ id: 'alice', plan: 'pro' })
+  const limits = { requests: { day: 9 } }
+  const one = await api.keys.create({ name: 'one', account: 'alice', limits })
+  const two = await api.keys.create({ name: 'two', account: 'alice' })
+  assert.equal([await ask(one.key), await ask(two.key), await ask(one.key), await ask(two.key)], [200, 200, 200, 429])
+  assert.equal(await usedOf(world, 'keys', one.id), ['key 2', 'account 3', 'group 3'])
+  assert.equal(await usedOf(world, 'accounts', 'alice'), ['account 3', 'group 3'])
+})
+
+test('the lower limit of the plan and the account applies', async () => {
+  const { api, ask } = await open()
+  await api.groups.put({ id: 'pro', name: 'Pro', each: { requests: { day: 2 } } })
+  await api.accounts.put({ id: 'alice', plan: 'pro', limits: { requests: { day: 1 } } })
+  await api.accounts.put({ id: 'bob', plan: 'pro', limits: { requests: { day: 9 } } })
+  const { key } = await api.keys.create({ name: 'a', account: 'alice' })
+  const { key: other } = await api.keys.create({ name: 'b', account: 'bob' })
+  assert.equal([await ask(key), await ask(key)], [200, 429])
+  assert.equal([await ask(other), await ask(other), await ask(other)], [200, 200, 429])
+})
+
+test('concurrent first requests of an account never pass its limit, on any instance', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const first = await open({ storage, clock })
+  await first.api.groups.put({ id: 'free', name: 'Free', each: { requests: { total: 5 } } })
+  await first.api.accounts.put({ id: 'alice', plan: 'free' })
+  const { key } = await first.api.keys.create({ name: 'a', account: 'alice' })
+  const others = await Promise.all([1, 2].map(() => open({ storage, clock, connections: [] })))
+  const statuses = await Promise.all(
+    Array.from({ length: 60 }, (_, at) => [first, ...others][at % 3]?.ask(key) ?? Promise.resolve(0)),
+  )
+  assert.is(statuses.filter((status) => status === 200).length, 5)
+})
+
+test('a paused account rejects its keys and ends its streams within a second', async () => {
+  const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
+  const { api, chat } = await openWorld({ fetch: up, connections: ['one'] })
+  await api.accounts.put({ id: 'alice' })
+  const { key } = await api.keys.create({ name: 'a', account: 'alice' })
+  const headers = { 'x-api-key': key }
+  const response = await chat({ stream: true }, { headers })
+  assert.is(response.status, 200)
+  const reading = response.text()
+  await api.accounts.pause('alice')
+  assert.match(await reading, /This account is paused/)
+  assert.is((await chat({}, { headers })).status, 403)
+  await api.accounts.resume('alice')
+})
+
+test('a paused plan rejects its accounts', async () => {
+  const { api, ask } = await open()
+  await api.groups.put({ id: 'pro', name: 'Pro' })
+  await api.accounts.put({ id: 'alice', plan: 'pro' })
+  const { key } = await api.keys.create({ name: 'a', account: 'alice' })
+  assert.is(await ask(key), 200)
+  await api.groups.update('pro', { isActive: false })
+  assert.is(await ask(key), 403)
+})
+
+test('models must be allowed by the key, the account, and the plan', async () => {
+  const { api, ask } = await open()
+  await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/*'] })
+  await api.accounts.put({ id: 'alice', plan: 'pro', models: ['*/m'] })
+  const { key } = await api.keys.create({ name: 'a', account: 'alice' })
+  assert.equal([await ask(key, { model: 'one/m' }), await ask(key, { model: 'one/other' })], [200, 403])
+})
+
+test('labels of users in a body make no accounts, and all of them share the budget of the key', async () => {
+  const { api, ask, gateway } = await open()
+  const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
+  for (let at = 0; at < 100; at++)
+    assert.is(
+      await ask(key, { user: `user-${at}`, metadata: { user_id: `session_${at}` } }, { 'x-user-id': 'bob' }),
+      200,
+    )
+  assert.is(await ask(key), 429)
+  assert.equal(await gateway.api.accounts.list(), { accounts: [] })
+})
+
+test('a key has a group or an account, and an account with keys stays', async () => {
+  const { api } = await open()
+  await api.groups.put({ id: 'pro', name: 'Pro' })
+  const message = async (work: Promise<unknown>) => work.then(String, (error: Error) => error.message)
+  assert.match(
+    await message(api.keys.create({ name: 'a', account: 'alice', group: 'pro' })),
+    /both a "group" and an "account"/,
+  )
+  const { id } = await api.keys.create({ name: 'a', account: 'alice' })
+  assert.match(await message(api.keys.update(id, { group: 'pro' })), /both a "group" and an "account"/)
+  assert.match(await message(api.accounts.delete('alice')), /still has 1 API key/)
+  const unknown = 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa'
+  assert.match(await message(api.keys.create({ name: 'b', account: unknown })), /No account has the ref/)
+  await api.keys.delete(id)
+  await api.accounts.delete('alice')
+  assert.equal(await api.accounts.list(), { accounts: [] })
+})
+
+test('without the storage, an account in memory is served, and one that was never read gets a 503', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  let isAway = false
+  const get = async (key: string) => {
+    if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+    return storage.get(key)
+  }
+  const { api, ask } = await open({ clock, storage: { ...storage, get } })
+  const { key } = await api.keys.create({ name: 'a', account: 'alice' })
+  const { key: other } = await api.keys.create({ name: 'b', account: 'bob' })
+  assert.is(await ask(key), 200)
+  isAway = true
+  assert.equal([await ask(key), await ask(other)], [200, 503])
+})

@@ -1,0 +1,109 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the management of accounts')
+
+async function open(storage = memoryStorage()) {
+  const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'], storage })
+  const dump = async () => (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
+  return { ...world, storage, dump }
+}
+
+const message = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: Error) => error.message,
+  )
+
+test('an account is named by its id or its ref', async () => {
+  const { api } = await open()
+  const { ref, isManaged, ...made } = await api.accounts.put({ id: 'a/b', name: 'Alice', metadata: { tier: 'x' } })
+  assert.equal(
+    [isManaged, made.id, made.name, made.metadata, made.isActive],
+    [true, 'a/b', 'Alice', { tier: 'x' }, true],
+  )
+  assert.equal(await api.accounts.get(ref), await api.accounts.get('a/b'))
+  await api.accounts.update(ref, { name: null, models: ['one/*'] })
+  const { name, models } = await api.accounts.get('a/b')
+  assert.equal([name, models], [undefined, ['one/*']])
+})
+
+test('over HTTP, an id is percent-encoded', async () => {
+  const { api, gateway } = await open()
+  await api.accounts.put({ id: 'a/b ü' })
+  const url = `http://gateway/api/accounts/${encodeURIComponent('a/b ü')}`
+  const send = async (method: string, path = '') =>
+    (await gateway.fetch(new Request(url + path, { method, headers: { authorization: `Bearer ${token}` } }))).json()
+  assert.is((await send('GET')).id, 'a/b ü')
+  assert.is((await send('POST', '/pause')).isActive, false)
+  assert.equal(await send('DELETE', '?usage=never'), { error: '"usage" must be one of "keep", "erase"' })
+  assert.equal(await send('DELETE', '?usage=erase'), { success: true })
+  assert.equal(await send('GET'), { error: 'Account not found' })
+})
+
+test('put writes nothing if nothing would change, and rejects ids that can have no account', async () => {
+  const { api, dump } = await open()
+  await api.accounts.put({ id: 'alice', name: 'Alice' })
+  const before = await dump()
+  await api.accounts.put({ id: 'alice', name: 'Alice' })
+  assert.is(await dump(), before)
+  for (const id of ['', ' a', 'a\u200b', 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'x'.repeat(201)])
+    assert.match(await message(api.accounts.put({ id })), /"id" must be 1 to 200 characters/)
+  assert.match(await message(api.accounts.put({ id: 'bob', plan: 'nope' })), /no group has the ID "nope"/)
+})
+
+test('lists are paged and filtered', async () => {
+  const { api } = await open()
+  await api.groups.put({ id: 'pro', name: 'Pro' })
+  for (let at = 0; at < 25; at++)
+    await api.accounts.put({ id: `user-${at}`, isActive: at % 5 !== 0, ...(at < 10 && { plan: 'pro' }) })
+  const all: string[] = []
+  for (let after: string | undefined, pages = 0; pages < 5; pages++) {
+    const page = await api.accounts.list({ limit: 10, ...(after && { after }) })
+    all.push(...page.accounts.map(({ id }) => id))
+    after = page.after
+    if (after === undefined) break
+  }
+  assert.is(new Set(all).size, 25)
+  assert.is((await api.accounts.list({ state: 'paused' })).accounts.length, 5)
+  const pro = await api.accounts.list({ plan: 'pro', limit: 7 })
+  assert.is(pro.accounts.length, 7)
+  assert.is((await api.accounts.list({ plan: 'pro', after: pro.after ?? '' })).accounts.length, 3)
+})
+
+test('an account that has never been seen can be paused', async () => {
+  const { api } = await open()
+  assert.is((await api.accounts.pause('mallory')).isActive, false)
+  assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
+})
+
+test('after delete with erase, the storage has no trace of the id; with keep, only the sealed id', async () => {
+  const { api, dump, storage, chat } = await open()
+  for (const usage of ['keep', 'erase'] as const) {
+    await api.accounts.put({ id: 'alice', name: 'Alice', limits: { requests: { day: 5 } } })
+    const { key, id } = await api.keys.create({ name: 'app', account: 'alice' })
+    assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
+    await api.keys.delete(id)
+    await api.accounts.delete('alice', { usage })
+    assert.equal(await api.accounts.list(), { accounts: [] })
+    assert.equal(await storage.list('limits/account/'), [])
+    const left = (await storage.list('accounts/')).map(({ value }) => Object.keys(JSON.parse(value).record).sort())
+    assert.equal(left, usage === 'erase' ? [] : [['createdAt', 'deletedAt', 'mac', 'ref', 'sealedProfile']])
+    assert.not.match(await dump(), /alice/i)
+  }
+})
+
+test('an account whose record was changed elsewhere is shown with its problem, and pausing confirms it', async () => {
+  const { api, storage } = await open()
+  const { ref } = await api.accounts.put({ id: 'alice' })
+  const stored = await storage.get(`accounts/${ref}`)
+  const { order, record } = JSON.parse(stored?.value ?? '')
+  await storage.set(`accounts/${ref}`, JSON.stringify({ order, record: { ...record, models: ['*'] } }))
+  assert.match((await api.accounts.get('alice')).error ?? '', /not written by a gateway with this secret/)
+  assert.match(await message(api.accounts.update('alice', { name: 'A' })), /not written by a gateway/)
+  await api.accounts.pause('alice')
+  assert.is((await api.accounts.resume('alice')).error, undefined)
+})
