@@ -20,9 +20,9 @@ import {
 import { retryLostRace } from '../../records/storage-access.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import {
+  type AccountPut,
   type AppAccount,
   type AppAccountChange,
-  type AccountPut,
   accountFields,
 } from '../../types/records/account-fields.ts'
 import type { Clock } from '../../types.ts'
