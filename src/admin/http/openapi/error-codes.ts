@@ -43,7 +43,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   KEY_EXPIRED: ['The API key is past its `expiresAt`.', 'Use another key, or ask the operator to extend it.'],
   KEY_PAUSED: ['The API key or its group is paused.', 'Ask the operator to resume it.'],
   TOKEN_INVALID: [
-    'The token was changed, was issued by another gateway, or has another audience.',
+    'The token was changed, or was issued for another gateway or audience.',
     'Mint a new token for this gateway.',
   ],
   TOKEN_EXPIRED: ['The token is past its `expiresAt`.', 'Mint a new token.'],
@@ -51,7 +51,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   TOKEN_NOT_ALLOWED: ["The page's origin is not one of the token's `origins`.", 'Mint a token for this origin.'],
   MODEL_NOT_ALLOWED: [
     'The API key or its group does not allow this model or kind.',
-    'Choose a model from `GET /v1/models`, or ask the operator for access.',
+    'Choose one from `GET /v1/models`, or ask the operator.',
   ],
   ACCOUNT_PAUSED: ['The account is paused.', 'Ask the operator to resume it.'],
   ACCOUNT_NOT_ALLOWED: ['The request names another account.', 'Remove the name from the request.'],
