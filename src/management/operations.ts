@@ -24,7 +24,12 @@ import { cloudTable } from '../features/cloud-sync/gateway/cloud-table.ts'
 import type { ExplainedRequest } from '../features/explain/explain.ts'
 import { explainEntry } from '../features/explain/explain-table.ts'
 import type { GatewayLimitOperations, LimitOperations } from '../features/limits/limit-operations.ts'
-import { accountLimitTable, gatewayLimitTable, groupLimitTable, keyLimitTable } from '../features/limits/limits-table.ts'
+import {
+  accountLimitTable,
+  gatewayLimitTable,
+  groupLimitTable,
+  keyLimitTable,
+} from '../features/limits/limits-table.ts'
 import type { UsageOperations } from '../features/usage/operations/usage-operations.ts'
 import { usageTable } from '../features/usage/operations/usage-table.ts'
 import type { Explanation } from '../request/routing/explanation.ts'

@@ -124,8 +124,7 @@ function createSlots<T extends object>(
       lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0)
       return entries.filter(({ record }) => isSynced(record)).map(toItem)
     },
-    fresh: async () =>
-      (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
+    fresh: async () => (await records.entries({ fresh: true })).filter(({ record }) => isSynced(record)).map(toItem),
     async readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined> {
       const found = await stored.read(slot)
       if (!found || found === 'damaged') return found

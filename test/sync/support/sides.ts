@@ -76,7 +76,14 @@ function createOperations(store: WritableStore, clock: Clock) {
   const rotation = { reset: async () => {} }
   const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
   return {
-    keys: createKeyOperations({ store, clock, routes, turnEnd, forgetLimits: async () => {}, resolveAccount: async (ref) => ref }),
+    keys: createKeyOperations({
+      store,
+      clock,
+      routes,
+      turnEnd,
+      forgetLimits: async () => {},
+      resolveAccount: async (ref) => ref,
+    }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
     combos: createComboOperations({ store, clock, rotation, routes, inTurn }),
     connections: createConnectionOperations({

@@ -1,4 +1,4 @@
-import type { LimitState, UsageLimits } from '../../../../types/limits.ts'
+import type { LimitScope, LimitState, UsageLimits } from '../../../../types/limits.ts'
 import { useChange, useData } from '../page-data.ts'
 import { formatAmount, formatLimitName, formatLimits } from '../page-limits.ts'
 import { api } from '../session.ts'
@@ -89,7 +89,13 @@ export function LimitUsage({ limits, states = [] }: UsedLimitsProps) {
   )
 }
 
-const scopes = { key: 'This key', group: 'Group', gateway: 'Entire gateway' } as const
+const scopes = {
+  key: 'This key',
+  account: 'Account',
+  group: 'Group',
+  gateway: 'Entire gateway',
+  run: 'Run',
+} satisfies Record<LimitScope, string>
 
 const columns: Column<LimitState>[] = [
   {
