@@ -1,6 +1,6 @@
 import { Boom, isBoom } from '@hapi/boom'
 
-/** Every error of the gateway: its HTTP status, and the message used when no better one is given. */
+/** Every error of the gateway: its HTTP status, and the message used when no better one is given; none where each place gives one. */
 const table = {
   INVALID_REQUEST: [400, 'The request is invalid.'],
   INVALID_JSON: [400, 'The request body is not valid JSON.'],
@@ -8,7 +8,7 @@ const table = {
   FORMAT_MISMATCH: [400, 'The target does not support the format of this request.'],
   NAME_INVALID: [400, 'Name can only contain letters, numbers, -, _ and .'],
   NAME_TAKEN: [400, 'Combo name already exists'],
-  IDENTITY_CONFLICT: [400, 'The API key does not belong to the account that is signed in. Send only one of them.'],
+  IDENTITY_CONFLICT: [400],
   BUDGET_EXCEEDED: [402, 'The budget for this request is used up.'],
   REQUEST_TOO_EXPENSIVE: [402, 'The request could cost more than the remaining budget.'],
   MANAGEMENT_CLOSED: [401, 'The management API is disabled.'],
@@ -27,10 +27,10 @@ const table = {
     'This API key has expired. Use another key, or ask the operator of this gateway to extend this one.',
   ],
   KEY_PAUSED: [403, 'This API key is paused. Ask the operator of this gateway to resume it.'],
-  TOKEN_INVALID: [401, 'This token is not valid here. Get a new one from the app that issued it.'],
-  TOKEN_EXPIRED: [401, 'This token has expired. Get a new one from the app that issued it.'],
-  TOKEN_REVOKED: [401, 'This token has been revoked. Sign in again to get a new one.'],
-  TOKEN_NOT_ALLOWED: [403, 'This token cannot be used for this request.'],
+  TOKEN_INVALID: [401],
+  TOKEN_EXPIRED: [401],
+  TOKEN_REVOKED: [401],
+  TOKEN_NOT_ALLOWED: [403],
   MODEL_NOT_ALLOWED: [403, 'This API key is not allowed to use this model.'],
   ACCOUNT_PAUSED: [403, 'This account is paused. Ask the operator of this gateway to resume it.'],
   ACCOUNT_NOT_ALLOWED: [403, 'This request names an account that is not its own.'],
@@ -63,14 +63,14 @@ const table = {
   UPSTREAM_CUT: [502, 'The provider closed the response early.'],
   CLOUD_FAILED: [502, 'The request to the cloud proxy failed.'],
   STORAGE_UNAVAILABLE: [503, 'The gateway could not reach its storage. Retry in a moment.'],
-  IDENTITY_UNAVAILABLE: [503, 'The app could not tell who is asking. Retry in a moment.'],
-  TOO_MANY_NEW_ACCOUNTS: [503, 'Too many new accounts. Retry in a minute.'],
+  IDENTITY_UNAVAILABLE: [503],
+  TOO_MANY_NEW_ACCOUNTS: [503],
   DRAINING: [503, 'All connections for this model are draining.'],
   TOO_BUSY: [503, 'Too many concurrent requests. Retry in a moment.'],
   CLOSED: [503, 'The gateway is shutting down.'],
   UPSTREAM_TIMEOUT: [504, 'The provider did not respond in time.'],
   CLOUD_TIMEOUT: [504, 'The cloud proxy did not respond in time.'],
-} as const satisfies Record<string, readonly [status: number, text: string]>
+} as const satisfies Record<string, readonly [status: number, text?: string]>
 
 /** The codes of gateway errors, for programs. Messages are for people and may change. */
 export type ErrorCode = keyof typeof table
@@ -98,7 +98,7 @@ export interface ErrorDetails {
 
 /** Creates an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
 export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
-  const [statusCode, text] = table[code]
+  const [statusCode, text = code]: readonly [number, string?] = table[code]
   const message = redactOwnKeys(details.message ?? text) // it may quote what a client sent
   const boom = new Boom(message, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
   if (details.cause !== undefined) boom.cause = details.cause

@@ -29,6 +29,7 @@ export function createNewAccountBrake({
     if (admitted.has(ref)) return
     if (admitted.size < newPerMinute) return void admitted.add(ref)
     const error = gatewayError('TOO_MANY_NEW_ACCOUNTS', {
+      message: 'Too many new accounts. Retry in a minute.',
       headers: { 'retry-after': '60' },
       data: { newPerMinute },
     })

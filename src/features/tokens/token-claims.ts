@@ -75,13 +75,20 @@ export function toTerms(claims: JsonObject): TokenTerms | undefined {
   return terms as JsonObject & TokenTerms // signed with this gateway's key, so `mint` has checked them
 }
 
+const MESSAGES = {
+  TOKEN_INVALID: 'This token is not valid here. Get a new one from the app that issued it.',
+  TOKEN_EXPIRED: 'This token has expired. Get a new one from the app that issued it.',
+  TOKEN_REVOKED: 'This token has been revoked. Sign in again to get a new one.',
+  TOKEN_NOT_ALLOWED: 'This token cannot be used for this request.',
+}
+
 /** The error of a token. `id`: its `jti`, all that may be said of it. */
 export function tokenError(
-  code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'TOKEN_NOT_ALLOWED',
-  { id, message }: { id?: string; message?: string } = {},
+  code: keyof typeof MESSAGES,
+  { id, message = MESSAGES[code] }: { id?: string; message?: string } = {},
 ): GatewayError {
   return gatewayError(code, {
-    ...(message !== undefined && { message }),
+    message,
     ...(id !== undefined && { data: { token: id } }),
     ...(code !== 'TOKEN_NOT_ALLOWED' && { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } }),
   })

@@ -111,7 +111,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (exchange.actsAs) return caller
     const { key } = await scope.race(findKey(exchange, keyStore))
     if (!key) return caller
-    if (key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT')
+    if (key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
     const both: Caller = { ...caller, key }
     if (log) log.client.caller = both
     const rejection = getKeyRejection(key, clock.now())
@@ -164,6 +164,9 @@ export function toPrivate(reply: Reply): Reply {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const signInError = () => gatewayError('IDENTITY_REQUIRED', { headers: { 'www-authenticate': 'Bearer' } })
+
+const CONFLICT = 'The API key does not belong to the account that is signed in. Send only one of them.'
+const UNAVAILABLE = 'The app could not tell who is asking. Retry in a moment.'
 
 const SIGN_IN_OR_KEY = 'Sign in, or send an API key of this gateway. The credential in this request is not one.'
 
@@ -236,6 +239,6 @@ async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: W
     })
   } catch (cause) {
     if (scope.hasEnded) throw scope.reason
-    throw gatewayError('IDENTITY_UNAVAILABLE', { cause, headers: { 'retry-after': '1' } })
+    throw gatewayError('IDENTITY_UNAVAILABLE', { message: UNAVAILABLE, cause, headers: { 'retry-after': '1' } })
   }
 }

@@ -1,0 +1,64 @@
+import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
+import type { InFlight } from '../../lib/in-flight.ts'
+import type { Store } from '../../records/store.ts'
+import type { Clock } from '../../types.ts'
+import { type AccountOptions, type Accounts, createAccounts } from './accounts.ts'
+
+export interface OpenDependencies {
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
+  clock: Clock
+  options?: AccountOptions | undefined
+  inFlight: InFlight
+  maxAgeMs: number
+  onError(error: unknown): void
+}
+
+export interface OpenAccounts extends Accounts {
+  /** Looks after `maxAgeMs`, and again while requests with accounts are in flight, for those that must end. */
+  lookLater(): void
+  close(): void
+}
+
+/** Creates the accounts, and ends requests in flight whose account is paused. */
+export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onError }: OpenDependencies): OpenAccounts {
+  let isClosed = false
+  let cancelLook: CancelDeadline | undefined
+  const accounts = createAccounts({ store, clock, options, onError })
+  accounts.onChange((ref) => void check((account) => account.ref === ref))
+  store.groupCache.onChange((id) => void check((account) => account.plan?.id === id))
+
+  /** Ends the requests in flight of some accounts that are paused by now. While the storage can't be read, they continue. */
+  async function check(isMeant: (account: AccountInFlight) => boolean): Promise<void> {
+    const found = new Map<string, AccountInFlight>()
+    for (const { caller } of inFlight.values())
+      if (caller.account && isMeant(caller.account)) found.set(caller.account.ref, caller.account)
+    await Promise.all(
+      Array.from(found.values(), async ({ ref, plan }) => {
+        const rejection = await accounts.findRejection(ref, plan?.id).catch(() => undefined)
+        if (!rejection) return
+        for (const work of inFlight.values()) if (work.caller.account?.ref === ref) work.cancel(rejection)
+      }),
+    )
+  }
+
+  function lookLater(): void {
+    if (isClosed) return
+    cancelLook ??= startDeadline(clock, maxAgeMs, () => {
+      cancelLook = undefined
+      if (isClosed || !inFlight.values().some(({ caller }) => caller.account)) return
+      void check(() => true)
+      lookLater()
+    })
+  }
+
+  return {
+    ...accounts,
+    lookLater,
+    close() {
+      isClosed = true
+      cancelLook?.()
+    },
+  }
+}
+
+type AccountInFlight = NonNullable<ReturnType<InFlight['values']>[number]['caller']['account']>
