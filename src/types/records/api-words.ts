@@ -65,7 +65,7 @@ export const groupApiWords: ApiWordsOf<typeof groupFields> = {
 export const accountApiWords: ApiWordsOf<typeof accountFields> = {
   ref: 'The pseudonym of `id`, under which everything about the account is stored.',
   id: "Your app's own id. Stored encrypted, with `name` and `metadata`. Empty if it cannot be decrypted.",
-  name: '',
+  name: 'The name of the account, for people.',
   plan: 'The id of the group that is its price plan. Absent: the plan that your app names, or the default one.',
   isActive: 'Only `false` means paused: its requests are then rejected.',
   limits: `In addition to the plan's \`each\`; the lower limit applies. ${limits}`,
