@@ -11,7 +11,7 @@ import { createAs, createIdentity, type Internals } from './request/door/account
 import { createApp, elsewhereReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
-import { authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
+import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
 import { createHealthCheck } from './request/door/health-check.ts'
 import type { AccountFinder } from './request/door/identify-caller.ts'
@@ -28,12 +28,15 @@ interface Parts {
   options: GatewayOptions
   internals: Internals
   accounts(): Promise<AccountFinder>
+  /** Absent where no tokens are accepted. */
+  addToken: AddToken | undefined
   resume: NonNullable<KeyAreaOptions['resume']>
   findKeyAccount: NonNullable<KeyStore['findKeyAccount']>
 }
 
 /** Composes the request path and the features to what serves requests. Throws a TypeError for features that get in each other's way. */
-export function compose({ core, pipeline, features, options, internals, accounts, resume, findKeyAccount }: Parts) {
+export function compose({ core, pipeline, features, options, internals, ...parts }: Parts) {
+  const { accounts, addToken, resume, findKeyAccount } = parts
   const { afterCaller } = internals
   const { management, allowedOrigins = [] } = options
   const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
@@ -44,7 +47,7 @@ export function compose({ core, pipeline, features, options, internals, accounts
     pipeline.add(bindSteps(feature))
   }
 
-  const keyStore = { ...store, clock, findKeyAccount }
+  const keyStore = { ...store, clock, findKeyAccount, ...(addToken && { addToken }) }
   const identity = createIdentity(internals.accounts ?? accounts, { options, keyStore, limits })
   const serveRoutes = (routes: readonly HttpRoute[]) =>
     serveWithKeys(routes, {

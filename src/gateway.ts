@@ -12,6 +12,7 @@ import { createListingFeature } from './features/listing/listing-feature.ts'
 import { createHooks } from './features/observe/hooks.ts'
 import { createObservers } from './features/observe/observers.ts'
 import { createWaitingWarning } from './features/observe/waiting-warning.ts'
+import { createLazyTokens } from './features/tokens/lazy-tokens.ts'
 import { createUsage } from './features/usage/usage-feature.ts'
 import type { Exchange, Reply } from './lib/exchange.ts'
 import { createManagementFeature } from './management/management-feature.ts'
@@ -91,6 +92,8 @@ export function createGatewayWith(
   const extensions = (options.extend ?? []).map(withReplies)
 
   const accounts = createAccountsFeature({ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs })
+  const { publicOrigin } = options
+  const tokens = createLazyTokens({ ...core, options, publicOrigin, accounts: accounts.accounts })
   const access = createAccess(core.catalog)
   const usage = createUsage(core)
   const limits = createLimits({
@@ -102,7 +105,13 @@ export function createGatewayWith(
   const management = createManagementFeature({
     ...core,
     ...{ pipeline, extensions, options, getAccess: access.getAccess, previewLimits: limits.preview },
-    ...{ published: listing.published, ledger: limits.ledger, usage: usage?.store, accounts: accounts.accounts },
+    ...{
+      published: listing.published,
+      ledger: limits.ledger,
+      usage: usage?.store,
+      accounts: accounts.accounts,
+      tokens,
+    },
     runtime: runtimeName(),
     serve: (exchange) => gateway.exchange(exchange),
   })
@@ -132,6 +141,7 @@ export function createGatewayWith(
       internals,
       accounts: accounts.accounts,
       findKeyAccount: accounts.findKeyAccount,
+      addToken: internals.digestsSha256 ? undefined : tokens.addToken, // a cloud proxy has no accounts
       resume: management.resume,
     },
   })

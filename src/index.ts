@@ -51,6 +51,8 @@ export type {
   RequestFollower,
   TargetFact,
 } from './features/observe/observer.ts'
+export type { MintedToken, NewToken, TokenOperations } from './features/tokens/token-input.ts'
+export type { TokenOptions } from './features/tokens/tokens.ts'
 export { createGateway, type Gateway } from './gateway.ts'
 export type {
   ByteStream,

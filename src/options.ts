@@ -4,6 +4,7 @@ import type { AccountOptions } from './features/accounts/accounts.ts'
 import type { CloudOptions } from './features/cloud-sync/gateway/cloud-operations.ts'
 import type { Hooks } from './features/observe/hooks.ts'
 import type { GatewayObserver } from './features/observe/observer.ts'
+import type { TokenOptions } from './features/tokens/tokens.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/renamed-options.ts'
@@ -119,6 +120,8 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    * stored unencrypted.
    */
   secret?: Secret
+  /** Tokens for browsers and devices, which `gateway.api.tokens.mint` makes. */
+  tokens?: TokenOptions
   /** The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. */
   catalog?: Catalog
   /** Size limits and timeouts; omitted ones keep their defaults. */
@@ -173,6 +176,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
   if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
     throw new TypeError('dashboard must be dashboard() from signalbox/dashboard.')
   checkCloud(options.cloud)
+  checkTokens(options.tokens)
   checkSecret(secret)
   checkHooks(hooks)
   checkFeatures(options.extend)
@@ -215,6 +219,15 @@ function checkCloud(cloud: unknown): void {
     )
   if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
     throw new TypeError('cloud.allowHttp must be true or false.')
+}
+
+function checkTokens(tokens: unknown): void {
+  if (tokens === undefined) return
+  if (!isObject(tokens)) throw new TypeError('tokens must be an object such as { audience: "my-app" }.')
+  refuseUnknownOptions(tokens, ['audience'], 'tokens.')
+  const { audience } = tokens
+  if (audience !== undefined && (typeof audience !== 'string' || audience.trim() === '' || audience.length > 200))
+    throw new TypeError('tokens.audience must be a non-empty string of at most 200 characters.')
 }
 
 function checkOrigins({
@@ -313,6 +326,7 @@ const names = [
   'cloud',
   ...switches,
   'secret',
+  'tokens',
   'catalog',
   'limits',
   'hooks',

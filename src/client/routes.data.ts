@@ -44,6 +44,9 @@ export const routes = {
       settle: 'POST /api/accounts/:id/limits/settle',
     },
   },
+  tokens: {
+    mint: 'POST /api/tokens',
+  },
   settings: {
     limits: {
       get: 'GET /api/settings/limits',

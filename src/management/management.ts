@@ -18,6 +18,7 @@ import { createExplain, type ExplainDependencies } from '../features/explain/exp
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
 import type { LookupCache } from '../features/listing/look-up.ts'
+import type { TokenService } from '../features/tokens/tokens.ts'
 import { createKeyUsage } from '../features/usage/operations/key-usage.ts'
 import { addFilterWarnings } from '../features/usage/operations/usage-filters.ts'
 import { createUsageOperations } from '../features/usage/operations/usage-operations.ts'
@@ -61,6 +62,8 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   changed(collection: string, id?: string): void
   /** Facts about the gateway itself. */
   own: OwnFacts
+  /** Tokens for browsers and devices. */
+  tokens: Pick<TokenService, 'mint' | 'revoke'>
   /** Creates the OpenAPI document. */
   openapi(): Promise<OpenApiDocument>
 }
@@ -77,7 +80,11 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
       .ledger()
       .then((ledger) => ledger.forget(scope))
       .catch(deps.onError) // the key or group is deleted anyway
-  const { operations: accounts, resolveAccount } = createAccountOperations({ ...deps, forgetLimits })
+  const { operations: accounts, resolveAccount } = createAccountOperations({
+    ...deps,
+    forgetLimits,
+    revokeTokens: deps.tokens.revoke,
+  })
   const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount })
   const told = <Resource extends object>(name: string, resource: Resource) =>
     telling(resource, async (id) => deps.changed(name, id))
@@ -93,6 +100,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     keys: { ...mirrored('keys', keys), limits: limits.keys },
     groups: { ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
     accounts: { ...told('accounts', accounts), limits: limits.accounts },
+    tokens: { mint: deps.tokens.mint },
     settings: { ...mirrored('settings', createSettingsOperations(deps)), limits: limits.gateway },
     combos: mirrored('combos', createComboOperations({ ...deps, inTurn })),
     connections: {

@@ -44,6 +44,9 @@ export const operationNames = {
       settle: 1,
     },
   },
+  tokens: {
+    mint: 1,
+  },
   settings: {
     limits: {
       get: 1,

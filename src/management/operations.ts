@@ -30,6 +30,8 @@ import {
   groupLimitTable,
   keyLimitTable,
 } from '../features/limits/limits-table.ts'
+import type { TokenOperations } from '../features/tokens/token-input.ts'
+import { tokenTable } from '../features/tokens/tokens-table.ts'
 import type { UsageOperations } from '../features/usage/operations/usage-operations.ts'
 import { usageTable } from '../features/usage/operations/usage-table.ts'
 import type { Explanation } from '../request/routing/explanation.ts'
@@ -57,6 +59,8 @@ export interface Management<Input = never> {
     /** The current state of an account's limits. */
     limits: LimitOperations<Input>
   }
+  /** Tokens for browsers and devices. */
+  tokens: TokenOperations<Input>
   settings: SettingsOperations<Input> & {
     /** The current state of the limits in the settings. */
     limits: GatewayLimitOperations<Input>
@@ -92,6 +96,7 @@ export const operations = {
   keys: { ...keyTable, limits: keyLimitTable },
   groups: { ...groupTable, limits: groupLimitTable },
   accounts: { ...accountTable, limits: accountLimitTable },
+  tokens: tokenTable,
   settings: { limits: gatewayLimitTable, ...settingsTable },
   combos: comboTable,
   connections: connectionTable,

@@ -75,7 +75,7 @@ test('bad input is rejected with what to do', async () => {
     [{ account: 7 }, /^"account" must be a string/],
     [{ account: ' a' }, /^"account" must be an account's ID/],
     [{ account: 'x'.repeat(201) }, /^"account" must not be longer than 200 characters/],
-    [{ account: 'a', plan: 'nobody' }, /^"plan" must be the ID of a group; no group has the ID "nobody"/],
+    [{ account: 'a', plan: 'nobody' }, /^"plan" must be the ID or the name of a group; no group has "nobody"/],
     [{ account: 'a', models: [] }, /^"models" must not be empty/],
     [{ account: 'a', kinds: ['llms'] }, /^"kinds\[0\]" must be one of/],
     [{ account: 'a', origins: [] }, /^"origins" must not be empty/],

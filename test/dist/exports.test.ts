@@ -60,13 +60,19 @@ test('exports and built files start the command line with a line for the shell, 
 })
 
 test('the packages for clouds are loaded with the first call to a cloud, not with the gateway or its management', () => {
-  const forClouds = ['aws4fetch', 'jose/jwt/sign', 'jose/key/import']
+  const forClouds = ['aws4fetch', 'jose/key/import']
   const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
   assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)
   assert.equal(
-    forClouds.filter((each) => !packagesAtOnce(chunks[0] ?? '').has(each)),
+    [...forClouds, 'jose/jwt/sign'].filter((each) => !packagesAtOnce(chunks[0] ?? '').has(each)),
     [],
   )
+})
+
+test('the packages for tokens are loaded with the first token, or with the first one that is minted', () => {
+  const loading = (name: string) => built('.js').filter((file) => packagesAtOnce(file).has(name))
+  assert.is(loading('jose/jwt/verify').length, 1, 'one for tokens')
+  assert.is(loading('jose/jwt/sign').length, 2, 'one for clouds, one for tokens')
 })
 
 /** The packages that are loaded together with a built file. */

@@ -55,6 +55,11 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
   ['POST', '/api/explain', { model: 'one/m' }],
   [
     'POST',
+    '/api/tokens',
+    { account: 'a', models: ['m'], kinds: ['llm'], origins: ['https://a.example'], limits, expiresIn: 60 },
+  ],
+  [
+    'POST',
     '/api/try',
     { path: '/v1/chat/completions', body: { model: 'one/m', messages: [{ role: 'user', content: 'x' }] } },
   ],

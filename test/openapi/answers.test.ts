@@ -133,6 +133,7 @@ test('each operation resolves to the described result', async () => {
   await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
   await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
   await ask('POST', '/api/explain', { model: 'nobody/m' })
+  await ask('POST', '/api/tokens', { account: 'alice' })
   await ask('GET', '/api/overview')
   await ask('GET', '/api/info')
 

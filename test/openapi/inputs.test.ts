@@ -78,6 +78,7 @@ const samples: Record<string, object> = {
   'accounts.limits.settle': { as: 'spent' },
   'accounts.put': { ...user, id: 'i' },
   'accounts.update': { ...user, ...sentBack, id: 'i' },
+  'tokens.mint': { account: 'a', plan: 'p', ...allowed, origins: ['https://a.example'], expiresIn: '15m' },
   'groups.create': { name: 'a', isActive: true, each: limits, ...allowed },
   'groups.update': {
     name: 'a',

@@ -102,7 +102,7 @@ interface AccountOperationsDependencies {
   /** Removes the counters of what was deleted. Never rejects. */
   forgetLimits(scope: AccountName): Promise<void>
   /** Revokes the tokens of an account, by its ref. */
-  revokeTokens?(ref: string): Promise<void>
+  revokeTokens(ref: string): Promise<void>
 }
 
 /** The operations, and a function for the account of a key. */
@@ -111,7 +111,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   /** The ref of an account, which is stored by then and doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
   resolveAccount(idOrRef: string): Promise<string>
 } {
-  const { store, clock, forgetLimits, revokeTokens = async () => {} } = deps
+  const { store, clock, forgetLimits, revokeTokens } = deps
   const { storage, keyring } = store
 
   async function show(record: AccountRecord): Promise<ShownAccount> {

@@ -84,5 +84,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
   }
 }
 
-const hasLimits = ({ key, account }: Caller, settings: StoredSettings): boolean =>
-  (settings.limits ?? key?.limits ?? key?.group?.limits ?? account?.limits ?? account?.plan?.limits) !== undefined
+function hasLimits({ key, account, token }: Caller, settings: StoredSettings): boolean {
+  if ((settings.limits ?? key?.limits ?? key?.group?.limits) !== undefined) return true
+  return (account?.limits ?? account?.plan?.limits ?? token?.limits) !== undefined
+}

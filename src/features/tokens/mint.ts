@@ -14,8 +14,8 @@ export interface MintDependencies {
   revocations: Pick<Revocations, 'getRevokedUntil'>
   /** Computes the ref of an account's id. */
   findRef(account: string): Promise<string>
-  /** Reads a plan by its id; `undefined` if there is none. */
-  findPlan(id: string): Promise<object | undefined>
+  /** Finds a plan by its id or its name; `undefined` if there is none. */
+  findPlan(idOrName: string): Promise<object | undefined>
   /** The origins of other sites whose pages may call the gateway. */
   allowedOrigins: readonly string[]
   /** The gateway's own origin; absent if it isn't known. */
@@ -28,7 +28,7 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
 
   async function checkPlan({ plan }: TokenTerms): Promise<void> {
     if (plan !== undefined && !(await findPlan(plan)))
-      throw invalidInput(`"plan" must be the ID of a group; no group has the ID "${plan}"`)
+      throw invalidInput(`"plan" must be the ID or the name of a group; no group has "${plan}"`)
   }
 
   return async (input) => {

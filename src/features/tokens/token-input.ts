@@ -3,6 +3,7 @@ import { closed, fields, invalidInput, parseInput } from '../../admin/input.ts'
 import { givenSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
+import type { IsoTime } from '../../types/plain-types.ts'
 import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../../types/records/limit-fields.ts'
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
@@ -19,8 +20,7 @@ export interface MintedToken {
   token: string
   /** Its id, which records of its requests contain. */
   id: string
-  /** ISO 8601. */
-  expiresAt: string
+  expiresAt: IsoTime
 }
 
 /** The operations on tokens. */

@@ -17,7 +17,15 @@ export interface KeyStore {
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
   /** Finds the account of a key that has one. */
   findKeyAccount?(key: ClientKey): Promise<CallerAccount>
+  /** Absent where no tokens are accepted. */
+  addToken?: AddToken
 }
+
+/**
+ * Adds a token to a caller. The token's account becomes the caller's, unless it has one. Rejects with the error that the client gets, such as `TOKEN_EXPIRED`,
+ * or `IDENTITY_CONFLICT` if the caller's account or key belongs to another account.
+ */
+export type AddToken = (caller: Caller, token: string, exchange: Exchange) => Promise<Caller>
 
 /**
  * The caller of a request by its client key; without a key when it has none that is known and none is required (src/rules.md, Client keys).
@@ -31,12 +39,17 @@ export async function authenticateClient(
   client: Client | undefined,
 ): Promise<Caller> {
   const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : findKey(exchange, store)
-  const { key, isRequired, credentials } = await (client?.isTimed ? client.scope.race(looking) : looking)
+  const { key, isRequired, credentials, addToken } = await (client?.isTimed ? client.scope.race(looking) : looking)
   const caller = key ? getKeyCaller(key) : ANONYMOUS
   if (client) client.caller = caller
-  const refusal = key ? getKeyRejection(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
+  const isMissing = isRequired && !addToken
+  const refusal = key ? getKeyRejection(key, store.clock.now()) : isMissing ? unknownKey(credentials) : undefined
   if (refusal) throw refusal
-  return key?.account === undefined ? caller : withAccount(key, store, client)
+  if (!addToken) return key?.account === undefined ? caller : withAccount(key, store, client)
+  const adding = addToken(caller)
+  const withToken = await (client?.isTimed ? client.scope.race(adding) : adding)
+  if (client) client.caller = withToken
+  return withToken
 }
 
 /** The caller with a key, and with its account, if it belongs to one. Rejects with `ACCOUNT_PAUSED`, and as the storage does. */
@@ -49,23 +62,28 @@ export async function withAccount(key: ClientKey, store: KeyStore, client: Clien
   return caller
 }
 
-/** The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. */
-export async function findKey(exchange: Exchange, { settings, keyLookup }: KeyStore) {
+/**
+ * The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. `addToken` adds the request's token to its
+ * caller; `undefined` without a token.
+ */
+export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
   const credentials = presentedCredentials(exchange)
+  const token = add && credentials.find((credential) => credential.startsWith('sbt_'))
+  const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
   const reading = settings.read()
   const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
   for (const credential of credentials) {
     const finding = keyLookup.find(credential)
     const key = settledValue(finding) ?? (await finding)
-    if (key) return { key, isRequired, credentials }
+    if (key) return { key, isRequired, credentials, addToken }
   }
-  return { key: undefined, isRequired, credentials }
+  return { key: undefined, isRequired, credentials, addToken }
 }
 
 /** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
 async function actingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
-  return { key, isRequired: keyDigest !== undefined, credentials: [] }
+  return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */

@@ -5,7 +5,7 @@ import { isThenable, settledValue } from '../../lib/promises.ts'
 import { type Scope, scopeOfClient } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
-import { type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
+import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
 import { type Identified, readIdentified } from '../identified.ts'
 import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../identity.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
@@ -93,30 +93,30 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return false
   }
 
-  /** The caller of a request that the app leaves to its key. */
+  /** The caller of a request that the app leaves to its key or token. */
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
-    const { key, credentials } = await scope.race(findKey(exchange, keyStore))
-    if (!key) throw credentials.length === 0 ? signInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
-    const caller = getKeyCaller(key)
+    const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
+    if (!key && !addToken) throw credentials.length === 0 ? signInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
+    const caller = key ? getKeyCaller(key) : ANONYMOUS
     if (log) log.client.caller = caller
-    const rejection = getKeyRejection(key, clock.now())
+    const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    return key.account === undefined ? caller : withAccount(key, keyStore, log?.client)
+    if (addToken) return scope.race(addToken(caller))
+    return key?.account === undefined ? caller : withAccount(key, keyStore, log?.client)
   }
 
-  /** The caller of a request with an account, and with a key of the same account, if the request has one. */
+  /** The caller of a request with an account, and with a key or a token of the same account, if the request has one. */
   async function addKey(account: CallerAccount, { exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope) {
     const caller: Caller = { owner: account.ref, key: undefined, account }
     if (log) log.client.caller = caller
     if (exchange.actsAs) return caller
-    const { key } = await scope.race(findKey(exchange, keyStore))
-    if (!key) return caller
-    if (key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
-    const both: Caller = { ...caller, key }
+    const { key, addToken } = await scope.race(findKey(exchange, keyStore))
+    if (key && key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
+    const both: Caller = key ? { ...caller, key } : caller
     if (log) log.client.caller = both
-    const rejection = getKeyRejection(key, clock.now())
+    const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    return both
+    return addToken ? await scope.race(addToken(both)) : both
   }
 
   return async (request, { log, route }) => {
@@ -136,7 +136,8 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
       const getting = identified && accounts.getAccount(identified.identity)
       const account = getting && (settledValue(getting) ?? (await scope.race(getting)))
       if (account) keep?.(account)
-      const caller = await (account ? addKey(account, request, log, scope) : findKeyCaller(request, log, scope))
+      const caller = account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
+      if (log) log.client.caller = caller
       const named = exchange.header('x-signalbox-account')
       if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
       return caller

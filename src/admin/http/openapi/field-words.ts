@@ -96,6 +96,17 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     lastError: 'Why the last sync failed; `null` if it succeeded.',
     conflicts: 'The last 100 conflicts, oldest first.',
   },
+  TokensMint: {
+    account: 'The id of the account that the token acts for.',
+    plan: 'The price plan: the id or the name of a group.',
+    origins: "The origins of the pages that may use it: the gateway's own one and those in `allowedOrigins`.",
+    models:
+      'Names of the models, combos, and aliases that it may use; `*` matches any text. Absent: all of its account.',
+    kinds: 'The kinds of models that it may use. Absent: all of its account.',
+    limits: 'Limits that count only this token.',
+    metadata: 'Your own strings by name.',
+    expiresIn: 'Seconds from 30 to 86,400, or a text such as `15m`. Default: 900.',
+  },
   CloudConflict: { kept: 'The side whose change won.' },
 }
 

@@ -49,6 +49,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   keys: 'API keys with which clients call models.',
   groups: 'Groups of API keys that share limits.',
   accounts: "The accounts of your app's users and customers.",
+  tokens: 'Short-lived tokens for browsers and devices.',
   settings: 'The settings of the gateway.',
   live: 'Live events of the gateway.',
   combos: 'Virtual models: named groups of models with a routing strategy.',

@@ -37,6 +37,7 @@ accounts.delete = Success
 accounts.limits.get = {limits:LimitState[]}
 accounts.limits.reset = Success
 accounts.limits.settle = Success
+tokens.mint = {token:string,id:string,expiresAt:time}
 settings.limits.get = {limits:LimitState[]}
 settings.limits.reset = Success
 settings.limits.settle = Success

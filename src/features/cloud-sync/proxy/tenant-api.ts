@@ -97,6 +97,9 @@ export function createTenantApi(
     keys,
     groups: api.groups,
     accounts: api.accounts,
+    tokens: {
+      mint: async () => reject('A cloud proxy has no accounts, so it mints no tokens. Mint them on its gateway.'),
+    },
     settings: api.settings,
     combos: api.combos,
     connections: api.connections,
@@ -113,6 +116,10 @@ export function createTenantApi(
     info: api.info,
     openapi: api.openapi,
   }
+}
+
+function reject(message: string): never {
+  throw gatewayError('FORBIDDEN', { message })
 }
 
 const createTaken = () =>

@@ -41,8 +41,8 @@ const BLOCKED_MS = 1_000
 /** How often the account is written at least while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
-/** How long the counters of a user are kept after the last write, unless a limit in total needs them: longer than any window. In ms. */
-const USER_MS = 62 * 24 * 60 * 60 * 1_000
+/** How long counters are kept after the last write: those of a user for longer than any window, unless a limit in total needs them. In ms. */
+const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** Enough for this many writers at once. */
 const MAX_CONFLICTS = 200
 /** A conflict or a poll so early is followed by the next try at once. */
@@ -87,7 +87,7 @@ export class Account {
     this.#deps = deps
     this.#name = name
     this.#key = getRecordId(name)
-    this.#isKept = name.scope !== 'account'
+    this.#isKept = name.scope !== 'account' && name.scope !== 'run'
     this.#observation = createObservation(deps.instance)
   }
 
@@ -106,7 +106,7 @@ export class Account {
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
     const until = waits ? this.#deps.clock.now() + BLOCKED_MS : 0
-    if (!this.#isKept) this.#isKept = hasTotal(asked.limits)
+    if (this.#name.scope === 'account' && !this.#isKept) this.#isKept = hasTotal(asked.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -272,7 +272,7 @@ export class Account {
       .set(this.#key, writeBook(draft.book), {
         ifVersion: this.#version,
         durability: 'relaxed',
-        ...(!this.#isKept && { ttlMs: USER_MS }),
+        ...(!this.#isKept && { ttlMs: KEPT_MS[this.#name.scope === 'run' ? 'run' : 'account'] }),
       })
       .catch(handleStorageError('write', this.#key))
     if (version === false) {

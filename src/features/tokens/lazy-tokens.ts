@@ -1,0 +1,18 @@
+import { once } from '../../lib/promises.ts'
+import type { TokenDependencies, TokenService } from './tokens.ts'
+
+/** Tokens whose code is loaded with the first one. */
+export function createLazyTokens({
+  accounts,
+  ...deps
+}: Omit<TokenDependencies, 'accounts'> & { accounts(): Promise<TokenDependencies['accounts']> }): TokenService {
+  const load = once(async () => {
+    const [{ createTokens }, opened] = await Promise.all([import('./tokens.ts'), accounts()])
+    return createTokens({ ...deps, accounts: opened })
+  })
+  return {
+    addToken: async (...request) => (await load()).addToken(...request),
+    mint: async (terms) => (await load()).mint(terms),
+    revoke: async (ref) => (await load()).revoke(ref),
+  }
+}

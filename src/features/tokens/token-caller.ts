@@ -1,0 +1,19 @@
+import { gatewayError } from '../../errors.ts'
+import type { CallerAccount } from '../../request/caller.ts'
+import type { AddToken } from '../../request/door/authenticate-client.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { VerifyToken } from './verify.ts'
+
+/** `getAccount` rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
+export const createAddToken =
+  (verify: VerifyToken, getAccount: (identity: Identity) => Promise<CallerAccount>): AddToken =>
+  async ({ key, account: named }, text, exchange) => {
+    const token = await verify(text, exchange)
+    const { ref, account: id, plan, metadata } = token
+    const isOther = named ? named.ref !== ref : key !== undefined && key.account !== ref
+    if (isOther) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
+    const account = named ?? (await getAccount({ account: id, plan, metadata }))
+    return { owner: account.ref, key, account, token }
+  }
+
+const CONFLICT = 'The token acts for another account than the rest of the request. Send only one of them.'

@@ -1,0 +1,69 @@
+import type { Secret } from '../../records/open-keyring.ts'
+import type { Store } from '../../records/store.ts'
+import type { CallerAccount } from '../../request/caller.ts'
+import { type AllowedOrigin, toAllowedOrigins } from '../../request/door/allowed-origins.ts'
+import type { AddToken } from '../../request/door/authenticate-client.ts'
+import type { Identity } from '../../request/identity.ts'
+import type { Clock } from '../../types.ts'
+import type { MintDependencies } from './mint.ts'
+import { createRevocations } from './revoked.ts'
+import { createAddToken } from './token-caller.ts'
+import { getDefaultAudience } from './token-claims.ts'
+import type { TokenOperations } from './token-input.ts'
+import { createTokenKeys } from './token-keys.ts'
+import { createVerify } from './verify.ts'
+
+/** Options for tokens. */
+export interface TokenOptions {
+  /**
+   * The audience of tokens, which must be the same where they are minted and where they are used. Default: `signalbox:` and the `basePath`. Set it to keep
+   * gateways with the same secret apart.
+   */
+  audience?: string
+}
+
+/** Tokens for browsers and devices. This file is loaded with the first token. */
+export interface TokenService {
+  addToken: AddToken
+  mint: TokenOperations<unknown>['mint']
+  /** Revokes all tokens of the account with this ref. Rejects as the storage does. */
+  revoke(ref: string): Promise<void>
+}
+
+export interface TokenDependencies extends Pick<MintDependencies, 'publicOrigin'> {
+  accounts: { getAccount(identity: Identity): Promise<CallerAccount>; refs: { find(id: string): Promise<string> } }
+  store: Pick<Store, 'storage' | 'freshness' | 'groups' | 'groupCache'>
+  clock: Clock
+  basePath: string
+  options: {
+    readonly secret?: Secret | undefined
+    readonly tokens?: TokenOptions | undefined
+    readonly allowedOrigins?: readonly AllowedOrigin[] | undefined
+  }
+}
+
+export function createTokens({
+  store,
+  clock,
+  basePath,
+  options,
+  publicOrigin,
+  accounts,
+}: TokenDependencies): TokenService {
+  const { secret, tokens: { audience = getDefaultAudience(basePath) } = {}, allowedOrigins = [] } = options
+  const findRef = accounts.refs.find
+  const keys = createTokenKeys({ secret, storage: store.storage })
+  const revocations = createRevocations({ ...store, clock })
+  const findPlan = async (idOrName: string) =>
+    (await store.groupCache.find(idOrName)) ?? (await store.groups.all()).find(({ name }) => name === idOrName)
+  return {
+    addToken: createAddToken(createVerify({ keys, audience, clock, revocations, findRef }), accounts.getAccount),
+    async mint(input) {
+      const { createMint } = await import('./mint.ts')
+      const origins = Array.from(toAllowedOrigins(allowedOrigins).keys())
+      const terms = { keys, audience, clock, revocations, findRef, findPlan, allowedOrigins: origins, publicOrigin }
+      return createMint(terms)(input)
+    },
+    revoke: revocations.revoke,
+  }
+}

@@ -1,0 +1,94 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGatewayWith } from '../../src/gateway.ts'
+import type { Identify } from '../../src/request/identity.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { byCookie, outcomeOf } from './support/app.ts'
+import { SECRET } from './support/token-world.ts'
+
+const test = suite('tokens beside what the app says')
+
+async function openApp(identify: Identify = byCookie) {
+  const clock = fakeClock()
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const seen: unknown[] = []
+  const { gateway } = createGatewayWith({
+    storage: memoryStorage({ clock }),
+    secret: SECRET,
+    clock,
+    fetch: up,
+    catalog,
+    logger: false,
+    identify,
+    extend: [
+      {
+        name: 'look',
+        aroundRequest(request, next) {
+          const { caller } = request as unknown as { caller: { account?: { id: string }; token?: { id: string } } }
+          seen.push([caller.account?.id, caller.token?.id])
+          return next()
+        },
+      },
+    ],
+  })
+  await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+  const chat = async (headers: Record<string, string>) =>
+    outcomeOf(
+      await gateway.fetch(
+        new Request('http://app.test/v1/chat/completions', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: '{"model":"one/m","messages":[]}',
+        }),
+      ),
+    )
+  return { api: gateway.api, chat, seen, up }
+}
+
+test('an identity and a token of the same account go together, and the limits of both apply', async () => {
+  const { api, chat, seen } = await openApp()
+  const { token, id } = await api.tokens.mint({ account: 'alice', limits: { requests: { total: 1 } } })
+  const both = { cookie: 's=alice', 'x-api-key': token }
+  assert.is(await chat(both), '200')
+  assert.is(await chat(both), '429 rate_limit_exceeded')
+  assert.is(await chat({ cookie: 's=alice' }), '200')
+  assert.equal(seen, [
+    ['alice', id],
+    ['alice', id],
+    ['alice', undefined],
+  ])
+})
+
+test('7. an identity and a token of two accounts are rejected', async () => {
+  const { api, chat, up } = await openApp()
+  const { token } = await api.tokens.mint({ account: 'bob' })
+  assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')
+  assert.is(await chat({ cookie: 's=alice', 'x-api-key': `${token}x` }), '401 token_invalid')
+  assert.is(up.calls.length, 0)
+})
+
+test('a token and a key of the same account go together', async () => {
+  const { api, chat, seen } = await openApp(() => undefined)
+  const { key } = await api.keys.create({ name: 'of-alice', account: 'alice' })
+  const { token, id } = await api.tokens.mint({ account: 'alice' })
+  const other = await api.tokens.mint({ account: 'bob' })
+  assert.is(await chat({ 'x-api-key': token, 'api-key': key }), '200')
+  assert.is(await chat({ 'x-api-key': other.token, 'api-key': key }), '400 identity_conflict')
+  assert.equal(seen, [['alice', id]])
+})
+
+test('where the app says nothing, the token counts; where it refuses, no token helps', async () => {
+  const silent = await openApp(() => undefined)
+  const { token } = await silent.api.tokens.mint({ account: 'alice' })
+  assert.is(await silent.chat({ 'x-api-key': token }), '200')
+  assert.is(await silent.chat({ 'x-api-key': token, 'x-signalbox-account': 'alice' }), '200')
+  assert.is(await silent.chat({ 'x-api-key': token, 'x-signalbox-account': 'bob' }), '403 account_not_allowed')
+  const { key } = await silent.api.keys.create({ name: 'plain' })
+  assert.is(await silent.chat({ 'x-api-key': token, 'api-key': key }), '400 identity_conflict')
+  const closed = await openApp(() => null)
+  const other = await closed.api.tokens.mint({ account: 'alice' })
+  assert.is(await closed.chat({ 'x-api-key': other.token }), '401 identity_required')
+})
