@@ -24,20 +24,8 @@ const titles = {
 
 type PageName = keyof typeof titles
 
-const pages: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
-  '': async () => Overview,
-  keys: async () => (await loadLazyViews()).keys,
-  usage: async () => (await loadLazyViews()).usage,
-  requests: async () => (await loadLazyViews()).requests,
-  targets: async () => (await loadLazyViews()).targets,
-  combos: async () => (await loadLazyViews()).combos,
-  models: async () => (await loadLazyViews()).models,
-  playground: async () => (await loadLazyViews()).playground,
-  cloud: async () => (await loadLazyViews()).cloud,
-  settings: async () => (await loadLazyViews()).settings,
-}
-
-const loadLazyViews = () => import('./pages/lazy-pages.ts')
+const loadView = async (name: PageName): Promise<ComponentType> =>
+  name === '' ? Overview : (await import('./pages/lazy-pages.ts'))[name]
 
 export function App() {
   const { state } = access.value
@@ -103,10 +91,10 @@ const isPage = (name: string): name is PageName => Object.hasOwn(titles, name)
 function LazyView({ page }: { page: string }) {
   const view = useSignal<ComponentType | undefined>(undefined)
   const error = useSignal<string | undefined>(undefined)
-  const load = isPage(page) ? pages[page] : undefined
   const begin = () => {
     error.value = undefined
-    load?.().then(
+    if (!isPage(page)) return
+    loadView(page).then(
       (loaded) => {
         view.value = loaded
       },
@@ -116,7 +104,7 @@ function LazyView({ page }: { page: string }) {
     )
   }
   useEffect(begin, [])
-  if (!load) return <p>Page not found</p>
+  if (!isPage(page)) return <p>Page not found</p>
   if (error.value !== undefined) return <Problem onRetry={begin}>{error.value}</Problem>
   const View = view.value
   return View ? <View /> : <p class="loading">Loading…</p>
