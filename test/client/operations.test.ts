@@ -73,6 +73,7 @@ table('the operations of a client have the types of gateway.api', () => {
     Management,
     | 'groups'
     | 'accounts'
+    | 'tokens'
     | 'combos'
     | 'connections'
     | 'customModels'
@@ -114,6 +115,7 @@ for (const basePath of ['', '/tools/ai']) {
       assert.is((await client.accounts.update(user.id, { name: null })).name, undefined)
       for (const change of ['pause', 'resume', 'revoke'] as const) await client.accounts[change](user.id)
       await same(client.accounts.get(user.id), api.accounts.get(user.id))
+      assert.match((await client.tokens.mint({ account: user.id, expiresIn: '15m' })).token, /^sbt_/)
       await same(client.accounts.limits.get(user.id), api.accounts.limits.get(user.id))
       await same(client.accounts.limits.reset(user.id), Promise.resolve({ success: true }))
       await same(client.accounts.limits.settle(user.id, { as: 'unspent' }), Promise.resolve({ success: true }))
