@@ -72,10 +72,8 @@ table('the operations of a client have the types of gateway.api', () => {
   const ofClient: { keys: Omit<Management['keys'], 'list'> } & Pick<
     Management,
     | 'groups'
-    | 'accounts'
-    | 'tokens'
-    | 'combos'
-    | 'connections'
+    | ('accounts' | 'tokens')
+    | ('combos' | 'connections')
     | 'customModels'
     | 'settings'
     | 'aliases'
