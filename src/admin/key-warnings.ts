@@ -12,7 +12,7 @@ interface RestrictedRecord {
   expiresAt?: string
 }
 
-/** What warnings about keys are based on. */
+/** The data that warnings about keys need. */
 export interface KeyWarningSources {
   store: { storage: Pick<Storage, 'atomic'> }
   routes(): Promise<RouteTable>

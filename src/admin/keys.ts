@@ -76,7 +76,7 @@ export interface KeyRotation {
 /** An API key, as the management API returns it. */
 export interface ShownKey extends ApiKey {
   /**
-   * What is wrong with the key: its value can't be decrypted, so `key` is empty, or its record was changed elsewhere, so it is rejected.
+   * The problem with the key: its value can't be decrypted (`key` is empty), or its record was changed outside the gateway (the key is rejected).
    * Absent if nothing is.
    */
   error?: string
@@ -130,7 +130,7 @@ export function createKeyOperations(
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
     withWarnings({ key: await showKey(found) }, await keyWarnings(found.record, deps))
 
-  /** Runs work that adds a key to this group, which can't be deleted meanwhile. Throws `INVALID_REQUEST` if it doesn't exist. */
+  /** Runs work that adds a key to this group, and blocks the group's deletion until it is done. Throws `INVALID_REQUEST` if there is no such group. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
     return store.runExclusive(GROUPS_TURN, async (ready) => {
@@ -226,7 +226,7 @@ export function createKeyOperations(
     return { digest: to, record: present(await store.keys.get(to), 'Key') }
   }
 
-  /** Finds the key of a `put` by its id, or by its name if there is no id; the oldest if several have the name. */
+  /** Finds the key that a `put` changes: by id, or without an id by name. If several keys have the name, the oldest wins. */
   async function findPut(id: string | undefined, name: string): Promise<FoundKey | undefined> {
     const entries = await store.keys.entries({ fresh: true })
     const entry = entries.find(({ record }) => (id === undefined ? record.name === name : record.id === id))

@@ -115,7 +115,7 @@ function findStart(all: readonly PublishedModel[], after: string): number {
   return at >= 0 ? at + 1 : Number(after.slice(0, colon))
 }
 
-/** The details of a model at the first connection that has it, or in the catalog if there is no connection. */
+/** The details of a model: from the first connection that has it, or else from the catalog. */
 function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable, customs: readonly CustomModel[]) {
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []

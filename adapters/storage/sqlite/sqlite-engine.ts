@@ -19,9 +19,9 @@ export interface LocalEngineOptions {
   busyMs: number
   /** Turns an error of SQLite into one with a code. */
   failure(cause: unknown): Error
-  /** Each throws if the database is no longer the one that was opened. */
+  /** These functions throw if the file was replaced after it was opened. */
   check?: { beforeWrite(): void; beforeRead(): void }
-  /** Writes everything committed before this call to the disk. Throws if the database is no longer the one that was opened. */
+  /** Flushes all earlier commits to disk. Throws if the file was replaced after it was opened. */
   flush?(): Promise<void>
   /** Sets whether commits reach the disk before they return. */
   setFlushing?(isFlushing: boolean): void

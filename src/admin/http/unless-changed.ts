@@ -52,7 +52,7 @@ const currentRecords: Readonly<Record<string, Current>> = {
 }
 
 /**
- * Runs a change if its record has the revision in `If-Match`, or if there is no such header; otherwise replies with a 409 and the current record.
+ * Runs a change unless `If-Match` names another revision than the record has. Then it replies with a 409 and the current record.
  * Changes with the header run one after another, across all instances if the storage is atomic.
  */
 export async function runUnlessChanged(

@@ -94,7 +94,7 @@ const scopes = {
   account: 'Account',
   group: 'Group',
   gateway: 'Entire gateway',
-  run: 'Run',
+  run: 'Token',
 } satisfies Record<LimitScope, string>
 
 const columns: Column<LimitState>[] = [
