@@ -35,7 +35,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
     ': "signalbox connections create $1 --api-key -"',
   ],
   [
-    /add or activate one at \S*\/api\/connections\b(?: \(POST [^)]*\))?/g,
+    /add or activate one at \S*\/api\/connections\b(?: \(POST [^()]*\))?/g,
     'add or activate one: "signalbox connections create", or "signalbox connections update" with --active',
   ],
   [/add one at \S*\/api\/connections\b/g, 'add one: "signalbox connections create"'],
