@@ -66,7 +66,7 @@ async function divideAnew(folder: string): Promise<void> {
   const input = Object.fromEntries(Object.keys(entries).map((name) => [name, join(folder, `${name}.js`)]))
   const bundle = await rollup({ input, external: (id) => !id.startsWith('.') && !isAbsolute(id), logLevel: 'warn' })
   const chunkFileNames = ({ name }: { name: string }) => `${name.replace(/-[A-Z\d]{8}$/, '')}-[hash].js` // without the hash of esbuild
-  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 2_500 } as const // no file of a few lines
+  const options = { format: 'es', chunkFileNames, hashCharacters: 'base36', experimentalMinChunkSize: 3_000 } as const // no file of a few lines
   const { output } = await bundle.generate(options)
   const former = (await readdir(folder)).filter(
     (name) => name.endsWith('.js') && !Object.hasOwn(input, name.slice(0, -3)),

@@ -5,6 +5,7 @@ import { checkAreas, checkRoutes, createAreas, toHttpRoutes } from './extend.ts'
 import type { Feature } from './feature.ts'
 import { settlesWithin } from './lib/deadline.ts'
 import type { Exchange } from './lib/exchange.ts'
+import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRefusedBodies, lingerBeforeClose, requestTurn } from './platform.ts'
 import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
@@ -13,7 +14,6 @@ import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
 import { createFetchHandlers, type FetchHandlersOptions } from './request/door/fetch-bridge.ts'
-import { createHealthCheck } from './request/door/health-check.ts'
 import type { AccountFinder } from './request/door/identify-caller.ts'
 import { type KeyAreaOptions, serveWithKeys } from './request/door/key-area.ts'
 import { modelRoutes } from './request/door/model-routes.ts'
@@ -61,9 +61,13 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const ofModels = modelRoutes(pipeline.serve)
   checkRoutes([{ name: 'models', routes: ofModels }, ...features])
   const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...ofModels]
+  const health = once(async () => {
+    const { createHealthCheck } = await import('./request/door/rare-routes.ts')
+    return createHealthCheck({ settings: store.settings, clock, isClosed, onError })
+  })
   const areas = [
     ...createModelAreas(serveRoutes(routes)),
-    createHealthArea(createHealthCheck({ settings: store.settings, clock, isClosed, onError })),
+    createHealthArea(async (exchange) => (await health())(exchange)),
     ...createAreas(features, { ...terms, serveRoutes, guards: createPageGuards(management, onError), admit, onError }),
   ]
   checkAreas(areas)

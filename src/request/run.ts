@@ -1,7 +1,7 @@
 import type { Reply } from '../lib/exchange.ts'
 import { once } from '../lib/promises.ts'
 import { Attempt } from './attempt/attempt.ts'
-import { createHedge, hedged } from './attempt/hedge.ts'
+import { createHedge } from './attempt/hedge.ts'
 import { Targets } from './choose/targets.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -21,8 +21,8 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   return request.call.stream ? keptAlive(answering, request) : answering
 }
 
-/** Few requests fail. */
-const loadFailures = once(() => import('./reply/failure-reply.ts'))
+/** Few requests fail or are hedged. */
+const loadRest = once(() => import('./rare-calls.ts'))
 
 /** Few gateways have steps around calls. */
 const loadSteps = once(() => import('./feature-requests.ts'))
@@ -36,7 +36,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
         next: () => nextAttempt(request, targets, { isHedge: true }),
         note: (outcome) => targets.note(outcome),
       })
-      const outcome = hedge ? await hedged(attempt, hedge) : await attempt.run()
+      const outcome = hedge ? await (await loadRest()).hedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
         targets.note(outcome)
         continue
@@ -44,10 +44,10 @@ async function answer(request: ModelRequest): Promise<Reply> {
       await targets.noteAnswer(outcome.route)
       return await answerReply(outcome, request)
     }
-    const { failureReply } = await loadFailures()
+    const { failureReply } = await loadRest()
     return await failureReply(request, targets)
   } catch (error) {
-    const { errorWithAttempts } = await loadFailures()
+    const { errorWithAttempts } = await loadRest()
     throw errorWithAttempts(error, request)
   } finally {
     targets.close()

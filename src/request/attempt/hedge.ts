@@ -1,8 +1,7 @@
-import { startDeadline } from '../../lib/deadline.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import type { Clock } from '../../types.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, Outcome, RefusedTarget } from '../outcome.ts'
+import type { Failed, RefusedTarget } from '../outcome.ts'
 import type { HedgeBudget } from '../routing/budget.ts'
 import type { Route } from '../routing/group.ts'
 import type { Attempt } from './attempt.ts'
@@ -46,78 +45,5 @@ export function createHedge(
     }
     return { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
   }
-  return undefined
-}
-
-/** The outcome of an attempt and, if that is slow, of one beside it. Rejects only when the client no longer waits. */
-export async function hedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
-  const running = first.run()
-  const isSlow = await isSlower(first, running, hedge)
-  return isSlow ? besideSlow(first, running, hedge) : running
-}
-
-/** Resolves to whether the attempt has neither answered nor failed within the delay after its provider was called. */
-async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, delayMs }: Hedge): Promise<boolean> {
-  await Promise.race([first.called(), running.catch(() => {})])
-  return new Promise((resolve) => {
-    const cancelDeadline = startDeadline(clock, delayMs, () => resolve(true))
-    const onTime = () => {
-      cancelDeadline()
-      resolve(false)
-    }
-    running.then(onTime, onTime)
-  })
-}
-
-/** Makes a second attempt beside a slow one. The first answer wins, and the other attempt ends. */
-async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
-  const { budget } = hedge
-  if (!budget.spend()) return running
-  const second = await unlessAnswered(running, secondAttempt(hedge))
-  if (!second) {
-    budget.giveBack()
-    return running
-  }
-  const runningToo = second.run()
-  const firstDone = running.then((outcome) => ({ outcome, slower: second, other: runningToo, isFirst: true }))
-  const secondDone = runningToo.then(
-    (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
-    () => firstDone, // the client has left, so that the first attempt rejects, too
-  )
-  const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
-  // The first target may accept what the second refuses, and without hedging only the first would have been asked.
-  const isDecided =
-    outcome.kind === 'answered' || (isFirst && outcome.kind === 'failed' && hedge.endsAt(outcome.failure))
-  if (isDecided) {
-    slower.supersede()
-    return outcome
-  }
-  if (!isFirst && outcome.kind === 'refused') budget.giveBack()
-  hedge.note(outcome)
-  return other
-}
-
-/** The attempt at another target; none where the gateway fails to prepare it, as the first attempt must go on. */
-async function secondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
-  try {
-    return await next()
-  } catch (thrown) {
-    onError(thrown)
-    return undefined
-  }
-}
-
-/** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
-async function unlessAnswered(
-  running: Promise<Outcome>,
-  coming: Promise<Attempt | undefined>,
-): Promise<Attempt | undefined> {
-  const prepared = coming.then(() => false)
-  const isOver = running.then(
-    ({ kind }) => kind === 'answered' || prepared,
-    () => true, // the client has left
-  )
-  if (!(await Promise.race([prepared, isOver]))) return coming
-  void coming.then((late) => late?.drop())
   return undefined
 }

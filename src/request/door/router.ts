@@ -73,7 +73,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
       const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
       return {
         async run() {
-          const { replyWithoutRoute } = await import('./no-route.ts')
+          const { replyWithoutRoute } = await import('./rare-routes.ts')
           return replyWithoutRoute(path, exchange, { methods, paths: exact.keys() })
         },
       }
