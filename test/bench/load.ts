@@ -6,6 +6,8 @@ export interface Load {
   url: string
   path: string
   key: string
+  /** Sent in place of the key. */
+  cookie?: string | undefined
   body: string
   connections: number
   /** Connections stop sending requests after this time. */
@@ -65,7 +67,7 @@ function runConnection(load: Load, until: number, into: { latencies: number[]; l
     `POST ${load.path} HTTP/1.1`,
     `host: ${hostname}:${port}`,
     'content-type: application/json',
-    `authorization: Bearer ${load.key}`,
+    load.cookie === undefined ? `authorization: Bearer ${load.key}` : `cookie: ${load.cookie}`,
     'anthropic-version: 2023-06-01',
     `content-length: ${Buffer.byteLength(load.body)}`,
   ]

@@ -13,20 +13,30 @@ const LIMITS = { requests: { minute: 100_000_000 }, tokens: { day: 1_000_000_000
 /** The models of the mock provider, by the prefix of the connection. Each gets a combo of its name. */
 const MODELS = { chat: ['chat-100x0', 'chat-100x50', 'chat-40x50'], messages: ['messages-100x0'] }
 
+/** Finds the user by the cookie, as an app with its own sign-in does. */
+function identify({ headers }) {
+  const account = /s=(\w+)/.exec(headers.get('cookie') ?? '')?.[1]
+  return account === undefined ? null : { account }
+}
+
 /**
- * Opens the built gateway as a new user would have it: a required key, a combo, usage records unless the variable `USAGE` is `off`. `STORE` names the store:
+ * Opens the built gateway as a new user would have it: a required key, a combo, usage records unless the variable `USAGE` is `off`, and
+ * `identify` in place of the key if `IDENTIFY` is `on`. `STORE` names the store:
  * `memory`, a folder, `redis://…?name=…` or `postgres://…?name=…`. Sets up an empty store and returns the keys that it has made.
  */
 export async function openGateway(options = {}) {
   const storage = await openStorage(process.env.STORE)
+  const isIdentified = process.env.IDENTIFY === 'on'
   const gateway = createGateway({
     storage,
     ...(!storage.ownSecret && { secret: SECRET }),
     ...(process.env.USAGE === 'off' && { usage: false }),
+    ...(isIdentified && { identify }),
     ...options,
   })
   const { requireApiKey } = await gateway.api.settings.get()
-  return { gateway, storage, keys: requireApiKey ? {} : await setUp(gateway) }
+  const keys = requireApiKey ? {} : await setUp(gateway)
+  return { gateway, storage, keys: isIdentified ? { ...keys, cookie: 's=user_1' } : keys }
 }
 
 async function setUp({ api }) {

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 export interface Announcement {
   url: string
   key?: string
+  /** The cookie of a user, where the app says who is asking. */
+  cookie?: string
   limitedKey?: string
   /** The usage records in the store; only of `seed.mjs`. */
   records?: number

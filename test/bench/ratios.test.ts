@@ -107,7 +107,7 @@ test('suggested budgets keep reasons and other budgets', () => {
 test('every ratio of the check has a budget and a reason, and there are no others', () => {
   const text = readFileSync(new URL('budgets.json', import.meta.url), 'utf8')
   const budgets = JSON.parse(text) as Budgets // checked below
-  const servers = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'usage-off', 'memory'])
+  const servers = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'])
   const ids = listComparisons(selectSuites('', { isCheck: true, servers })).map(formatId)
   assert.equal(Object.keys(budgets).sort(), ids.sort())
   for (const [id, { atMost, reason }] of Object.entries(budgets)) {
@@ -122,6 +122,6 @@ test('every row is compared with a row of its own suite', () => {
 })
 
 const allServers = new Set<ServerName>([
-  ...(['direct', 'proxy', 'translator', 'file', 'usage-off', 'memory'] as const),
+  ...(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'] as const),
   ...(['redis', 'postgres', 'bun-proxy', 'bun'] as const),
 ])

@@ -115,7 +115,7 @@ async function measureRow({ load, row, unit, durationMs }: RowMeasurement): Prom
   return measureLoad({
     server,
     isDirect: row.server === 'direct',
-    load: { ...load, url: server.url, key, durationMs },
+    load: { ...load, url: server.url, key, cookie: server.cookie, durationMs },
     unit,
   })
 }

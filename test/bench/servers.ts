@@ -44,7 +44,7 @@ const bun = fileURLToPath(new URL('../runtimes/node_modules/.bin/bun', import.me
 export async function createServers({ isCheck, records }: ServersOptions): Promise<Servers> {
   const provider = await startProcess('provider.ts', { cpu: loadCpu })
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-bench-'))
-  const names = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'usage-off', 'memory'])
+  const names = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'])
   const missing: string[] = []
   const databases = new Map<ServerName, Database>()
   if (!isCheck) {
@@ -59,7 +59,12 @@ export async function createServers({ isCheck, records }: ServersOptions): Promi
   }
 
   function describe(name: ServerName, store: string): Program {
-    const env = { PROVIDER: provider.url, USAGE: name === 'usage-off' ? 'off' : 'on', STORE: locate(name, store) }
+    const env = {
+      PROVIDER: provider.url,
+      USAGE: name === 'usage-off' ? 'off' : 'on',
+      IDENTIFY: name === 'identified' ? 'on' : 'off',
+      STORE: locate(name, store),
+    }
     if (name === 'proxy' || name === 'translator') return { file: `${name}.mjs`, env }
     if (name === 'bun-proxy') return { file: 'bun-proxy.mjs', env, runtime: bun }
     return { file: 'gateway.mjs', env, ...(name === 'bun' && { runtime: bun }) }

@@ -7,6 +7,7 @@ export type ServerName =
   | 'proxy'
   | 'translator'
   | 'file'
+  | 'identified'
   | 'usage-off'
   | 'memory'
   | 'redis'
@@ -47,6 +48,7 @@ const labels: Record<ServerName, string> = {
   proxy: 'bare proxy',
   translator: 'minimal translator',
   file: 'Signalbox',
+  identified: 'Signalbox, identified',
   'usage-off': 'Signalbox, usage off',
   memory: 'Signalbox, memory store',
   redis: 'Signalbox, Redis',
@@ -126,6 +128,7 @@ export const suites: Suite[] = [
       row('proxy', checked),
       row('file', { ...overProxy, ...checked }),
       row('file', { ...overProxy, ...limited, ...checked }),
+      row('identified', { floor: 'file', ...checked }),
       row('usage-off', { ...overProxy, ...checked }),
       row('memory', { ...overProxy, ...checked }),
       row('memory', { ...overProxy, ...limited, ...checked }),
