@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { guardHolds } from './browser/guard-holds.ts'
+import { sitesOfUsers } from './browser/sites-of-users.ts'
 import { workerServesPages } from './browser/worker-serves.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
@@ -16,3 +17,4 @@ test.after(({ browser }) => browser?.close())
 
 workerServesPages(test)
 guardHolds(test)
+sitesOfUsers(test)

@@ -1,0 +1,165 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { toNodeHandler } from '../../../adapters/mount/node/handler.ts'
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway } from '../../../src/gateway.ts'
+import { assert, type Suite } from '../../support/suite.ts'
+import { startServer } from './server.ts'
+
+const answer = {
+  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+
+interface Outcome {
+  name: string
+  status: number
+  text: string
+  cacheControl?: string | null
+}
+
+/** What pages of an app and of other sites can do with the cookie of a user who is signed in. */
+export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
+  let server: Awaited<ReturnType<typeof startServer>>
+  let context: BrowserContext
+  let page: Page
+  let calls = 0
+  /** The cookies that `identify` has seen, and the statuses that the gateway has replied with. */
+  const asked: Array<string | null> = []
+  const replied: number[] = []
+
+  const site = (host: string) => `http://${host}.test:${server.port}`
+
+  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+    let handle: ReturnType<typeof toNodeHandler> | undefined
+    server = await startServer((req, res) => {
+      const url = req.url ?? ''
+      if (url.startsWith('/v1')) {
+        res.on('close', () => replied.push(res.statusCode))
+        return void handle?.(req, res)
+      }
+      if (url === '/sign-in') res.setHeader('set-cookie', 's=alice; Path=/; HttpOnly; Domain=app.test; SameSite=Lax')
+      res.setHeader('content-type', 'text/html').end('<title>A page</title>')
+    })
+    const gateway = createGateway({
+      storage: memoryStorage(),
+      logger: false,
+      catalog: { one: { baseUrl: 'http://one.test' } },
+      allowedOrigins: [site('partner.app'), { origin: site('admin.app'), credentials: true }],
+      identify({ headers }) {
+        const cookie = headers.get('cookie')
+        asked.push(cookie)
+        return cookie?.includes('s=alice') ? { account: 'alice' } : null
+      },
+      async fetch() {
+        calls++
+        return Response.json(answer)
+      },
+    })
+    await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+    handle = toNodeHandler(gateway)
+    context = await (browser as Browser).newContext() // it was launched before
+    page = await context.newPage()
+  })
+  test.after(async () => {
+    await context?.close()
+    server?.close()
+  })
+
+  async function signIn(): Promise<void> {
+    await page.goto(`${site('app')}/sign-in`)
+    calls = 0
+    asked.length = 0
+    replied.length = 0
+  }
+
+  /** What scripts of a page can do, each by its name. */
+  const attempts = (origin: string) => `(async () => {
+    const form = () => {
+      const data = new FormData()
+      data.set('model', 'one/m')
+      data.set('file', new Blob(['sound'], { type: 'audio/wav' }), 'a.wav')
+      return data
+    }
+    const body = JSON.stringify({ model: 'one/m', messages: [] })
+    const credentials = 'include'
+    const tries = {
+      json: ['/v1/chat/completions', { method: 'POST', credentials, headers: { 'content-type': 'application/json' }, body }],
+      'plain text': ['/v1/chat/completions', { method: 'POST', credentials, body }],
+      'no-cors': ['/v1/chat/completions', { method: 'POST', credentials, mode: 'no-cors', body }],
+      form: ['/v1/audio/transcriptions', { method: 'POST', credentials, mode: 'no-cors', body: form() }],
+      account: ['/v1/account', { credentials }],
+    }
+    const outcomes = []
+    for (const [name, [path, init]] of Object.entries(tries)) {
+      try {
+        const response = await fetch('${origin}' + path, init)
+        const cacheControl = response.headers.get('cache-control')
+        outcomes.push({ name, status: response.status, text: await response.text(), cacheControl })
+      } catch (error) {
+        outcomes.push({ name, status: -1, text: String(error) })
+      }
+    }
+    return outcomes
+  })()`
+
+  async function tryAll(host: string): Promise<Map<string, Outcome>> {
+    await signIn()
+    await page.goto(`${site(host)}/`)
+    const outcomes = await page.evaluate<Outcome[]>(attempts(site('app')))
+    return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
+  }
+
+  test('check 22: a page of the app asks with its cookie, and nobody may cache the response', async () => {
+    const outcomes = await tryAll('app')
+    assert.is(outcomes.get('json')?.status, 200)
+    assert.is(outcomes.get('account')?.status, 200)
+    assert.match(outcomes.get('account')?.cacheControl ?? '', /private, no-store/)
+    assert.ok(calls > 0)
+    assert.not.ok(replied.includes(403), `${replied}`)
+  })
+
+  for (const [name, host] of [
+    ['another site', 'evil'],
+    ['a sibling of the app, whose requests have the cookie', 'blog.app'],
+  ] as const)
+    test(`checks 21, 23, and 24: a page of ${name} changes nothing and reads nothing`, async () => {
+      const outcomes = await tryAll(host)
+      for (const read of ['json', 'plain text', 'account']) assert.is(outcomes.get(read)?.status, -1, read)
+      for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque
+      assert.is(calls, 0)
+      assert.is(replied.filter((status) => status === 403).length, 3, `${replied}`) // not JSON, which needs a preflight
+      const { length } = asked
+      assert.ok(length <= 1, `${asked}`) // reading the account, whose response the page can't see
+    })
+
+  test('check 21: neither does a frame without an origin', async () => {
+    await signIn()
+    await page.goto(`${site('evil')}/`)
+    const framed = page.waitForEvent('frameattached')
+    await page.evaluate(`document.body.append(Object.assign(document.createElement('iframe'), {
+      sandbox: 'allow-scripts', src: '${site('evil')}/frame' }))`)
+    const frame = await framed
+    await frame.waitForLoadState()
+    const outcomes = await frame.evaluate<Outcome[]>(attempts(site('app')))
+    assert.ok(outcomes.every(({ status }) => status <= 0))
+    assert.is(calls, 0)
+  })
+
+  test('check 23: a page of an allowed origin is served without the cookie', async () => {
+    const outcomes = await tryAll('partner.app')
+    assert.is(outcomes.get('json')?.status, -1) // it asked for credentials, which the response doesn't allow
+    assert.is(calls, 0)
+    assert.ok(
+      asked.every((cookie) => cookie === null),
+      `${asked}`,
+    )
+  })
+
+  test('check 23: a page of an origin with credentials is served with it', async () => {
+    const outcomes = await tryAll('admin.app')
+    assert.is(outcomes.get('json')?.status, 200)
+    assert.is(outcomes.get('account')?.status, 200)
+    assert.is(calls > 0, true)
+  })
+}
