@@ -33,7 +33,7 @@ const table = {
   TOKEN_NOT_ALLOWED: [403],
   MODEL_NOT_ALLOWED: [403, 'This API key is not allowed to use this model.'],
   ACCOUNT_PAUSED: [403, 'This account is paused. Ask the operator of this gateway to resume it.'],
-  ACCOUNT_NOT_ALLOWED: [403, 'This request names an account that is not its own.'],
+  ACCOUNT_NOT_ALLOWED: [403, 'This request names another account. Only an API key with "actsFor" can do that.'],
   CROSS_SITE: [
     403,
     'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.',

@@ -266,8 +266,9 @@ const MAX_IDENTITY_TTL_MS = 60_000
 function checkAccounts(accounts: unknown): void {
   if (accounts === undefined) return
   if (!isObject(accounts)) throw new TypeError('accounts must be an object, such as { defaultPlan: "free" }.')
-  refuseUnknownOptions(accounts, ['defaultPlan', 'newPerMinute', 'idleDays'], 'accounts.')
-  const { defaultPlan, newPerMinute = 1, idleDays = 1 } = accounts
+  refuseUnknownOptions(accounts, ['defaultPlan', 'newPerMinute', 'idleDays', 'forwardRef'], 'accounts.')
+  const { defaultPlan, newPerMinute = 1, idleDays = 1, forwardRef = false } = accounts
+  if (typeof forwardRef !== 'boolean') throw new TypeError('accounts.forwardRef must be true or false.')
   if (defaultPlan !== undefined && (typeof defaultPlan !== 'string' || defaultPlan.trim() === ''))
     throw new TypeError('accounts.defaultPlan must be the ID or the name of a group.')
   for (const [name, value] of Object.entries({ newPerMinute, idleDays }))

@@ -33,7 +33,7 @@ export interface GroupOperations<Input = never> {
    * nothing if nothing would change, so you can call it at every start. A field that is `undefined` is an `INVALID_REQUEST`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & Warned>
-  /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has. */
+  /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has, or that it is the plan of an account. */
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -57,9 +57,11 @@ export function createGroupOperations(
     store: WritableStore
     /** Removes the counters of what was deleted. Never rejects. */
     forgetLimits(scope: AccountName): Promise<void>
+    /** Whether an account has this plan. */
+    hasAccounts(plan: string): Promise<boolean>
   },
 ): GroupOperations<unknown> {
-  const { store, clock, forgetLimits } = deps
+  const { store, clock, forgetLimits, hasAccounts } = deps
   const { groups } = store
   const inTurn = createMutex() // concurrent calls for one name create one group
 
@@ -135,6 +137,7 @@ export function createGroupOperations(
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw invalidInput(hasKeys(count))
+        if (await hasAccounts(id)) throw invalidInput(IS_PLAN)
         ready()
         present(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })
@@ -144,6 +147,9 @@ export function createGroupOperations(
 }
 
 const UNPROVEN_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
+
+const IS_PLAN =
+  'The group is the plan of at least one account. First give its accounts another plan: GET /api/accounts?plan={id} lists them.'
 
 function hasKeys(count: number): string {
   const [some, them] = count === 1 ? ['1 key', 'it'] : [`${count} keys`, 'them']

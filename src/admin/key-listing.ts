@@ -27,6 +27,8 @@ export interface KeysQuery extends KeyView {
   q?: string
   /** Only keys of the group with this id. */
   group?: string
+  /** Only keys of this account, by its id or its ref. */
+  account?: string
   /** Only active, paused, or expired keys. */
   state?: (typeof states)[number]
 }
@@ -50,6 +52,7 @@ export const keyViews = {
     after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" value of a previous page'))),
     q: v.exactOptional(fields.filter),
     group: v.exactOptional(fields.filter),
+    account: v.exactOptional(fields.filter),
     state: v.exactOptional(choiceOf(states)),
   }),
   get: closed({ values }),
@@ -66,13 +69,14 @@ const BATCH = 1_000
 /** Finds a page of the keys that match the query, and the `after` of the next page, if any. */
 export async function findPage<T extends FilteredKey>(
   entries: ReadonlyArray<StoredEntry<T>>,
-  { q = '', after, limit = Number.POSITIVE_INFINITY, group, state }: KeysQuery,
+  { q = '', after, limit = Number.POSITIVE_INFINITY, group, account, state }: KeysQuery,
   { now, turnEnd }: { now: number; turnEnd: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
   const wanted = q.toLowerCase()
   const matches = (key: T) =>
     (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)) &&
     (group === undefined || key.group === group) &&
+    (account === undefined || key.account === account) &&
     (state === undefined || getState(key, now) === state)
   const page: StoredEntry<T>[] = []
   for (let at = after === undefined ? 0 : findStart(entries, after); at < entries.length; at++) {
@@ -95,6 +99,7 @@ interface FilteredKey {
   isActive?: boolean
   expiresAt?: string
   group?: string
+  account?: string
 }
 
 function getState({ isActive, expiresAt }: FilteredKey, now: number): KeysQuery['state'] {

@@ -16,6 +16,7 @@ export const keyTable = {
       ...listParameters,
       values,
       group: 'Only keys of the group with this id.',
+      account: 'Only keys of this account of your app, by its id or its ref.',
       state: 'Only active, paused, or expired keys.',
     },
   },

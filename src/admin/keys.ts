@@ -109,9 +109,11 @@ export function createKeyOperations(
     forgetLimits(scope: AccountName): Promise<void>
     /** The ref of an account for a key, which is stored by then. Throws `INVALID_REQUEST` if there can't be one. */
     resolveAccount(idOrRef: string): Promise<string>
+    /** The ref of an account that is named by its id or its ref. */
+    findAccountRef(idOrRef: string): Promise<string>
   },
 ): KeyOperations<unknown> {
-  const { store, clock, turnEnd, forgetLimits, resolveAccount } = deps
+  const { store, clock, turnEnd, forgetLimits, resolveAccount, findAccountRef } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
   const inTurn = createMutex() // concurrent calls for one name create one key
 
@@ -142,9 +144,10 @@ export function createKeyOperations(
   }
 
   /** The input with the ref of its account. */
-  async function withAccount<T extends { account?: string; group?: string | null }>(given: T): Promise<T> {
+  async function withAccount<T extends Pick<KeyPut, 'account' | 'actsFor' | 'group'>>(given: T): Promise<T> {
     if (given.account === undefined) return given
     if (typeof given.group === 'string') throw invalidInput(GROUP_OR_ACCOUNT)
+    if (given.actsFor) throw invalidInput(ONE_ACCOUNT)
     return { ...given, account: await resolveAccount(given.account) }
   }
 
@@ -154,6 +157,7 @@ export function createKeyOperations(
   async function list(query: unknown = {}) {
     const { values, ...asked } = parseInput(keyInputs.list, query)
     const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
+    if (asked.account !== undefined) asked.account = await findAccountRef(asked.account)
     const entries = [...(await store.keys.entries())] // changes mutate the list
     const { page, ...next } = await findPage(entries, asked, { now: clock.now(), turnEnd })
     const keys: (ShownKey | HintedKey)[] = []
@@ -345,12 +349,14 @@ const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, giv
   ...(given.isActive !== undefined && { edit: newEdit() }),
 })
 
-function checkOwner<T extends { group?: string; account?: string }>(record: T): T {
+function checkOwner<T extends { group?: string; account?: string; actsFor?: object }>(record: T): T {
   if (record.group !== undefined && record.account !== undefined) throw invalidInput(GROUP_OR_ACCOUNT)
+  if (record.actsFor !== undefined && record.account !== undefined) throw invalidInput(ONE_ACCOUNT)
   return record
 }
 
 const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The plan of the account is its group'
+const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
 const createTakenError = () => invalidInput('"key" must not be the value of another key')
 

@@ -80,26 +80,26 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
       .ledger()
       .then((ledger) => ledger.forget(scope))
       .catch(deps.onError) // the key or group is deleted anyway
-  const { operations: accounts, resolveAccount } = createAccountOperations({
-    ...deps,
-    forgetLimits,
-    revokeTokens: deps.tokens.revoke,
-  })
-  const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount })
+  const accounts = createAccountOperations({ ...deps, forgetLimits, revokeTokens: deps.tokens.revoke })
+  const { names, resolveAccount, hasAccounts } = accounts
+  const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount, findAccountRef: names.findRef })
   const told = <Resource extends object>(name: string, resource: Resource) =>
     telling(resource, async (id) => deps.changed(name, id))
   const mirrored = <Resource extends object>(name: string, resource: Resource) =>
     told(name, telling(resource, pushes.changed))
   const usage = {
-    ...addFilterWarnings(createUsageOperations(deps), deps),
+    ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),
     keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),
   }
   const health = createHealthOperations(deps)
   const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
   const api = {
     keys: { ...mirrored('keys', keys), limits: limits.keys },
-    groups: { ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
-    accounts: { ...told('accounts', accounts), limits: limits.accounts },
+    groups: {
+      ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
+      limits: limits.groups,
+    },
+    accounts: { ...told('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
     settings: { ...mirrored('settings', createSettingsOperations(deps)), limits: limits.gateway },
     combos: mirrored('combos', createComboOperations({ ...deps, inTurn })),

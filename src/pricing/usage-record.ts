@@ -9,6 +9,8 @@ import type { CostSource } from './cost.ts'
 export interface UsageRecord extends Partial<TokenUsage> {
   /** The id of the client's key; absent if the request had none. */
   keyId?: string
+  /** Your id of the account that the request ran as; absent without one. */
+  account?: string
   /** The model name from the request. */
   requestedModel: string
   provider: string

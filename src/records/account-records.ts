@@ -30,6 +30,14 @@ export interface StoredAccount {
   version: string
 }
 
+/** Finds accounts for features that show or filter by them. */
+export interface AccountNames {
+  /** The ref of an account that is named by its id or its ref. */
+  findRef(idOrRef: string): Promise<string>
+  /** The names of accounts by ref, or their ids if they have no name. Omits accounts of which nothing is stored. */
+  findNames(refs: readonly string[]): Promise<ReadonlyMap<string, string>>
+}
+
 const kind: RecordKind<AccountRecord> = { prefix: ACCOUNTS, read: createSignedReader<AccountRecord>(accountFields) }
 const signatures = createSignatures<AccountRecord>(accountFields)
 

@@ -17,7 +17,7 @@ export interface ClientKey extends KeyParts {
 
 type KeyParts = Pick<
   ApiKey,
-  'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata' | 'account'
+  'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata' | 'account' | 'actsFor'
 > & {
   digest: string
 }
@@ -335,7 +335,7 @@ export function createKeyLookup(deps: {
 }
 
 function toCachedKey(digest: string, record: KeyRecord): CachedKey {
-  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, account, group } = record
+  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, account, actsFor, group } = record
   const key: CachedKey = { id, name, digest }
   if (isActive !== undefined) key.isActive = isActive
   if (expiresAt !== undefined) key.expiresAt = expiresAt
@@ -344,6 +344,7 @@ function toCachedKey(digest: string, record: KeyRecord): CachedKey {
   if (limits !== undefined) key.limits = limits
   if (metadata !== undefined) key.metadata = metadata
   if (account !== undefined) key.account = account
+  if (actsFor !== undefined) key.actsFor = actsFor
   if (group !== undefined) key.groupId = group
   return key
 }

@@ -78,6 +78,10 @@ export interface RequestRecord {
   keyId?: string
   /** The id of the key's group, if any. */
   groupId?: string
+  /** Your id of the account that the request ran as; absent without one. */
+  account?: string
+  /** The ref of that account, under which everything about it is stored. */
+  accountRef?: string
   /** The model name from the request; absent if the request could not be read. */
   model?: string
   path: string

@@ -6,7 +6,6 @@ import { once, settledValue } from '../lib/promises.ts'
 import { timedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
-import type { CallerAccount } from './caller.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
 import type { OwnTermsSource, PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -42,7 +41,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
       : await readers[endpoint.reads](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
   if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw tooLarge() // base64 is padded
-  if (caller.account && 'providerOptions' in read.body) checkQuotaEntity(read.body, caller.account)
+  if ('providerOptions' in read.body) checkQuotaEntity(read.body, caller.account?.id)
   log.read(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -134,9 +133,9 @@ function checkMediaType(exchange: Exchange, { route: { reads }, caller }: Served
 /** Headers that a page cannot set without a preflight. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 
-/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name another account. */
-function checkQuotaEntity({ providerOptions }: JsonObject, { id }: CallerAccount): void {
+/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name another account than the caller's. */
+function checkQuotaEntity({ providerOptions }: JsonObject, own: string | undefined): void {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
-  const named = isObject(gateway) ? (gateway.quotaEntityId ?? id) : id
-  if (named !== id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+  const named = isObject(gateway) ? (gateway.quotaEntityId ?? own) : own
+  if (named !== own) throw gatewayError('ACCOUNT_NOT_ALLOWED')
 }

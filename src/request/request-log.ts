@@ -283,6 +283,11 @@ export class RequestLog {
     if (error) record.error = error
     if (this.key) record.keyId = this.key.id
     if (this.key?.group) record.groupId = this.key.group.id
+    const { account } = this.caller
+    if (account) {
+      record.account = account.id
+      record.accountRef = account.ref
+    }
     return record
   }
 }

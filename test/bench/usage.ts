@@ -13,7 +13,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import { UsageReader } from '../../src/features/usage/reader.ts'
 import { turnEnd } from '../../src/platform.ts'
 import type { Storage } from '../../src/types.ts'
-import { noNames, requestAt } from '../usage/support/instances.ts'
+import { noAccounts, noNames, requestAt } from '../usage/support/instances.ts'
 
 /*
  * Writes the requests of 30 days into a store as a gateway does, and measures how long it takes to read them.
@@ -160,7 +160,7 @@ const usage = {
   reader: async () => reader,
   async close() {},
 }
-const api = createUsageOperations({ usage, clock, store: noNames })
+const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
 
 async function measure(what: string, read: () => Promise<unknown>): Promise<void> {
   const times: number[] = []

@@ -17,7 +17,10 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
   [{ model: 'a', headers: { 'x-team': 7 } }, '"headers.x-team" must be a string'],
   [{ model: 'a', path: 7 }, '"path" must be a string'],
   [{ model: 'a', path: '/v1/models' }, /^"path" must be one of "\/v1\/chat\/completions", .*"\/v1\/messages".*\.$/],
-  [{ model: 'a', strategy: 'random' }, 'Unknown field "strategy". Known: "model", "body", "headers", "path", "keyId".'],
+  [
+    { model: 'a', strategy: 'random' },
+    'Unknown field "strategy". Known: "model", "body", "headers", "path", "keyId", "account".',
+  ],
 ]
 for (const [question, error] of refusals) {
   test(`${JSON.stringify(question)} is refused`, async () => {

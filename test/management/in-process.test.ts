@@ -62,7 +62,9 @@ test('gateway.api validates as over HTTP, and rejects with an error that has a c
   for (const input of [undefined, null, 'a', [], 5]) {
     assert.equal(
       await errorOf(api.keys.create(untyped(input))),
-      invalid('Send an object with "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "limits".'),
+      invalid(
+        'Send an object with "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "actsFor", "limits".',
+      ),
     )
   }
   assert.equal(await errorOf(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {

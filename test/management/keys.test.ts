@@ -37,11 +37,11 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ nam: 'a' }, 'Unknown field "nam". Did you mean "name"?'],
   [
     { name: 'a', isAdmin: true },
-    'Unknown field "isAdmin". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "limits".',
+    'Unknown field "isAdmin". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "actsFor", "limits".',
   ],
   [
     { name: 'a', key: 'sbx_mine' },
-    'Unknown field "key". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "limits".',
+    'Unknown field "key". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "actsFor", "limits".',
   ],
 ]
 for (const [body, error] of refusals) {
@@ -72,11 +72,11 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ name: ' ' }, '"name" must not be blank'],
   [
     { isActive: false, key: 'x' },
-    'Unknown field "key". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+    'Unknown field "key". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "actsFor", "limits".',
   ],
   [
     { isActive: false, constructor: 1 },
-    'Unknown field "constructor". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+    'Unknown field "constructor". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "actsFor", "limits".',
   ],
 ]
 for (const [body, error] of badChanges) {

@@ -61,7 +61,7 @@ const connection = {
 const windows = { minute: 1, hour: 2, day: 3, week: 4, month: 5, total: 6 }
 const limits = { requests: windows, tokens: windows, usd: { ...windows, day: 0.5 }, parallel: 2 }
 const allowed = { models: ['a/*'], kinds: ['llm'], limits, metadata: { team: 'ml' } }
-const key = { name: 'a', ...allowed, expiresAt: '2027-01-01T00:00:00Z', group: 'g' }
+const key = { name: 'a', ...allowed, expiresAt: '2027-01-01T00:00:00Z', group: 'g', actsFor: { plan: 'p' } }
 const newKey = { ...key, account: 'a' }
 const user = { name: 'a', plan: 'p', isActive: true, ...allowed }
 const sentBack = { ref: 'x', tokensFrom: 'x', createdAt: 'x', seenOn: 'x', isManaged: true, warnings: [], error: 'e' }
@@ -118,7 +118,7 @@ const samples: Record<string, object> = {
   'cloud.sync': {},
   'cloud.disable': { force: true },
   'cloud.check': {},
-  explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages', keyId: 'k' },
+  explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages', keyId: 'k', account: 'a' },
   'damagedRecords.put': { record: {} },
 }
 

@@ -9,7 +9,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('usage while the storage is unavailable')
 
@@ -167,7 +167,7 @@ test('a storage slower than the requests is not called unavailable, and totals a
   }
   const { lines, logger } = told()
   const usage = openInstance(storage, clock, undefined, logger)
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const finishWrites = async () => {
     for (const finish of waiting.splice(0)) finish()
     await clock.advance(0)
@@ -182,7 +182,7 @@ test('a storage slower than the requests is not called unavailable, and totals a
     ask(400)
     await finishWrites()
   }
-  const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames })
+  const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames, accounts: noAccounts })
   const early = (await heir.requests({ limit: 1 })).missing ?? 0
   assert.ok(early > 0, 'sums without records are written, though more wait')
   assert.is((await api.summary()).totals.requests, asked)
@@ -233,7 +233,7 @@ test('another instance folds the totals of a killed one', async () => {
   finish()
   await clock.advance(1_000)
   const heir = openInstance(storage, clock)
-  const api = createUsageOperations({ usage: heir, clock, store: noNames })
+  const api = createUsageOperations({ usage: heir, clock, store: noNames, accounts: noAccounts })
   const seen = async () => [(await api.summary()).totals.requests, (await api.requests()).missing]
   assert.equal(await seen(), [10_700, 700])
   for (let turn = 0; turn < 3; turn++) {

@@ -3,7 +3,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('usage in a storage with a record limit')
 
@@ -16,7 +16,7 @@ for (const [bound, usageRecordLimit] of [
     const storage: Storage = { ...memoryStorage({ clock }), usageRecordLimit }
     const instances = [openInstance(storage, clock), openInstance(storage, clock)]
     const [usage = openInstance(storage, clock)] = instances
-    const api = createUsageOperations({ usage, clock, store: noNames })
+    const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
     const start = clock.now()
     const ids: string[] = []
     for (let hour = 0; hour < 10; hour++) {

@@ -3,7 +3,7 @@ import { createUsageOperations, type UsageQuery } from '../../src/features/usage
 import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('dashboard usage in one call')
 
@@ -27,7 +27,7 @@ async function openWith(requests: readonly KeptRequest[], days?: { requests: num
   const usage = openInstance(memoryStorage({ clock }), clock, days)
   for (const request of requests) usage.keep(request)
   await usage.close()
-  return createUsageOperations({ usage, clock, store })
+  return createUsageOperations({ usage, clock, store, accounts: noAccounts })
 }
 
 for (const [what, query] of [

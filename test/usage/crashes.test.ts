@@ -6,7 +6,7 @@ import type { UsageStore } from '../../src/features/usage/usage.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('usage with crashes and several instances')
 
@@ -112,7 +112,11 @@ for (const atomic of [true, false])
         const open = (): Instance => {
           const { storage, killAfter } = killable(watched)
           const usage = openInstance(storage, clock)
-          return { usage, killAfter, api: createUsageOperations({ usage, clock, store: noNames }) }
+          return {
+            usage,
+            killAfter,
+            api: createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts }),
+          }
         }
         const instances = [open(), open(), open()]
         let input = 1
@@ -181,7 +185,7 @@ test('a suspended instance continues after another one has folded some of its ba
   const errors: unknown[] = []
   const first = openInstance(storage, clock, undefined, { warn() {}, error() {} }, (error) => errors.push(error))
   const other = openInstance(storage, clock)
-  const api = createUsageOperations({ usage: first, clock, store: noNames })
+  const api = createUsageOperations({ usage: first, clock, store: noNames, accounts: noAccounts })
   for (let turn = 0; turn < 3; turn++) {
     for (let nth = 0; nth < 5; nth++) first.keep(requestAt(clock.now(), { keyId: `k${nth}`, input: 3 }))
     await clock.advance(1_000)

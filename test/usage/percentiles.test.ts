@@ -5,7 +5,7 @@ import { createUsageOperations } from '../../src/features/usage/operations/usage
 import { decodeTotals } from '../../src/features/usage/totals.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('percentiles of durations')
 
@@ -72,7 +72,12 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
     )
   await instances[0]?.close()
   await instances[1]?.close()
-  const { totals, rows } = await createUsageOperations({ usage: instances[2], clock, store: noNames }).summary({
+  const { totals, rows } = await createUsageOperations({
+    usage: instances[2],
+    clock,
+    store: noNames,
+    accounts: noAccounts,
+  }).summary({
     by: 'key',
   })
   const { p50 = 0, p95 = 0, p99 = 0 } = totals.durationMs ?? {}
@@ -90,7 +95,7 @@ test('percentiles cover all hours and instances, folded or in memory', async () 
 test('a rejected request has no duration, and one without a response no first byte', async () => {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   usage.keep(requestAt(now, { end: 'refused', durationMs: 0 }))
   const { totals } = await api.summary()
   assert.equal([totals.requests, totals.durationMs, totals.firstByteMs], [1, undefined, undefined])
@@ -100,7 +105,7 @@ test('a rejected request has no duration, and one without a response no first by
   assert.is(after.firstByteMs, undefined)
 })
 
-const shard = getShard('k1')
+const shard = getShard({ keyId: 'k1' })
 const hour = getTotalsKey('hour', shard, now)
 /** A row from before there were histograms: string indexes, counts, tokens, nano-dollars. */
 const formerRow = [1, 0, 2, 3, 4, 5, 0, 3, 1, 0, 0, 30, 6, 0, 0, 0, 30]
@@ -116,7 +121,7 @@ test('totals of an earlier release are readable and extendable, and only later r
   const storage = memoryStorage({ clock })
   await storage.set(hour, JSON.stringify(formerTotals))
   const usage = openInstance(storage, clock)
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const before = (await api.summary()).totals
   assert.equal([before.requests, before.tokens.input, before.costUsd], [3, 30, 30e-9])
   assert.not.ok('durationMs' in before || 'firstByteMs' in before)

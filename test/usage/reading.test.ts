@@ -3,7 +3,7 @@ import { createUsageOperations, type UsageOperations } from '../../src/features/
 import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('reading usage')
 
@@ -20,7 +20,7 @@ async function openWith(
   const usage = openInstance(storage, clock)
   for (const request of requests) usage.keep(request)
   if (isFolded) await usage.close()
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   return { clock, storage, usage, api }
 }
 
@@ -179,7 +179,7 @@ test('usage past retention is hidden and removed from the storage', async () => 
   const storage = memoryStorage({ clock })
   const days = { requests: 2, totals: 10 }
   const usage = openInstance(storage, clock, days)
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const request = requestAt(clock.now())
   usage.keep(request)
   await usage.close()
@@ -206,7 +206,7 @@ test('a shorter retention immediately hides older usage', async () => {
   usage.keep(requestAt(clock.now() - 5 * 24 * HOUR))
   await usage.close()
   const later = openInstance(storage, clock, { requests: 3, totals: 100 })
-  const api = createUsageOperations({ usage: later, clock, store: noNames })
+  const api = createUsageOperations({ usage: later, clock, store: noNames, accounts: noAccounts })
   assert.equal((await api.requests()).requests, [])
   assert.is((await api.summary({ from: '2026-01-01' })).totals.requests, 1)
 })
@@ -218,7 +218,10 @@ test('an invalid parameter is rejected by name', async () => {
     [{ from: '2026-01-01T10:00:00' }, '"from" must be an ISO 8601 time'],
     [{ to: '2026-13-01' }, '"to" must be an ISO 8601 time'],
     [{ from: '2026-01-02', to: '2026-01-02' }, '"to" must be after "from"'],
-    [{ by: 'week' }, '"by" must be a comma-separated list of key, group, model, target, user, hour, day, month'],
+    [
+      { by: 'week' },
+      '"by" must be a comma-separated list of key, group, account, model, target, user, hour, day, month',
+    ],
     [{ by: '' }, '"by" must be a comma-separated list'],
     [{ by: [] }, '"by" must be a comma-separated list'],
     [{ by: 'hour', from: '2025-06-01' }, '"from" must be at most 32 days before "to"'],
@@ -251,9 +254,9 @@ test('rows that do not fit into a value lose only their end users, and the respo
   const usage = openInstance(storage, clock)
   for (let nth = 0; nth < 400; nth++) usage.keep(requestAt(clock.now(), { user: `user-${nth}`, input: nth }))
   await usage.close()
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const { rows, totals, warnings = [] } = await api.summary({ by: 'key,user' })
-  assert.match(warnings[0] ?? '', /not broken down by end user/)
+  assert.match(warnings[0] ?? '', /not broken down by account, end user/)
   assert.ok(rows.length < 400)
   assert.equal([totals.requests, totals.tokens.input], [400, (399 * 400) / 2])
   assert.is((await api.requests({ user: 'user-7' })).requests.length, 1)

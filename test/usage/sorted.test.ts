@@ -8,7 +8,7 @@ import type { KeptRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { noNames, openInstance, requestAt } from './support/instances.ts'
+import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('sorted requests')
 
@@ -61,7 +61,7 @@ for (const [store, open] of Object.entries(stores))
       const given = requests()
       for (const request of given) usage.keep(request)
       if (isFolded) await usage.close()
-      const api = createUsageOperations({ usage, clock, store: noNames })
+      const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
 
       const values = {
         duration: ({ durationMs }: KeptRequest) => Math.round(durationMs),
@@ -89,7 +89,7 @@ test('the cursor of one order is rejected by another', async () => {
   const clock = fakeClock(NOW)
   const usage = openInstance(memoryStorage({ clock }), clock)
   for (const request of requests()) usage.keep(request)
-  const api = createUsageOperations({ usage, clock, store: noNames })
+  const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const codeOf = (query: RequestsQuery) =>
     api.requests(query).then(
       () => 'done',

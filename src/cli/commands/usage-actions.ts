@@ -27,6 +27,7 @@ const rowColumns = (names: ReadonlyMap<string, string>): FieldColumn<SummaryRow>
   ['HOUR', ({ hour }) => hour?.slice(0, 16)],
   ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
   ['GROUP', ({ groupId }) => groupId && (names.get(groupId) ?? groupId)],
+  'account',
   'model',
   ['TARGET', ({ target }) => formatTarget(target)],
   ['CONNECTION', ({ target }) => target?.connectionId],

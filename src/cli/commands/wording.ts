@@ -28,6 +28,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
     /POST \/api\/accounts\/\{id\}\/resume, or DELETE/g,
     '"signalbox accounts pause", "signalbox accounts resume", or "signalbox accounts delete"',
   ],
+  [/GET \/api\/accounts\?plan=\{id\}/g, '"signalbox accounts list --plan {id}"'],
   [/DELETE \/api\/keys\/\{id\}/g, '"signalbox keys delete"'],
   [/PUT \/api\/keys\/\{id\} with "group"/g, '"signalbox keys update" with --group, or with null in --data'],
   [

@@ -6,6 +6,7 @@ import { limitWarnings, type Warned, withWarnings } from '../../admin/warnings.t
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
 import {
+  type AccountNames,
   type AccountProfile,
   type AccountRecord,
   decryptProfile,
@@ -98,6 +99,8 @@ type GivenFields = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limits
 interface AccountOperationsDependencies {
   store: WritableStore
   clock: Clock
+  /** Yields to requests during long work. */
+  turnEnd(): Promise<void>
   accounts(): Promise<Accounts>
   /** Removes the counters of what was deleted. Never rejects. */
   forgetLimits(scope: AccountName): Promise<void>
@@ -105,13 +108,16 @@ interface AccountOperationsDependencies {
   revokeTokens(ref: string): Promise<void>
 }
 
-/** The operations, and a function for the account of a key. */
+/** The operations, and functions for keys and usage that have an account. */
 export function createAccountOperations(deps: AccountOperationsDependencies): {
   operations: AccountOperations<unknown>
+  names: AccountNames
+  /** Whether an account has this plan. Reads all accounts if none has. */
+  hasAccounts(plan: string): Promise<boolean>
   /** The ref of an account, which is stored by then and doesn't expire. Throws `INVALID_REQUEST` for a ref without an account. */
   resolveAccount(idOrRef: string): Promise<string>
 } {
-  const { store, clock, forgetLimits, revokeTokens } = deps
+  const { store, clock, turnEnd, forgetLimits, revokeTokens } = deps
   const { storage, keyring } = store
 
   async function show(record: AccountRecord): Promise<ShownAccount> {
@@ -253,8 +259,32 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     },
   }
 
+  const names: AccountNames = {
+    findRef: toRef,
+    async findNames(refs) {
+      const opened = await keyring()
+      const found = refs.map(async (ref): Promise<Array<[ref: string, name: string]>> => {
+        const { record } = (await readAccount(storage, ref)) ?? {}
+        if (!record) return []
+        const { id, name = id } = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: ref }))
+        return [[ref, name]]
+      })
+      return new Map((await Promise.all(found)).flat())
+    },
+  }
+
   return {
     operations,
+    names,
+    async hasAccounts(plan) {
+      for (let after: string | undefined; ; ) {
+        const { accounts, last } = await listAccounts(storage, { after, limit: PAGE })
+        if (accounts.some(({ record }) => record.plan === plan && record.deletedAt === undefined)) return true
+        if (last === undefined) return false
+        after = last
+        await turnEnd()
+      }
+    },
     async resolveAccount(idOrRef) {
       const id = isAccountId(idOrRef) ? idOrRef : undefined
       const ref = await toRef(idOrRef)

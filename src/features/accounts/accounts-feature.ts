@@ -1,18 +1,19 @@
 import type { Feature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { once, settledValue } from '../../lib/promises.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
+import { getEndUser } from '../../protocols/formats/end-user.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
-import type { CallerAccount } from '../../request/caller.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
 import type { RequestListener } from '../../request/request-events.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
+import type { CallChange } from '../../request/steps.ts'
 import type { Accounts } from './accounts.ts'
 import type { OpenAccounts, OpenDependencies } from './open-accounts.ts'
 
 /** Stores the accounts of requests, and ends requests in flight whose account is paused. The code is loaded with the first account. */
 export interface AccountsFeature extends Feature {
   accounts(): Promise<Accounts>
-  findKeyAccount(key: ClientKey): Promise<CallerAccount>
+  findKeyAccount: Accounts['getKeyAccount']
 }
 
 export function createAccountsFeature(dependencies: OpenDependencies): AccountsFeature {
@@ -34,12 +35,20 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
   return {
     name: 'accounts',
     accounts,
-    findKeyAccount: async (key) => (settledValue(accounts()) ?? (await accounts())).getKeyAccount(key),
+    findKeyAccount: async (key, named) => (settledValue(accounts()) ?? (await accounts())).getKeyAccount(key, named),
     events,
     ...(!dependencies.store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {
         if (caller.account && !isClosed) void accounts().then(({ lookLater }) => lookLater())
         return next()
+      },
+    }),
+    ...(dependencies.options?.forwardRef && {
+      async aroundCall({ account, kind, format, body }: CallRequest, next: (change?: CallChange) => Promise<Reply>) {
+        const hasField = kind === 'llm' || getEndUser(format, body) !== undefined // other endpoints may reject the field
+        if (!account || !hasField) return next()
+        const { withEndUser } = await import('./open-accounts.ts')
+        return next({ body: withEndUser(format, body, account.ref) })
       },
     }),
     close() {

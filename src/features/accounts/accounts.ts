@@ -1,4 +1,5 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
+import { isAccountId } from '../../lib/account-ids.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import { settledValue } from '../../lib/promises.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
@@ -22,6 +23,11 @@ export interface AccountOptions {
   newPerMinute?: number
   /** After how many days without requests an account is forgotten, unless the management API created or changed it; default 90. */
   idleDays?: number
+  /**
+   * Whether providers get the account's ref as the end user, in place of what the client names (`safety_identifier`, `user`, `metadata.user_id`);
+   * default `false`. Gemini clients can't name one.
+   */
+  forwardRef?: boolean
 }
 
 /** The accounts of your app's users and customers. */
@@ -32,8 +38,11 @@ export interface Accounts {
    * the account isn't in memory, and `STORAGE_FAILED`.
    */
   getAccount(identity: Identity): Promise<CallerAccount>
-  /** Finds the account of a key that has one. Rejects as `getAccount` does, and with `STORAGE_FAILED` if there is no such account. */
-  getKeyAccount(key: Pick<ClientKey, 'name' | 'account'>): Promise<CallerAccount>
+  /**
+   * Finds the account of a key, or the one with the id `named` for a key that acts for accounts. Rejects as `getAccount` does, with
+   * `STORAGE_FAILED` if the key's account doesn't exist, and with `INVALID_REQUEST` if no account can have the id `named`.
+   */
+  getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
   /** Records that an account's request was passed to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
   /** Why requests in flight must end, read from the storage: `ACCOUNT_PAUSED` or nothing. Rejects as reading does. */
@@ -101,19 +110,24 @@ export function createAccounts({
     return settledValue(finding) ?? (await finding)
   }
 
+  async function getAccount(identity: Identity): Promise<CallerAccount> {
+    const finding = refs.find(identity.account)
+    const ref = settledValue(finding) ?? (await finding)
+    const known = await findKnown(ref)
+    if (!known) admitNew(ref)
+    return toCaller(known, identity, ref)
+  }
+
   return {
     refs,
     cache,
+    getAccount,
 
-    async getAccount(identity) {
-      const finding = refs.find(identity.account)
-      const ref = settledValue(finding) ?? (await finding)
-      const known = await findKnown(ref)
-      if (!known) admitNew(ref)
-      return toCaller(known, identity, ref)
-    },
-
-    async getKeyAccount(key) {
+    async getKeyAccount(key, named) {
+      if (named !== undefined) {
+        if (!isAccountId(named)) throw gatewayError('INVALID_REQUEST', { message: INVALID_NAMED })
+        return getAccount({ account: named, plan: key.actsFor?.plan })
+      }
       const { account: ref = '' } = key
       const known = await findKnown(ref)
       if (!known) throw missingAccountError(key, ref)
@@ -186,6 +200,9 @@ const missingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
     message: `The account of the API key "${key.name}" does not exist. Ask the operator of this gateway for a new key.`,
     data: { account: ref },
   })
+
+const INVALID_NAMED =
+  "The header x-signalbox-account must be an account's ID: 1 to 200 characters, without control characters and surrounding blanks."
 
 /** How long to wait after a write that failed, in ms. */
 const RETRY_MS = 5_000

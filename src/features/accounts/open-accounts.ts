@@ -4,6 +4,8 @@ import type { Store } from '../../records/store.ts'
 import type { Clock } from '../../types.ts'
 import { type AccountOptions, type Accounts, createAccounts } from './accounts.ts'
 
+export { withEndUser } from '../../protocols/formats/with-end-user.ts'
+
 export interface OpenDependencies {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
   clock: Clock

@@ -152,7 +152,7 @@ function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTa
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,
     ({ id }) => id,
-    ({ account }) => account === undefined, // the cloud proxy knows no accounts
+    ({ account, actsFor }) => account === undefined && actsFor === undefined, // the cloud proxy knows no accounts
   )
   /** The slots of the keys in memory by ID, and the IDs with several slots. */
   const slots = new Map<string, string>()

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
-import { anyObject, closed, fields, noList, parseInput } from '../../admin/input.ts'
+import { anyObject, closed, fields, invalidInput, noList, parseInput } from '../../admin/input.ts'
 import { findRecord, present } from '../../admin/record-operations.ts'
-import type { GatewayError } from '../../errors.ts'
+import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
+import type { ClientKey } from '../../records/key-lookup.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
-import { type Caller, getKeyCaller } from '../../request/caller.ts'
+import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../../request/caller.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
@@ -21,8 +22,10 @@ export interface ExplainedRequest {
   headers?: Record<string, string>
   /** The request path; default `/v1/chat/completions`. Other paths than model endpoints fail with `INVALID_REQUEST`. */
   path?: string
-  /** ID of the API key to explain the request for, with its allowed models, kinds, and limits. Default: no key. */
+  /** ID of the API key to explain the request for, with the allowed models, kinds, and limits of it and its account. Default: no key. */
   keyId?: string
+  /** The id or the ref of an account of your app to explain the request for. Not with `keyId`. */
+  account?: string
 }
 
 const HEADERS = 'must be an object that maps header names to strings'
@@ -33,6 +36,7 @@ export const explainInput = closed({
   headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
   path: v.exactOptional(fields.text),
   keyId: v.exactOptional(fields.text),
+  account: v.exactOptional(fields.text),
 })
 
 /** Explains how a request would be routed. */
@@ -44,31 +48,57 @@ export interface ExplainDependencies {
   getAccess(caller: Caller): Promise<Question['access']>
   /** Tells why the limits of a caller would reject a request. */
   previewLimits(caller: Caller): Promise<RefusalPreview>
+  accounts(): Promise<KnownAccounts>
   store: WritableStore
   clock: Clock
 }
 
-export function createExplain({ pipeline, getAccess, previewLimits, store, clock }: ExplainDependencies) {
-  async function explain(question: Question): Promise<Explanation> {
-    const { explainQuestion } = await import('./route-explanation.ts')
-    const { key } = question
-    if (!key) return explainQuestion(question, pipeline.getContext())
-    const caller = getKeyCaller(key)
-    const [access, refusalOf] = await Promise.all([getAccess(caller), previewLimits(caller)])
-    return explainQuestion({ ...question, access, refusalOf }, pipeline.getContext())
+/** Finds accounts. */
+interface KnownAccounts {
+  refs: { resolve(idOrRef: string): Promise<string> }
+  cache: { find(ref: string): Promise<{ ref: string } | undefined> }
+  getKeyAccount(key: Pick<ClientKey, 'name' | 'account'>): Promise<CallerAccount>
+}
+
+export function createExplain({ pipeline, getAccess, previewLimits, accounts, store, clock }: ExplainDependencies) {
+  /** Rejects with the error that the caller's requests would get. */
+  async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
+    if (keyId !== undefined) {
+      const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
+      const key = present(await store.keyLookup.read(digest), 'Key')
+      const rejection = getKeyRejection(key, clock.now())
+      if (rejection) throw rejection
+      if (key.account === undefined) return getKeyCaller(key)
+      const account = await (await accounts()).getKeyAccount(key)
+      return { owner: account.ref, key, account }
+    }
+    if (idOrRef === undefined) return ANONYMOUS
+    const { refs, cache, getKeyAccount } = await accounts()
+    const { ref } = present(await cache.find(await refs.resolve(idOrRef)), 'Account')
+    return { owner: ref, key: undefined, account: await getKeyAccount({ name: '', account: ref }) }
   }
 
   return async (request: unknown): Promise<Explanation> => {
-    const { model, body = {}, headers = {}, path = '/v1/chat/completions', keyId } = parseInput(explainInput, request)
+    const input = parseInput(explainInput, request)
+    const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = input
+    if (input.keyId !== undefined && input.account !== undefined) throw invalidInput(KEY_OR_ACCOUNT)
     const headerMap = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    const explainable = { model, body, headers: headerMap, path }
-    if (keyId === undefined) return explain(explainable)
-    const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
-    const key = present(await store.keyLookup.read(digest), 'Key')
-    const rejection = getKeyRejection(key, clock.now())
-    if (rejection) return { model, targets: [], leftOut: [], error: formatError(rejection) }
-    return explain({ ...explainable, key })
+    const { explainQuestion } = await import('./route-explanation.ts')
+    const caller = await findCaller(input).catch(toRejection)
+    if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
+    const question = { model, body, headers: headerMap, path, caller }
+    if (caller === ANONYMOUS) return explainQuestion(question, pipeline.getContext())
+    const [access, refusalOf] = await Promise.all([getAccess(caller), previewLimits(caller)])
+    return explainQuestion({ ...question, access, refusalOf }, pipeline.getContext())
   }
 }
+
+/** The error that all requests of a caller get, such as one that is paused. Throws all others. */
+function toRejection(error: unknown): GatewayError {
+  if (isGatewayError(error) && (error.status === 401 || error.status === 403)) return error
+  throw error
+}
+
+const KEY_OR_ACCOUNT = '"account" cannot be combined with "keyId"; omit one of them'
 
 const formatError = ({ status, code, message }: GatewayError) => ({ status, code, message })

@@ -3,8 +3,7 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
-import type { ClientKey } from '../../records/key-lookup.ts'
-import { ANONYMOUS, getKeyCaller } from '../../request/caller.ts'
+import type { Caller } from '../../request/caller.ts'
 import { routesOfGroup } from '../../request/choose/group-routing.ts'
 import { resolveForEndpoint } from '../../request/choose/resolution.ts'
 import { unknownModel } from '../../request/choose/unknown-model.ts'
@@ -33,16 +32,15 @@ export interface Question {
   /** By name in lower case. */
   headers: ReadonlyMap<string, string>
   path: string
-  /** The client's key, if it has one. */
-  key?: ClientKey | undefined
-  /** What the client's key may use; absent: everything. */
-  access?: KeyAccess | undefined
-  /** Tells why the limits of the key would refuse the request. */
+  caller: Caller
+  /** What the caller may use; absent: everything. */
+  access?: CallerAccess | undefined
+  /** Tells why the limits of the caller would refuse the request. */
   refusalOf?: RefusalPreview | undefined
 }
 
-/** The models and kinds that a key may use. */
-interface KeyAccess {
+/** The models and kinds that a caller may use. */
+interface CallerAccess {
   allowsKind(kind: Kind): boolean
   allowsModel(model: string, table: RouteTable): boolean
   allowsTarget(model: string, target: RouteTarget): boolean
@@ -58,8 +56,9 @@ const MAX_TARGETS = 1_000
  * model endpoint.
  */
 export async function explainQuestion(question: Question, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, key, access, refusalOf } = question
-  const { owner } = key ? getKeyCaller(key) : ANONYMOUS
+  const { model, body, headers, path, caller, access, refusalOf } = question
+  const { owner } = caller
+  const whose = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
   if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
   const format = getFormat(endpoint.format)
@@ -75,11 +74,11 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
     for (const { operation } of [endpoint, call.endpoint])
       if (access?.allowsKind(operation.kind) === false)
         throw gatewayError('MODEL_NOT_ALLOWED', {
-          message: `The API key is not allowed to use models of kind "${operation.kind}".`,
+          message: `The ${whose} is not allowed to use models of kind "${operation.kind}".`,
         })
     const settings = await gateway.settings()
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const log = { nameRules: listNameRules(access) }
+    const log = { nameRules: listNameRules(access, whose) }
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
     const own = bringsTerms(source) ? await gateway.ownTerms(source) : undefined
     const { exchange = unsent, list } = own ?? {}
@@ -109,6 +108,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
       table,
       exchange,
       owner,
+      whose,
       refusalOf,
       ...(list && { list }),
     }
@@ -121,19 +121,20 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
 }
 
 /** A request that is not made. */
-type UnsentRequest = CodecRequest & Pick<Question, 'refusalOf'> & { context: PipelineContext; list?: Group }
+type UnsentRequest = CodecRequest &
+  Pick<Question, 'refusalOf'> & { context: PipelineContext; whose: string; list?: Group }
 
-const listNameRules = (access: KeyAccess | undefined): NameRule[] =>
-  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : notAllowed(name))] : []
+const listNameRules = (access: CallerAccess | undefined, whose: string): NameRule[] =>
+  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : notAllowed(whose, name))] : []
 
-const notAllowed = (name: string) =>
-  gatewayError('MODEL_NOT_ALLOWED', { message: `The API key is not allowed to use the model "${name}".` })
+const notAllowed = (whose: string, name: string) =>
+  gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
 
 /** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
-  access: KeyAccess | undefined,
+  access: CallerAccess | undefined,
 ): Promise<Pick<Explanation, 'targets' | 'error'>> {
   const { context, call } = request
   const { health, limits } = context
@@ -181,7 +182,7 @@ async function explainTargets(
     seen.add(place)
     if (!isAllowed(route)) {
       isBarred = true
-      targets.push(explained(route, 'skipped', 'the API key is not allowed to use it'))
+      targets.push(explained(route, 'skipped', `the ${request.whose} is not allowed to use it`))
       continue
     }
     if (connection.draining) {
@@ -219,7 +220,8 @@ async function explainTargets(
   const hasOwnAnswer = missing?.ownAnswer !== undefined && refusal?.error.data.param !== 'model'
   if (used > 0 || (hasOwnAnswer && !refusal?.isOfRequest)) return { targets }
   const error =
-    refusal?.error ?? (isDraining ? createDrainingError(call.model) : isBarred ? notAllowed(call.model) : undefined)
+    refusal?.error ??
+    (isDraining ? createDrainingError(call.model) : isBarred ? notAllowed(request.whose, call.model) : undefined)
   if (!error) return { targets }
   const { status, code, message } = error
   return { targets, error: { status, code, message } }

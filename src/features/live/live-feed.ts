@@ -32,7 +32,7 @@ export type LiveAttempt = KeptTarget & { number: number; startMs: number } & Par
 export interface RunningRequest
   extends Pick<
     KeptRequest,
-    'id' | 'time' | 'endpoint' | 'format' | 'streamed' | 'keyId' | 'groupId' | 'user' | 'model'
+    'id' | 'time' | 'endpoint' | 'format' | 'streamed' | 'keyId' | 'groupId' | 'account' | 'user' | 'model'
   > {
   attempts: readonly LiveAttempt[]
   skipped?: readonly KeptSkip[]
@@ -296,7 +296,8 @@ function makeLiveAttempt({ route, startedAt, number, record }: AttemptLog, reque
 }
 
 function makeRunningRequest(log: RequestLog): RunningRequest {
-  const { startedAt, route, key, user, model, streamed } = log
+  const { startedAt, route, caller, user, model, streamed } = log
+  const { key, account } = caller
   const attempts = log.attempts.map((attempt) => makeLiveAttempt(attempt, startedAt))
   const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : makeKeptSkip(step)))
   const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
@@ -308,6 +309,7 @@ function makeRunningRequest(log: RequestLog): RunningRequest {
     streamed,
     ...(key && { keyId: key.id }),
     ...(key?.group && { groupId: key.group.id }),
+    ...(account && { account: account.ref }),
     ...(user !== undefined && { user }),
     ...(model !== undefined && { model: model.slice(0, MAX_NAME) }),
     attempts,

@@ -85,7 +85,7 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
 
 /** `undefined` without a successful response. Most requests have a key, many have counts, some have a price. */
 function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
-  const { target, key, spending, ending } = request
+  const { target, caller, spending, ending } = request
   if (!target || !ending) return undefined
   const record: UsageRecord = {
     requestedModel: request.model ?? '',
@@ -97,7 +97,8 @@ function makeUsageRecord(request: RequestLog): UsageRecord | undefined {
     startedAt: request.startedAt,
     durationMs: ending.durationMs,
   }
-  if (key) record.keyId = key.id
+  if (caller.key) record.keyId = caller.key.id
+  if (caller.account) record.account = caller.account.id
   if (!spending) return record
   const { usage, ...cost } = spending
   return Object.assign(record, usage, cost)

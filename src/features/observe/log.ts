@@ -39,6 +39,7 @@ function formatLine(request: ObservedRequest, record: RequestRecord, firstMs: nu
     format: request.format,
     key: record.keyId,
     group: record.groupId,
+    account: record.accountRef,
     asked: record.model?.slice(0, MAX_TEXT),
     target: getRespondingTarget(attempts),
     status: getSentStatus(record),

@@ -37,7 +37,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
   async function storeRequests(requests: readonly KeptRequest[], days: number): Promise<void> {
     const groups = new Map<string, { shard: string; groupRequests: KeptRequest[] }>()
     for (const request of requests) {
-      const shard = getShard(request.keyId)
+      const shard = getShard(request)
       const name = `${shard}/${getHour(request.id)}`
       const group = groups.get(name)
       if (group) group.groupRequests.push(request)
@@ -69,7 +69,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
         for (const request of requests) all.push(request)
         const sums = new SumsByHour()
         for (const request of requests)
-          sums.getTotals(getShard(request.keyId), getRequestTime(request.id)).addRequest(request)
+          sums.getTotals(getShard(request), getRequestTime(request.id)).addRequest(request)
         for (const [time, totals] of unlisted) sums.addUnlisted(time, totals)
         batches.push({ first: number, last: number, sums })
         await turnEnd()

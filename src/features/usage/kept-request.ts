@@ -18,7 +18,8 @@ const MAX_NAME = 512
 
 /** Creates the record of a request. It contains nothing from prompts or responses. */
 export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
-  const { startedAt, route, key, model, steps, warnings } = log
+  const { startedAt, route, caller, model, steps, warnings } = log
+  const { key, account, token } = caller
   const { durationMs, status, end, error } = ending
   const attempts: KeptAttempt[] = []
   const skipped: KeptSkip[] = []
@@ -53,8 +54,13 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
   if (key) {
     request.keyId = key.id
     if (key.group) request.groupId = key.group.id
-    if (key.metadata) request.metadata = key.metadata
   }
+  if (account) {
+    request.account = account.ref
+    if (token) request.tokenId = token.id
+    if (account.tags) request.tags = account.tags
+  }
+  if (key?.metadata ?? account?.metadata) request.metadata = { ...account?.metadata, ...key?.metadata }
   if (log.user !== undefined) request.user = log.user
   if (model !== undefined) request.model = cut(model, MAX_NAME)
   const target = getTarget(log, attempts)

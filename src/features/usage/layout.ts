@@ -4,8 +4,8 @@ import { getRequestTime } from '../../lib/request-id.ts'
 /*
  * The storage layout of usage. `usage/journal/<instance>/<number>` is a batch with the requests that an instance finished within a second. Every two
  * minutes, the instance folds its batches into `usage/requests/<shard>/…` (requests) and into `usage/hours/<shard>/<hour>` and
- * `usage/days/<shard>/<day>` (totals), then deletes them. A shard contains all API keys with the same hash, so the usage of one key is stored
- * together. `usage/unlisted/<minute>` has totals of requests without a record; hours and days include them. `usage/removed` is the time before which
+ * `usage/days/<shard>/<day>` (totals), then deletes them. A shard contains all API keys, and all accounts without a key, with the same hash, so the usage of one key is
+ * stored together. `usage/unlisted/<minute>` has totals of requests without a record; hours and days include them. `usage/removed` is the time before which
  * records were removed early because the storage is limited.
  */
 
@@ -13,10 +13,12 @@ export const MINUTE_MS = 60 * 1_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** All shards. A key's shard is the last hex digit of the hash of its ID. */
+/** All shards. */
 export const SHARDS: readonly string[] = [...'0123456789abcdef']
 
-export const getShard = (keyId = ''): string => SHARDS[hashText(keyId) % SHARDS.length] ?? '0'
+/** The shard of a key's requests, or of an account's requests without a key: the last hex digit of the hash of its ID. */
+export const getShard = ({ keyId, account }: { keyId?: string; account?: string }): string =>
+  SHARDS[hashText(keyId || account || '') % SHARDS.length] ?? '0'
 
 export const JOURNAL = 'usage/journal/'
 

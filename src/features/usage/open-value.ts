@@ -97,9 +97,9 @@ export class OpenValues {
     for (const otherHour of this.#values.keys()) if (otherHour < hour) this.#values.delete(otherHour)
   }
 
-  #getValue({ id, keyId }: KeptRequest): OpenValue {
-    const shard = getShard(keyId)
-    const hour = getHour(id)
+  #getValue(request: KeptRequest): OpenValue {
+    const shard = getShard(request)
+    const hour = getHour(request.id)
     const hours = this.#values.get(hour) ?? new Map<string, OpenValue>()
     this.#values.set(hour, hours)
     const known = hours.get(shard)

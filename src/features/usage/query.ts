@@ -8,6 +8,8 @@ export interface UsageFilter {
   /** The model name in the request. */
   model?: string
   user?: string
+  /** The ref of an account. */
+  account?: string
   /** The target of the request. */
   provider?: string
   targetModel?: string
@@ -38,7 +40,7 @@ export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean
   return true
 }
 
-const DIMENSIONS = ['keyId', 'groupId', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
+const DIMENSIONS = ['keyId', 'groupId', 'account', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
 
 /** Returns whether a request matches the filter. A request that called several targets matches each of them. */
 export function matchesRequest(filter: RequestFilter, request: KeptRequest): boolean {
@@ -58,5 +60,5 @@ export function matchesRequest(filter: RequestFilter, request: KeptRequest): boo
   )
 }
 
-const COMPARED_FIELDS = ['keyId', 'groupId', 'model', 'user', 'end', 'error', 'endpoint'] as const
+const COMPARED_FIELDS = ['keyId', 'groupId', 'account', 'model', 'user', 'end', 'error', 'endpoint'] as const
 const NO_TARGET = { provider: '', model: '', connectionId: '' }

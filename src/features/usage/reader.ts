@@ -131,7 +131,7 @@ export class UsageReader {
     const byShard = new Map<string, KeptRequest[]>()
     for (const { requests } of tail)
       for (const request of requests) {
-        const shard = getShard(request.keyId)
+        const shard = getShard(request)
         const shardRequests = byShard.get(shard)
         if (shardRequests) shardRequests.push(request)
         else byShard.set(shard, [request])
@@ -262,14 +262,13 @@ export class UsageReader {
       const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
       for (const request of requests) {
         const time = getRequestTime(request.id)
-        if (time < from || time >= to || getShard(request.keyId) !== shard || !isDue(getPeriod(time))) continue
+        if (time < from || time >= to || getShard(request) !== shard || !isDue(getPeriod(time))) continue
         for (const row of getTotalsRows(request)) if (matchesRow(filter, row.dimensions)) onSums(row, getPeriod(time))
       }
       for (const [time, totals] of unlisted)
         if (time >= from && time < to && isDue(getPeriod(time)))
           for (const row of totals.rows())
-            if (getShard(row.dimensions.keyId) === shard && matchesRow(filter, row.dimensions))
-              onSums(row, getPeriod(time))
+            if (getShard(row.dimensions) === shard && matchesRow(filter, row.dimensions)) onSums(row, getPeriod(time))
     }
   }
 
@@ -345,7 +344,7 @@ function splitIntoPeriods({ from, to }: TimeRange, unit: Period): PeriodRange[] 
   ]
 }
 
-const listShards = ({ keyId }: UsageFilter): readonly string[] => (keyId === undefined ? SHARDS : [getShard(keyId)])
+const listShards = ({ keyId }: UsageFilter): readonly string[] => (keyId ? [getShard({ keyId })] : SHARDS)
 
 async function findRequest(storage: Storage, shard: string, id: string): Promise<KeptRequest | undefined> {
   const time = getRequestTime(id)

@@ -83,8 +83,14 @@ export interface KeptRequest extends UsageCost {
   keyId?: string
   /** The key's group at the time. */
   groupId?: string
-  /** The key's metadata at the time. */
+  /** The ref of the account of your app's user; absent without one. */
+  account?: string
+  /** The id of the token that acted for the account, its claim `jti`; absent without one. */
+  tokenId?: string
+  /** The metadata of the account and the key at the time; the key's where both have a name. */
   metadata?: Readonly<Record<string, string>>
+  /** The labels that your app gave the identity. */
+  tags?: readonly string[]
   /** The end user the client named, up to 200 characters. */
   user?: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */

@@ -47,7 +47,7 @@ export class SumsByHour {
     this.unlisted.set(time, known)
     for (const row of sums.rows()) {
       known.add(row)
-      this.getTotals(getShard(row.dimensions.keyId), time).add(row)
+      this.getTotals(getShard(row.dimensions), time).add(row)
     }
   }
 }

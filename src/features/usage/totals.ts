@@ -24,7 +24,10 @@ export interface Dimensions {
   provider: string
   targetModel: string
   connectionId: string
+  /** The end user that the client named; empty for requests with an account. */
   user: string
+  /** The ref of an account. */
+  account: string
 }
 
 /** The totals of a set of requests. */
@@ -130,16 +133,17 @@ const getDimensions = (request: KeptRequest, target: KeptTarget | undefined): Di
   provider: target?.provider ?? '',
   targetModel: target?.model ?? '',
   connectionId: target?.connectionId ?? '',
-  user: request.user ?? '',
+  user: request.account === undefined ? (request.user ?? '') : '',
+  account: request.account ?? '',
 })
 
-function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId, user }: Dimensions): string {
-  const lengths = `${keyId.length},${groupId.length},${model.length},${provider.length},${targetModel.length},${connectionId.length}`
-  return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${user}`
+function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId, user, account }: Dimensions): string {
+  const lengths = `${keyId.length},${groupId.length},${model.length},${provider.length},${targetModel.length},${connectionId.length},${account.length}`
+  return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${account}${user}`
 }
 
 /** The dimensions to drop if a value would be too large, in order. */
-const DROPPABLE = ['user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
+const DROPPABLE = ['account', 'user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
 
 type StoredRow = [
   ...of: [number, number, number, number, number, number, number],
@@ -151,6 +155,8 @@ type StoredRow = [
   firstByteMs?: string,
   /** Image and audio tokens, if any. */
   media?: number[],
+  /** Absent without an account. */
+  account?: number,
 ]
 
 /** The stored form. */
@@ -203,7 +209,8 @@ export class Totals {
     const rows = Array.from(this.#rows.values(), ({ dimensions, sums }): StoredRow => {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
       const media = listMediaCounts(sums.tokens)
-      const more: [] | [number[]] = media ? [media] : []
+      const account = index(dimensions.account)
+      const more: [] | [number[]] | [number[], number] = account ? [media ?? [], account] : media ? [media] : []
       return [
         index(dimensions.keyId),
         index(dimensions.groupId),
@@ -270,7 +277,7 @@ export function readTotals(stored: unknown): Totals | undefined {
 function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
   const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
   const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
-  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media } = row
+  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media, 21: account = 0 } = row
   const text = (index: number) => texts[index - 1] ?? ''
   return {
     dimensions: {
@@ -281,6 +288,7 @@ function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
       targetModel: text(targetModel),
       connectionId: text(connectionId),
       user: text(user),
+      account: text(account),
     },
     sums: {
       requests,

@@ -102,8 +102,12 @@ type RequestRow = [
   attempts: AttemptRow[],
   skipped: SkipRow[],
   warnings: number[],
-  /** Absent if it is the default server. */
+  /** Absent, or 0 if anything follows, if it is the default server. */
   servedBy?: number,
+  /** Absent without an account. */
+  account?: number,
+  tokenId?: number,
+  tags?: number[],
 ]
 
 const KEY_ID = 4
@@ -202,7 +206,9 @@ function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
     ),
     warnings.map(index),
   ]
-  if (request.servedBy) row.push(index(request.servedBy))
+  const { servedBy, account, tokenId, tags = [] } = request
+  if (account !== undefined) row.push(index(servedBy), index(account), index(tokenId), tags.map(index))
+  else if (servedBy) row.push(index(servedBy))
   return row
 }
 
@@ -235,7 +241,8 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
 
 function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest {
   const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
-  const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, servedBy] = rest
+  const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, ...last] = rest
+  const [servedBy, account, tokenId, tags = []] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
   const text = (index: number) => texts[index - 1]
@@ -253,6 +260,9 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest
   }
   if (keyId) request.keyId = text(keyId) ?? ''
   if (groupId) request.groupId = text(groupId) ?? ''
+  if (account) request.account = text(account) ?? ''
+  if (tokenId) request.tokenId = text(tokenId) ?? ''
+  if (tags.length > 0) request.tags = tags.map((index) => text(index) ?? '')
   if (metadata) request.metadata = JSON.parse(text(metadata) ?? '{}')
   if (user) request.user = text(user) ?? ''
   if (model) request.model = text(model) ?? ''

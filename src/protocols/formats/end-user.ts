@@ -11,9 +11,9 @@ export function getEndUser(format: ClientFormat, body: JsonObject): string | und
 }
 
 /** The provider options that may name the user, in order of precedence. */
-const USERS = ['signalbox', 'gateway', 'openai']
+export const USERS = ['signalbox', 'gateway', 'openai']
 
-function readOption(options: unknown, provider: string): unknown {
+export function readUserOption(options: unknown, provider: string): unknown {
   const own = isObject(options) ? options[provider] : undefined
   return isObject(own) ? own.user : undefined
 }
@@ -28,7 +28,7 @@ function readUser(format: ClientFormat, body: JsonObject): unknown {
     case 'gemini':
       return undefined
     case 'ai-sdk':
-      return USERS.map((name) => readOption(body.providerOptions, name)).find((user) => user !== undefined)
+      return USERS.map((name) => readUserOption(body.providerOptions, name)).find((user) => user !== undefined)
     default:
       return assertNever(format)
   }

@@ -15,8 +15,8 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** `read` for requests that act as a key. */
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
-  /** Finds the account of a key that has one. */
-  findKeyAccount?(key: ClientKey): Promise<CallerAccount>
+  /** Finds the account of a key that has one, or the account with the id `named` for a key that acts for accounts. */
+  findKeyAccount?(key: ClientKey, named: string | undefined): Promise<CallerAccount>
   /** Absent where no tokens are accepted. */
   addToken?: AddToken
 }
@@ -45,22 +45,32 @@ export async function authenticateClient(
   const isMissing = isRequired && !addToken
   const refusal = key ? getKeyRejection(key, store.clock.now()) : isMissing ? unknownKey(credentials) : undefined
   if (refusal) throw refusal
-  if (!addToken) return key?.account === undefined ? caller : withAccount(key, store, client)
-  const adding = addToken(caller)
-  const withToken = await (client?.isTimed ? client.scope.race(adding) : adding)
-  if (client) client.caller = withToken
-  return withToken
+  const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
+  if (!adding) return checkNamed(exchange, caller)
+  const complete = await (client?.isTimed ? client.scope.race(adding) : adding)
+  if (client) client.caller = complete
+  return checkNamed(exchange, complete)
 }
 
-/** The caller with a key, and with its account, if it belongs to one. Rejects with `ACCOUNT_PAUSED`, and as the storage does. */
-export async function withAccount(key: ClientKey, store: KeyStore, client: Client | undefined): Promise<Caller> {
-  const finding = key.account === undefined ? undefined : store.findKeyAccount?.(key)
-  if (!finding) return getKeyCaller(key)
-  const account = await (client ? client.scope.race(finding) : finding)
-  const caller: Caller = { owner: account.ref, key, account }
-  if (client) client.caller = caller
+/**
+ * The caller with a key and its account, or the one that the request names; `undefined` for a key without both. Rejects with `ACCOUNT_PAUSED`,
+ * `INVALID_REQUEST` for an id that no account can have, and as the storage does.
+ */
+export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore): Promise<Caller> | undefined {
+  const named = key.actsFor && !exchange.actsAs ? exchange.header(ACCOUNT_HEADER) : undefined
+  if (key.account === undefined && named === undefined) return undefined
+  return store.findKeyAccount?.(key, named).then((account) => ({ owner: account.ref, key, account }))
+}
+
+/** The caller, unless the request names another account: that throws `ACCOUNT_NOT_ALLOWED`. */
+export function checkNamed(exchange: Exchange, caller: Caller): Caller {
+  const named = exchange.header(ACCOUNT_HEADER)
+  if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   return caller
 }
+
+/** The header in which a remote host names the account that its request is for. */
+const ACCOUNT_HEADER = 'x-signalbox-account'
 
 /**
  * The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. `addToken` adds the request's token to its

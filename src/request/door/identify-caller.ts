@@ -11,7 +11,7 @@ import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../ide
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import type { AreaRequest } from './area.ts'
-import { findKey, type KeyStore, unknownKey, withAccount } from './authenticate-client.ts'
+import { checkNamed, findAccount, findKey, type KeyStore, unknownKey } from './authenticate-client.ts'
 import { callerFormat } from './caller-format.ts'
 import { isForeign } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
@@ -101,8 +101,8 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (log) log.client.caller = caller
     const rejection = key && getKeyRejection(key, clock.now())
     if (rejection) throw rejection
-    if (addToken) return scope.race(addToken(caller))
-    return key?.account === undefined ? caller : withAccount(key, keyStore, log?.client)
+    const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, keyStore)
+    return adding ? scope.race(adding) : caller
   }
 
   /** The caller of a request with an account, and with a key or a token of the same account, if the request has one. */
@@ -138,9 +138,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
       if (account) keep?.(account)
       const caller = account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
       if (log) log.client.caller = caller
-      const named = exchange.header('x-signalbox-account')
-      if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
-      return caller
+      return checkNamed(exchange, caller)
     } finally {
       close()
     }

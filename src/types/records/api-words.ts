@@ -47,6 +47,8 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   group: 'The id of its group. All keys of a group share its limits.',
   account:
     'The ref of its account; in input, the ref or your id. The limits of the account and of its plan also apply.',
+  actsFor:
+    "Allows a remote host to send requests for accounts, each with the account's id in the header `x-signalbox-account`. `plan` is the id of the group that is the price plan of accounts without one. Not with `account`.",
   limits: limits,
 }
 

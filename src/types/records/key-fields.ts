@@ -1,6 +1,6 @@
 import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
 import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './record-fields.ts'
-import { flag, hostId, moment, name, storedId, text, time } from './shapes.ts'
+import { flag, hostId, moment, name, object, storedId, text, time } from './shapes.ts'
 
 /** The fields of an API key. */
 export const keyFields = {
@@ -46,6 +46,17 @@ export const keyFields = {
     guard: 3,
     isMirrored: false,
     given: { create: 'optional', put: 'optional' },
+  },
+  /**
+   * Lets a remote host send requests for accounts, each with the account's id in `x-signalbox-account`. `plan`: the id of the group that is the
+   * price plan of accounts without one. The key's own limits and permissions apply, too. Not with `account`. Not synced.
+   */
+  actsFor: {
+    shape: object({ plan: { shape: storedId, isOptional: true } }),
+    isOptional: true,
+    guard: 4,
+    isMirrored: false,
+    given: removable,
   },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },

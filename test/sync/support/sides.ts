@@ -83,6 +83,7 @@ function createOperations(store: WritableStore, clock: Clock) {
       turnEnd,
       forgetLimits: async () => {},
       resolveAccount: async (ref) => ref,
+      findAccountRef: async (ref) => ref,
     }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
     combos: createComboOperations({ store, clock, rotation, routes, inTurn }),

@@ -2,6 +2,7 @@ import type { KeptRequest } from '../../../src/features/usage/request-record.ts'
 import { createUsageStore, type UsageStore } from '../../../src/features/usage/usage.ts'
 import { startDeadline } from '../../../src/lib/deadline.ts'
 import { createRequestId } from '../../../src/lib/request-id.ts'
+import type { AccountNames } from '../../../src/records/account-records.ts'
 import type { Logger, Storage } from '../../../src/types.ts'
 import type { FakeClock } from '../../support/clock.ts'
 
@@ -27,6 +28,8 @@ export function openInstance(
 
 /** A store without keys and groups. */
 export const noNames = { keys: { all: async () => [] }, groups: { all: async () => [] } }
+
+export const noAccounts: AccountNames = { findRef: async (idOrRef) => idOrRef, findNames: async () => new Map() }
 
 /** A request that arrived at `at` (epoch ms), with one target and a cost in nano-dollars equal to its input tokens. */
 export function requestAt(at: number, given: Partial<KeptRequest> & { input?: number } = {}): KeptRequest {

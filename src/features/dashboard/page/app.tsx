@@ -12,6 +12,7 @@ import { Form, TextField } from './ui/forms.tsx'
 const titles = {
   '': 'Overview',
   keys: 'Keys',
+  accounts: 'Accounts',
   usage: 'Usage',
   requests: 'Requests',
   targets: 'Targets',

@@ -43,6 +43,9 @@ const REQUEST_COLUMNS = [
   'tokens.outputImage',
   'tokens.inputAudio',
   'tokens.outputAudio',
+  'account',
+  'tokenId',
+  'tags',
 ] as const
 
 /** Columns before the totals. Only those that at least one row has are exported. */
@@ -59,6 +62,7 @@ const DIMENSION_COLUMNS = [
   'target.model',
   'target.connectionId',
   'user',
+  'account',
   'others',
 ] as const
 

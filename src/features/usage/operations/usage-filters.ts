@@ -1,5 +1,6 @@
 import { withWarnings } from '../../../admin/warnings.ts'
 import { didYouMean, nearest } from '../../../lib/spelling.ts'
+import type { AccountNames } from '../../../records/account-records.ts'
 import { listKnownNames } from '../../../request/routing/known-names.ts'
 import type { RouteTable } from '../../../request/routing/route-table.ts'
 import type { Catalog } from '../../../types.ts'
@@ -9,6 +10,7 @@ import type { UsageOperations } from './usage-operations.ts'
 interface NameFilters {
   keyId?: string
   groupId?: string
+  account?: string
   model?: string
   provider?: string
   target?: string
@@ -18,6 +20,7 @@ interface NameFilters {
 interface NameSources {
   store: { keys: NamedRecords; groups: NamedRecords; connections: { all(): Promise<readonly ConnectionNames[]> } }
   catalog: Catalog
+  accounts: AccountNames
   routes(): Promise<RouteTable>
 }
 
@@ -50,14 +53,15 @@ export const addFilterWarnings = (usage: ReadOperations, sources: NameSources): 
 
 /** Returns a warning for each filter that names something unknown. Never rejects, because the usage has already been read. */
 async function listFilterWarnings(query: unknown, sources: NameSources): Promise<string[]> {
-  const { keyId, groupId, model, provider, target, connectionId } = query as NameFilters // the operation has validated it
-  const { store, catalog } = sources
+  const { keyId, groupId, account, model, provider, target, connectionId } = query as NameFilters // the operation has validated it
+  const { store, catalog, accounts } = sources
   const providerOfTarget = target?.slice(0, target.indexOf('/'))
   const connections = () => store.connections.all()
   const providers = async () => [...Object.keys(catalog), ...(await connections()).map((one) => one.provider)]
   const warnings = await Promise.all([
     checkRecord('key', keyId, () => store.keys.all()),
     checkRecord('group', groupId, () => store.groups.all()),
+    checkAccount(account, accounts),
     checkRecord('connection', connectionId, connections),
     checkName('provider', provider, providers),
     checkName('provider', providerOfTarget, providers),
@@ -85,6 +89,12 @@ async function checkRecord(
       ),
     ) ?? getNameHint(id, all)
   return `There is no ${noun} with the ID "${id}".${hint ? ` ${hint}` : ''}`
+}
+
+async function checkAccount(idOrRef: string | undefined, accounts: AccountNames) {
+  if (!idOrRef) return undefined
+  const names = await accounts.findNames([await accounts.findRef(idOrRef)])
+  return names.size > 0 ? undefined : `There is no account with the ID or ref "${idOrRef}".`
 }
 
 function getNameHint(id: string, all: ReadonlyArray<{ id: string; name?: string }>): string | undefined {

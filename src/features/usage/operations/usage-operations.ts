@@ -4,6 +4,7 @@ import { present } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
 import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
+import type { AccountNames } from '../../../records/account-records.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Clock } from '../../../types.ts'
 import type { RequestFilter, TimeRange, UsageFilter } from '../query.ts'
@@ -19,7 +20,7 @@ export type { SummaryRow, UsageTotals } from './usage-sums.ts'
 /** The dimensions by which a summary can be grouped. */
 export type UsageBy = (typeof dimensions)[number]
 
-const dimensions = ['key', 'group', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
+const dimensions = ['key', 'group', 'account', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
 
 /** A filter for requests, which must match all fields. An empty string matches requests without a value. */
 interface FilterQuery {
@@ -29,9 +30,11 @@ interface FilterQuery {
   to?: string
   keyId?: string
   groupId?: string
+  /** An account of your app's users, by its id or its ref. */
+  account?: string
   /** The model name in the request. */
   model?: string
-  /** The end user that the client named. */
+  /** The end user that the client named. Totals have it only for requests without an account. */
   user?: string
   /** A provider that was called. */
   provider?: string
@@ -53,7 +56,7 @@ export interface UsageQuery extends FilterQuery {
   series?: 'hour' | 'day'
   /** `before`: adds the totals of the preceding period of the same length. */
   compare?: 'before'
-  /** Adds `names` to the response: the names of the keys and groups in the rows and in the query. */
+  /** Adds `names` to the response: the names of the keys, groups, and accounts in the rows and in the query. */
   names?: boolean
 }
 
@@ -89,7 +92,7 @@ export interface UsageSummary {
   series?: SummaryRow[]
   /** The preceding period of the same length, as far as its totals are stored; absent if none are. */
   before?: { from: IsoTime; to: IsoTime; totals: UsageTotals }
-  /** Names of keys and groups by ID. */
+  /** Names of keys and groups by ID, and names of up to 1,000 accounts by ref, or their ids if they have no name. */
   names?: Record<string, string>
   /** Warnings about results that are less precise than requested, and, if nothing was found, about filters that name something unknown. */
   warnings?: string[]
@@ -129,6 +132,7 @@ const filterFields = {
   to: v.exactOptional(time),
   keyId: text,
   groupId: text,
+  account: text,
   model: text,
   user: text,
   provider: text,
@@ -183,7 +187,7 @@ const MAX_HOURS_MS = 32 * DAY_MS
 const PAGE = 100
 
 const LESS_PRECISE =
-  'Some hours or days had too many rows, so some of their totals are not broken down by end user, connection, or model.'
+  'Some hours or days had too many rows, so some of their totals are not broken down by account, end user, connection, or model.'
 
 /** Maximum rows in a series; the rest are added up. */
 const MAX_SERIES_ROWS = 10
@@ -195,11 +199,13 @@ export function createUsageOperations({
   usage,
   clock,
   store,
+  accounts,
   turnEnd = async () => {},
 }: {
   usage: UsageStore | undefined
   clock: Clock
   store: NameStore
+  accounts: AccountNames
   /** Yields to requests during long work. */
   turnEnd?: () => Promise<void>
 }): Omit<UsageOperations<unknown>, 'keys'> {
@@ -223,7 +229,7 @@ export function createUsageOperations({
         )
       if ((top !== undefined || series) && TIMES.some((time) => groupBy.has(time)))
         throw invalidInput(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
-      const filter = toFilter(filterFields)
+      const filter = await toFilter(filterFields, accounts)
       const usageReader = await reader()
       const sums = new UsageSums({ by: groupBy, order, top })
       const time = { from: start, to: end }
@@ -246,7 +252,7 @@ export function createUsageOperations({
         const found = await usageReader.sums(filter, formerRange, (row, at) => formerSums.add(row, at))
         if (found.from < found.to) summary.before = { ...formatRange(found), totals: formerSums.getTotals() }
       }
-      if (names) summary.names = await readNames([filterFields, ...rows], store)
+      if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
       if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]
       return summary
     },
@@ -265,7 +271,7 @@ export function createUsageOperations({
       const end = to === undefined ? Number.POSITIVE_INFINITY : parseValidTime(to)
       const start = from === undefined ? Number.NEGATIVE_INFINITY : parseValidTime(from)
       checkOrder(start, end)
-      const filter: RequestFilter = toFilter(others)
+      const filter: RequestFilter = await toFilter(others, accounts)
       if (status !== undefined) filter.status = status
       if (endFilter !== undefined) filter.end = endFilter
       if (error !== undefined) filter.error = error
@@ -296,17 +302,21 @@ interface NameStore {
   groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
 }
 
-/** Returns the names of keys and groups by ID, without deleted ones. */
+/** Returns the names of keys and groups by ID, without deleted ones, and those of the first accounts by ref. */
 async function readNames(
-  rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId'>>,
-  { keys, groups }: NameStore,
+  rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId' | 'account'>>,
+  { keys, groups, accounts }: NameStore & { accounts: AccountNames },
 ): Promise<Record<string, string>> {
   const ids = new Set(rows.flatMap(({ keyId = '', groupId = '' }) => [keyId, groupId]))
-  const names: Record<string, string> = {}
+  const refs = new Set(rows.flatMap(({ account }) => account || []))
+  const names = Object.fromEntries(refs.size > 0 ? await accounts.findNames([...refs].slice(0, MAX_NAMES)) : [])
   for (const records of await Promise.all([keys.all(), groups.all()]))
     for (const { id, name } of records) if (ids.has(id)) names[id] = name
   return names
 }
+
+/** Accounts whose records are read for their names. */
+const MAX_NAMES = 1_000
 
 const NOT_KEPT =
   'This gateway does not record usage, because its storage can\'t handle the write volume or the option "usage" of createGateway is false. To record it, set "usage" to true.'
@@ -325,8 +335,13 @@ function checkOrder(from: number, to: number): void {
   if (from >= to) throw invalidInput('"to" must be after "from"')
 }
 
-function toFilter({ target, ...filterFields }: UsageFilter & { target?: string }): UsageFilter {
-  if (target === undefined) return filterFields
+async function toFilter(
+  { target, account, ...filterFields }: UsageFilter & { target?: string },
+  accounts: AccountNames,
+): Promise<UsageFilter> {
+  const filter: UsageFilter = filterFields
+  if (account !== undefined) filter.account = account && (await accounts.findRef(account))
+  if (target === undefined) return filter
   const slash = target.indexOf('/')
-  return { ...filterFields, provider: target.slice(0, slash), targetModel: target.slice(slash + 1) }
+  return { ...filter, provider: target.slice(0, slash), targetModel: target.slice(slash + 1) }
 }

@@ -38,6 +38,8 @@ export interface SummaryRow extends UsageTotals {
   model?: string
   target?: KeptTarget
   user?: string
+  /** The ref of an account. */
+  account?: string
   /** In the row for the rest: the number of rows it adds up. */
   others?: Integer
 }
@@ -162,6 +164,7 @@ function getRowDimensions(dimensions: Dimensions, by: ReadonlySet<string>): RowD
       model: dimensions.targetModel,
       connectionId: dimensions.connectionId,
     }
+  if (by.has('account') && dimensions.account) rowDimensions.account = dimensions.account
   if (by.has('user') && dimensions.user) rowDimensions.user = dimensions.user
   return rowDimensions
 }

@@ -92,7 +92,7 @@ const PAGE = 50
 async function load() {
   const { query } = route.value
   const filter = Object.fromEntries(
-    ['q', 'group', 'state', 'after'].flatMap((name) => [[name, query.get(name) || undefined]]),
+    ['q', 'group', 'account', 'state', 'after'].flatMap((name) => [[name, query.get(name) || undefined]]),
   )
   const [{ keys, after = '' }, { groups }] = await Promise.all([
     api.value.keys.list({ ...filter, values: 'none', limit: PAGE }),
@@ -312,6 +312,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       return (
         <Dialog title="Create key" onClose={onClose}>
           <OwnerForm
+            of="key"
             groups={groups}
             onSave={async ({ name, ...more }) => {
               const { key } = await keys.create({ name, ...omitNulls(more) })
@@ -324,6 +325,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       return (
         <Dialog title={`Edit key "${open.key.name}"`} onClose={onClose}>
           <OwnerForm
+            of="key"
             groups={groups}
             owner={open.key}
             onSave={(input) =>
@@ -336,6 +338,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       return (
         <Dialog title="Create group" onClose={onClose}>
           <OwnerForm
+            of="group"
             onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(ofGroup(more)) }).then(onDone)}
           />
         </Dialog>
@@ -344,6 +347,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       return (
         <Dialog title={`Edit group "${open.group.name}"`} onClose={onClose}>
           <OwnerForm
+            of="group"
             owner={open.group}
             onSave={({ name, ...more }) => {
               const input = { name, ...ofGroup(more) }
@@ -378,4 +382,10 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
   }
 }
 
-const ofGroup = ({ limits, models, kinds, metadata }: Omit<OwnerInput, 'name'>) => ({ limits, models, kinds, metadata })
+const ofGroup = ({ limits, each, models, kinds, metadata }: Omit<OwnerInput, 'name'>) => ({
+  limits,
+  each,
+  models,
+  kinds,
+  metadata,
+})

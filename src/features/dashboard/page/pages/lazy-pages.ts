@@ -1,4 +1,5 @@
 /* All views except the overview, in one script: two scripts would be a sixteenth larger. */
+export { default as accounts } from './accounts.tsx'
 export { default as cloud } from './cloud.tsx'
 export { default as combos } from './combos.tsx'
 export { default as keys } from './keys.tsx'

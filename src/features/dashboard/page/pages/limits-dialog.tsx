@@ -7,15 +7,15 @@ import { Dialog } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 interface LimitsDialogProps {
-  of: 'keys' | 'groups'
+  of: 'keys' | 'groups' | 'accounts'
   id: string
   name: string
   onClose: () => void
 }
 
-/** Shows the limits of a key or group and their usage. */
+/** Shows the limits of a key, group, or account and their usage. */
 export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
-  const operations = () => (of === 'keys' ? api.value.keys.limits : api.value.groups.limits)
+  const operations = () => api.value[of].limits
   const { state, reload } = useData(async () => (await operations().get(id)).limits, { everyMs: 2_000 })
   const change = useChange(reload)
   const title = `Limits for "${name}"`

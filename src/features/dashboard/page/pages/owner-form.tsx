@@ -16,7 +16,7 @@ import {
   toChoices,
 } from '../ui/forms.tsx'
 
-/** The input that keys and groups have in common; `null` removes a field. */
+/** The input of keys, groups, and accounts; `null` removes a field. */
 export interface OwnerInput {
   name: string
   limits: UsageLimits | null
@@ -26,6 +26,11 @@ export interface OwnerInput {
   /** Only for keys. */
   expiresAt?: string | null
   group?: string | null
+  /** Only for groups. */
+  each?: UsageLimits | null
+  /** Only for accounts. */
+  id?: string
+  plan?: string | null
 }
 
 /** Removes `null` fields, which new records don't have. */
@@ -35,22 +40,26 @@ export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclud
 }
 
 interface OwnerFormProps {
+  of: 'key' | 'group' | 'account'
   /** The record to edit; absent for a new one. */
-  owner?: { name: string; expiresAt?: string; group?: string } & {
-    [Name in 'limits' | 'models' | 'kinds' | 'metadata']?: NonNullable<OwnerInput[Name]>
+  owner?: { name?: string; expiresAt?: string; group?: string; plan?: string } & {
+    [Name in 'limits' | 'each' | 'models' | 'kinds' | 'metadata']?: NonNullable<OwnerInput[Name]>
   }
   /** The groups to choose from; absent in the form of a group. */
   groups?: ReadonlyArray<{ id: string; name: string }>
   onSave: (input: OwnerInput) => Promise<unknown>
 }
 
-/** The form of a key or a group. */
-export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
+/** The form of a key, a group, or an account. */
+export function OwnerForm({ of, owner, groups, onSave }: OwnerFormProps) {
+  const isAccount = of === 'account'
+  const id = useSignal('')
   const name = useSignal(owner?.name ?? '')
   const models = useSignal(owner?.models?.join(', ') ?? '')
   const expires = useSignal(owner?.expiresAt === undefined ? '' : toLocalInput(owner.expiresAt))
-  const group = useSignal(owner?.group ?? '')
+  const group = useSignal(owner?.group ?? owner?.plan ?? '')
   const limits = useLimits(owner?.limits)
+  const each = useLimits(owner?.each)
   const kinds = useSignal<Kind[]>(owner?.kinds ?? [])
   const metadata = useSignal(Object.entries(owner?.metadata ?? {}).map(([title, text]) => ({ title, text })))
   const saving = useAction(() => onSave(input()))
@@ -66,31 +75,41 @@ export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
         metadata.value.length > 0
           ? Object.fromEntries(metadata.value.map(({ title, text }) => [title.trim(), text]))
           : null,
-      ...(groups && {
-        group: group.value === '' ? null : group.value,
+      ...(of === 'key' && {
+        group: group.value || null,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
       }),
+      ...(of === 'group' && { each: each.value() }),
+      ...(isAccount && { plan: group.value || null, ...(!owner && { id: id.value }) }),
     }
   }
 
   return (
     <Form of={saving} submit={owner ? 'Save' : 'Create'}>
-      <TextField label="Name" path="name" required of={name} />
+      {isAccount && !owner && (
+        <TextField label="ID" path="id" hint="Your app’s own ID of this user or customer." required of={id} />
+      )}
+      <TextField label="Name" path="name" required={!isAccount} of={name} />
       {groups && (
         <div class="row">
           <SelectField
-            label="Group"
-            path="group"
+            label={isAccount ? 'Plan' : 'Group'}
+            path={isAccount ? 'plan' : 'group'}
             of={group}
-            options={[['', 'None'], ...groups.map(({ id, name: text }) => [id, text] as const)]}
+            options={[
+              ['', isAccount ? 'As your app says' : 'None'],
+              ...groups.map(({ id: groupId, name: text }) => [groupId, text] as const),
+            ]}
           />
-          <TextField
-            label="Expires"
-            path="expiresAt"
-            hint="In your local time. Leave empty for no expiration."
-            type="datetime-local"
-            of={expires}
-          />
+          {!isAccount && (
+            <TextField
+              label="Expires"
+              path="expiresAt"
+              hint="In your local time. Leave empty for no expiration."
+              type="datetime-local"
+              of={expires}
+            />
+          )}
         </div>
       )}
       <TextField
@@ -106,7 +125,8 @@ export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
         </div>
         <p class="hint">Leave all unchecked to allow every kind.</p>
       </fieldset>
-      <LimitFieldset limits={limits} />
+      <LimitFieldset title="Limits" path="limits" limits={limits} />
+      {of === 'group' && <LimitFieldset title="Limits for each account with this plan" path="each" limits={each} />}
       <fieldset>
         <legend>Metadata</legend>
         <Rows of={metadata} blank={{ title: '', text: '' }} add="Add metadata" what="metadata">
@@ -137,22 +157,29 @@ export function useLimits(limits: UsageLimits | undefined): LimitsState {
   return { rows, parallel, value: () => toLimits(rows.value, parallel.value) }
 }
 
-export function LimitFieldset({ limits: { rows, parallel } }: { limits: LimitsState }) {
+interface LimitFieldsetProps {
+  title: string
+  /** The field of the record. */
+  path: string
+  limits: LimitsState
+}
+
+export function LimitFieldset({ title, path, limits: { rows, parallel } }: LimitFieldsetProps) {
   return (
     <fieldset>
-      <legend>Limits</legend>
+      <legend>{title}</legend>
       <Rows
         of={rows}
         blank={{ unit: 'usd', amount: '', window: 'month' }}
         add="Add limit"
         what="limit"
-        beside={<CountField label="Concurrent requests" path="limits.parallel" of={parallel} />}
+        beside={<CountField label="Concurrent requests" path={`${path}.parallel`} of={parallel} />}
       >
         {(row) => (
           <>
             <NumberField
               label="Limit"
-              path={`limits.${row.value.unit}.${row.value.window}`}
+              path={`${path}.${row.value.unit}.${row.value.window}`}
               of={bindField(row, 'amount')}
             />
             <SelectField label="Unit" of={bindField(row, 'unit')} options={toChoices(unitLabels)} />

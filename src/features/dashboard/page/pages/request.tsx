@@ -58,6 +58,7 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
     ['Endpoint', `${request.endpoint} (${request.format})`],
     ['Key', named(request.keyId)],
     ['Group', named(request.groupId)],
+    ['Account', request.account],
     ['End user', request.user],
     ['Received', formatDateTime(request.time)],
     ['Status', `${request.status}`],

@@ -25,6 +25,7 @@ import { OneRequest } from './request.tsx'
 const filterLabels = {
   keyId: 'Key',
   groupId: 'Group ID',
+  account: 'Account',
   model: 'Requested model',
   target: 'Target (provider/model)',
   user: 'End user',
@@ -33,7 +34,7 @@ const filterLabels = {
   error: 'Error code',
 } as const
 const FILTERS = toChoices(filterLabels)
-const MORE: ReadonlyArray<keyof typeof filterLabels> = ['target', 'status', 'error', 'groupId', 'user']
+const MORE: ReadonlyArray<keyof typeof filterLabels> = ['target', 'status', 'error', 'groupId', 'account', 'user']
 const MOST_ROWS = 2_000
 
 /** Live and past requests. */

@@ -86,7 +86,7 @@ function SettingsForm({ settings, states, onSaved }: SettingsFormProps) {
       </p>
       <h2>Gateway limits</h2>
       {settings.limits && <LimitUsage limits={settings.limits} states={states} />}
-      <LimitFieldset limits={limits} />
+      <LimitFieldset title="Limits" path="limits" limits={limits} />
       <SelectField
         label="When a model’s price is unknown and a dollar limit applies"
         of={whenPriceUnknown}

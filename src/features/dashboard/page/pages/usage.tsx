@@ -21,8 +21,21 @@ import { type Column, Table } from '../ui/table.tsx'
 type Summary = Awaited<ReturnType<typeof api.value.usage.summary>>
 type Row = Summary['rows'][number]
 type Totals = Summary['totals']
-const groupings = { key: 'Key', group: 'Group', model: 'Requested model', target: 'Target', user: 'End user' } as const
-const filters = { keyId: 'Key', groupId: 'Group', model: 'Requested model', target: 'Target' } as const
+const groupings = {
+  key: 'Key',
+  group: 'Group',
+  account: 'Account',
+  model: 'Requested model',
+  target: 'Target',
+  user: 'End user',
+} as const
+const filters = {
+  keyId: 'Key',
+  groupId: 'Group',
+  account: 'Account',
+  model: 'Requested model',
+  target: 'Target',
+} as const
 const measures = { costUsd: 'Cost', requests: 'Requests', tokens: 'Tokens' } as const
 type Measure = keyof typeof measures
 
@@ -32,7 +45,7 @@ const RANGE = '1'
 /** Longer ranges are shown by day. */
 const MOST_HOURS = 72
 
-/** Usage by key, group, model, target, or end user. */
+/** Usage by key, group, account, model, target, or end user. */
 export default function Usage() {
   const { state, reload } = useData(load, { everyMs: 30_000 })
   return (
@@ -120,7 +133,14 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
   )
 }
 
-const groupFields = { key: 'keyId', group: 'groupId', model: 'model', target: 'target', user: 'user' } as const
+const groupFields = {
+  key: 'keyId',
+  group: 'groupId',
+  account: 'account',
+  model: 'model',
+  target: 'target',
+  user: 'user',
+} as const
 
 /** Returns the value that the rows are grouped by, such as a key's ID. */
 function getRowValue(row: Row): string {

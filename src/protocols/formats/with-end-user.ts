@@ -1,0 +1,27 @@
+import { assertNever } from '../../lib/assert-never.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ClientFormat } from '../../types.ts'
+import { readUserOption, USERS } from './end-user.ts'
+
+/** The body with `user` as its end user, in place of any that it names. Gemini has no field for one. */
+export function withEndUser(format: ClientFormat, body: JsonObject, user: string): JsonObject {
+  switch (format) {
+    case 'openai-chat':
+    case 'openai-responses': {
+      const { user: _, safety_identifier, ...others } = body
+      return { ...others, ...(safety_identifier === undefined ? { user } : { safety_identifier: user }) }
+    }
+    case 'anthropic-messages':
+      return { ...body, metadata: { ...(isObject(body.metadata) && body.metadata), user_id: user } }
+    case 'gemini':
+      return body
+    case 'ai-sdk': {
+      const options = isObject(body.providerOptions) ? body.providerOptions : {}
+      const named = USERS.filter((name) => name === 'signalbox' || readUserOption(options, name) !== undefined)
+      const replaced = named.map((name) => [name, { ...(isObject(options[name]) && options[name]), user }])
+      return { ...body, providerOptions: { ...options, ...Object.fromEntries(replaced) } }
+    }
+    default:
+      return assertNever(format)
+  }
+}

@@ -1,0 +1,86 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { outcomeOf } from './support/app.ts'
+
+const test = suite('keys of remote hosts, which act for accounts')
+
+async function open(options: Partial<GatewayOptions> = {}) {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const { api, fetch: send } = createGateway({ storage, clock, fetch, catalog, logger: false, ...options })
+  await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+  const ask = async (key: string, account?: string, body: object = {}) =>
+    outcomeOf(
+      await send('http://app.test/v1/chat/completions', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${key}`,
+          ...(account !== undefined && { 'x-signalbox-account': account }),
+        },
+        body: JSON.stringify({ model: 'one/m', messages: [], ...body }),
+      }),
+    )
+  return { api, ask, fetch }
+}
+
+const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
+
+test('check 4: such a key names the account in a header, and each account has the limits of the plan', async () => {
+  const { api, ask } = await open()
+  const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
+  const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
+  assert.equal([await ask(key, 'bob'), await ask(key, 'alice')], ['200', '200'])
+  assert.is(await ask(key, 'bob'), '429 rate_limit_exceeded')
+  assert.is(await ask(key), '200')
+  const { requests } = await api.usage.requests({ account: 'bob' })
+  assert.is(requests.length, 2)
+})
+
+test('check 4: any other key that names an account is rejected', async () => {
+  const { api, ask, fetch } = await open()
+  const { key } = await api.keys.create({ name: 'app' })
+  const own = await api.keys.create({ name: 'of alice', account: 'alice' })
+  assert.equal(
+    [await ask(key, 'bob'), await ask(own.key, 'bob')],
+    ['403 account_not_allowed', '403 account_not_allowed'],
+  )
+  assert.is(fetch.calls.length, 0)
+  assert.is(await ask(own.key, 'alice'), '200')
+})
+
+test('check 3: the options of the AI SDK may only name the own account', async () => {
+  const { api, ask } = await open()
+  const { key } = await api.keys.create({ name: 'host', actsFor: {} })
+  assert.is(await ask(key, 'bob', naming('alice')), '403 account_not_allowed')
+  assert.is(await ask(key, undefined, naming('alice')), '403 account_not_allowed')
+  assert.is(await ask(key, 'bob', naming('bob')), '200')
+})
+
+test('an id that no account can have is the mistake of the host', async () => {
+  const { api, ask } = await open()
+  const { key } = await api.keys.create({ name: 'host', actsFor: {} })
+  for (const id of ['x'.repeat(201), 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa']) assert.match(await ask(key, id), /^400/)
+})
+
+test('with "identify", a request that the app leaves to its key works the same', async () => {
+  const { api, ask } = await open({ identify: () => undefined })
+  const { key } = await api.keys.create({ name: 'host', actsFor: {} })
+  assert.is(await ask(key, 'bob'), '200')
+  assert.is((await api.usage.requests({ account: 'bob' })).requests.length, 1)
+})
+
+test('a key belongs to an account or acts for others', async () => {
+  const { api } = await open()
+  const message = await api.keys
+    .create({ name: 'both', account: 'alice', actsFor: {} })
+    .catch((error: Error) => error.message)
+  assert.match(String(message), /cannot have "actsFor"/)
+})

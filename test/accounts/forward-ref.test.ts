@@ -1,0 +1,50 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { withEndUser } from '../../src/protocols/formats/with-end-user.ts'
+import type { ClientFormat } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the ref of an account as the end user')
+
+test('providers get the ref in place of the user that the client names, only for accounts', async () => {
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const gateway = createGateway({
+    storage: memoryStorage(),
+    fetch: up,
+    catalog,
+    logger: false,
+    accounts: { forwardRef: true },
+  })
+  const { api } = gateway
+  await api.settings.update({ requireApiKey: false })
+  await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+  const ask = async ({ fetch }: Pick<ReturnType<typeof gateway.as>, 'fetch'>, body: object) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+    const request = { ...init, body: JSON.stringify({ model: 'one/m', messages: [], ...body }) }
+    await (await fetch('http://app.test/v1/chat/completions', request)).text()
+    const { user, safety_identifier } = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+    return { user, safety_identifier }
+  }
+  const alice = gateway.as({ account: 'alice@example.com' })
+  const { ref } = await api.accounts.put({ id: 'alice@example.com' })
+  assert.equal(await ask(alice, {}), { user: ref, safety_identifier: undefined })
+  assert.equal(await ask(alice, { user: 'alice@example.com' }), { user: ref, safety_identifier: undefined })
+  assert.equal(await ask(alice, { safety_identifier: 'x' }), { user: undefined, safety_identifier: ref })
+  assert.equal(await ask(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
+})
+
+test('each format has a field for it, except for the one of Gemini', () => {
+  const replaced = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
+  assert.equal(replaced('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
+    metadata: { user_id: 'r', a: 1 },
+  })
+  assert.equal(replaced('anthropic-messages', {}), { metadata: { user_id: 'r' } })
+  assert.equal(replaced('openai-responses', { user: 'x' }), { user: 'r' })
+  assert.equal(replaced('gemini', { contents: [] }), { contents: [] })
+  assert.equal(replaced('ai-sdk', { providerOptions: { openai: { user: 'x', store: true }, google: {} } }), {
+    providerOptions: { openai: { user: 'r', store: true }, google: {}, signalbox: { user: 'r' } },
+  })
+})
