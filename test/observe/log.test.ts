@@ -52,6 +52,18 @@ test('a request has one line with every attempt, tokens, and cost', async () => 
   )
 })
 
+test('a line has the ref of an account, and not its ID', async () => {
+  const { gateway, lines, last } = await logged()
+  const { ref } = await gateway.api.accounts.put({ id: 'alice@example.com' })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const body = JSON.stringify({ model: 'one/m', messages: [] })
+  await read(
+    gateway.as({ account: 'alice@example.com' }).fetch('http://gateway/v1/chat/completions', { ...init, body }),
+  )
+  assert.is(last().account, ref)
+  assert.not.match(lines.join(), /alice/)
+})
+
 test('rejected requests are logged as warnings', async () => {
   const { gateway, last, chat } = await logged()
   await gateway.api.settings.update({ requireApiKey: true })

@@ -51,6 +51,21 @@ test('requests, attempts, tokens, and costs are counted by target', async () => 
   assert.is(sample(text, 'signalbox_streams_active', { gen_ai_operation_name: 'chat' }), 0)
 })
 
+test('check 33: accounts add no series', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })])
+  const ask = async (account: string) => {
+    const { fetch } = world.gateway.as({ account })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+    const body = JSON.stringify({ model: 'one/m', messages: [], user: account })
+    await read(fetch('http://gateway/v1/chat/completions', { ...init, body }))
+  }
+  const listSeries = async () => (await scrape(world)).text.split('\n').map((line) => line.replace(/ [^ ]*$/, ''))
+  await ask('user_0')
+  const before = await listSeries()
+  for (let at = 1; at <= 100; at++) await ask(`user_${at}`)
+  assert.equal(await listSeries(), before)
+})
+
 test('a fallback is counted with its reason, and whether the client got a response', async () => {
   const good = metered({}, { tokens: 0 })
   const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) =>

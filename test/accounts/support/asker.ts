@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { createGateway } from '../../../src/gateway.ts'
+import { openStore } from '../../services/open-store.ts'
+import { ALLOWED, PER_PROCESS, SECRET } from './first-requests.ts'
+
+/*
+ * A process with a gateway on a store that it shares with others: `asker <store> <token>`. It says "ready", waits for a line, and sends all requests at once:
+ * with the token, or without one as an account that nobody has seen before. It says how many were served, rejected for their limit, and anything else.
+ */
+
+const [place = '', token = ''] = process.argv.slice(2)
+const { storage, end } = await openStore(place)
+const completion = {
+  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+}
+const gateway = createGateway({
+  storage,
+  ...(!storage.ownSecret && { secret: SECRET }),
+  logger: false,
+  catalog: { one: { baseUrl: 'http://one.test' } },
+  limits: { maxParallelRequests: PER_PROCESS },
+  fetch: async () => Response.json(completion),
+})
+const { fetch } = token ? gateway : gateway.as({ account: 'user_1', limits: { requests: { total: ALLOWED } } })
+
+say('ready')
+await once(process.stdin.setEncoding('utf8'), 'data')
+process.stdin.destroy()
+const answered: Record<string, number> = {}
+await Promise.all(
+  Array.from({ length: PER_PROCESS }, async () => {
+    const response = await fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ model: 'one/m', messages: [] }),
+    })
+    const text = await response.text()
+    const outcome = [200, 402, 429].includes(response.status) ? response.status : text
+    answered[outcome] = (answered[outcome] ?? 0) + 1
+  }),
+)
+await gateway.close()
+await storage.close?.()
+await end()
+say(`answered ${JSON.stringify(answered)}`)
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`)
+}

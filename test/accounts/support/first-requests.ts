@@ -1,0 +1,77 @@
+import { createGateway } from '../../../src/gateway.ts'
+import { openStore } from '../../services/open-store.ts'
+import { type Child, childProgram } from '../../storage/support/children.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+export const SECRET = 'a secret that all processes of a test have'
+/** What an account may send in all, and what each process sends at once. */
+export const ALLOWED = 500
+export const PER_PROCESS = 250
+
+const PROCESSES = 4
+
+/** Declares the tests of requests of one account that four processes get at once, on a store. `create` makes an empty one; `end` is called at last. */
+export function firstRequestsConformance(
+  store: string,
+  { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
+): void {
+  const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(`requests of one account on ${store}`, {})
+  const slowly = { timeoutMs: 180_000 }
+
+  test.before(slowly, async (context) => {
+    context.program = await childProgram(new URL('./asker.ts', import.meta.url))
+  })
+  test.after(async ({ program }) => {
+    await program?.remove()
+    await end?.()
+  })
+
+  /** Sets up the store, and mints a token for one request. */
+  async function prepare(place: string): Promise<string> {
+    const { storage, end: close } = await openStore(place)
+    const gateway = createGateway({ storage, ...(!storage.ownSecret && { secret: SECRET }), logger: false })
+    await gateway.api.connections.create({ provider: 'one', providerSpecificData: { baseUrl: 'http://one.test' } })
+    const { token } = await gateway.api.tokens.mint({ account: 'user_2', limits: { requests: { total: 1 } } })
+    await gateway.close()
+    await storage.close?.()
+    await close()
+    return token
+  }
+
+  async function askAtOnce(children: Child[]): Promise<Record<string, number>> {
+    await Promise.all(children.map((child) => child.said('ready')))
+    for (const child of children) child.go()
+    const lines = await Promise.all(children.map((child) => child.said('answered ')))
+    const all: Record<string, number> = {}
+    for (const line of lines)
+      for (const [outcome, count] of Object.entries<number>(JSON.parse(line.slice('answered '.length))))
+        all[outcome] = (all[outcome] ?? 0) + count
+    return all
+  }
+
+  test(`check 26: of 1,000 first requests at once, exactly ${ALLOWED} are served`, slowly, async ({ program }) => {
+    const { place, remove } = await create()
+    try {
+      await prepare(place)
+      const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // `before` made it
+      const { 200: served, ...others } = await askAtOnce(children)
+      assert.is(served, ALLOWED, JSON.stringify(others))
+      assert.equal(Object.keys(others), ['429'])
+    } finally {
+      await remove()
+    }
+  })
+
+  test('check 74: a token for one request serves one of 1,000 at once', slowly, async ({ program }) => {
+    const { place, remove } = await create()
+    try {
+      const token = await prepare(place)
+      const children = Array.from({ length: PROCESSES }, () => program?.start(place, token) as Child)
+      const { 200: served, ...others } = await askAtOnce(children)
+      assert.is(served, 1, JSON.stringify(others))
+      assert.equal(Object.keys(others), ['429'])
+    } finally {
+      await remove()
+    }
+  })
+}
