@@ -38,7 +38,7 @@ interface Parts {
 export function compose({ core, pipeline, features, options, internals, ...parts }: Parts) {
   const { accounts, addToken, resume, findKeyAccount } = parts
   const { afterCaller } = internals
-  const { management, allowedOrigins = [] } = options
+  const { management, publicOrigin, allowedOrigins = [] } = options
   const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
   const aroundRequest: RequestStep[] = []
   for (const feature of features) {
@@ -68,7 +68,13 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const areas = [
     ...createModelAreas(serveRoutes(routes)),
     createHealthArea(async (exchange) => (await health())(exchange)),
-    ...createAreas(features, { ...terms, serveRoutes, guards: createPageGuards(management, onError), admit, onError }),
+    ...createAreas(features, {
+      ...terms,
+      serveRoutes,
+      guards: createPageGuards(management, { onError, publicOrigin }),
+      admit,
+      onError,
+    }),
   ]
   checkAreas(areas)
 

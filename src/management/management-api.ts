@@ -28,6 +28,7 @@ export interface ManagementApiDependencies
 export interface ServingOptions {
   /** Which requests may call it; default: none. */
   management: ManagementOptions | undefined
+  publicOrigin: string | undefined
   /** The limits of request bodies. */
   bodyLimits: BodyLimits
   basePath: string
@@ -53,7 +54,17 @@ export interface ManagementApi {
 /** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
 export function createManagementApi(
   deps: ManagementApiDependencies,
-  { management, bodyLimits: limits, basePath, extensions, operations: added, admit, resume, onError }: ServingOptions,
+  {
+    management,
+    publicOrigin,
+    bodyLimits: limits,
+    basePath,
+    extensions,
+    operations: added,
+    admit,
+    resume,
+    onError,
+  }: ServingOptions,
 ): ManagementApi {
   const own = servedOperations()
   const extra = listOperations(added)
@@ -76,7 +87,7 @@ export function createManagementApi(
     changed: (...change) => feed.changed(...change),
   })
   const api = { ...ownApi, ...createFeatureApi(added) }
-  const guard = createManagementGuard(management, { onError })
+  const guard = createManagementGuard(management, { onError, publicOrigin })
   const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
   const store = createWritableStore(deps.store, deps.clock)

@@ -19,6 +19,7 @@ interface ManagementFeatureDependencies
   pipeline: Pick<Pipeline, 'routes' | 'health' | 'choosing' | 'getContext'>
   options: {
     management?: ManagementOptions
+    publicOrigin?: string
     cloud?: CloudOptions
     dashboard?: object
     observe?: readonly GatewayObserver[]
@@ -56,7 +57,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     runtime,
     onError,
   } = deps
-  const { observe = [], dashboard, cloud = {}, management } = options
+  const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
   const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // whose schemas are valibot's
   let endLive = () => {}
   const load = once(async () => {
@@ -78,7 +79,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
         },
       },
       {
-        ...{ management, operations, extensions, resume, onError },
+        ...{ management, publicOrigin, operations, extensions, resume, onError },
         ...{ basePath: deps.basePath, admit: deps.admit },
         bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
       },

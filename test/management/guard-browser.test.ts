@@ -55,6 +55,15 @@ test('the own origin is recognized with and without its default port', async () 
   assert.is(await create(session, { ...json, host: 'admin.example', origin: 'https://admin.example:444' }), 403)
 })
 
+test('behind a proxy, publicOrigin decides in place of Host', async () => {
+  const { send } = openDoor({ management: session, publicOrigin: 'https://admin.example' })
+  const status = async (origin: string) =>
+    (await send('POST', '/api/keys', { headers: { ...json, host: 'internal:8080', origin }, body })).status
+  assert.is(await status('https://admin.example'), 201)
+  for (const origin of ['http://internal:8080', 'https://admin.example:444'])
+    assert.is(await status(origin), 403, origin)
+})
+
 test('an origin that cannot be told is foreign, whatever the host', async () => {
   assert.is(await create(session, { ...json, host: 'null', origin: 'null' }), 403)
   for (const host of ['a b', '']) assert.is(await create(session, { ...json, host, origin: 'null' }), 400, host)

@@ -13,16 +13,22 @@ type Permission = 'manage' | 'look'
 /** Throws unless the request may manage the gateway, or look at it. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
+/** What guards depend on. `publicOrigin`: the option of the gateway, where a proxy rewrites `Host`. */
+export interface GuardDependencies {
+  onError(error: unknown): void
+  publicOrigin?: string | undefined
+}
+
 /**
  * The guard of `/api`: closed until the host has set the option `management`. A client key never opens it. Throws `MANAGEMENT_CLOSED`,
  * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(
   options: ManagementOptions | undefined,
-  deps: { onError(error: unknown): void },
+  deps: GuardDependencies,
 ): ManagementGuard {
   if (options === undefined) return closed
-  if ('authorize' in options) return authorizeGuard(options, deps.onError)
+  if ('authorize' in options) return authorizeGuard(options, deps)
   return 'token' in options ? tokenGuard(options) : openGuard(options.allowedHosts ?? [])
 }
 
@@ -33,10 +39,7 @@ async function closed(): Promise<never> {
 }
 
 /** What pages beside the APIs guard themselves with. */
-export function createPageGuards(
-  options: ManagementOptions | undefined,
-  deps: { onError(error: unknown): void },
-): PageGuards {
+export function createPageGuards(options: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
   const byToken = new Map<string, ManagementGuard>()
   const management = createManagementGuard(options, deps)
@@ -97,7 +100,7 @@ function unauthorized(presented: string) {
 
 function authorizeGuard(
   host: { authorize(request: Request): unknown },
-  onError: (error: unknown) => void,
+  { onError, publicOrigin }: GuardDependencies,
 ): ManagementGuard {
   return async (exchange) => {
     let answer: unknown
@@ -110,7 +113,7 @@ function authorizeGuard(
       const message = typeof answer === 'string' ? answer : 'This request is not authorized to use the management API.'
       throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
     }
-    refuseForeignChange(exchange)
+    refuseForeignChange(exchange, publicOrigin)
     return 'manage'
   }
 }
@@ -131,9 +134,9 @@ const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
  * Refuses changes that pages of other sites request through the browser of a visitor (CSRF). Throws `FORBIDDEN` for a foreign origin, and
  * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
-function refuseForeignChange(exchange: Exchange): void {
+function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
   if (!CHANGES.has(exchange.method)) return
-  if (isForeign(exchange)) {
+  if (isForeign(exchange, publicOrigin)) {
     throw gatewayError('FORBIDDEN', {
       message: 'This request comes from another site. Changes are only accepted from the same origin.',
     })

@@ -1,15 +1,13 @@
 import { once } from '../../lib/promises.ts'
 import type { ManagementOptions } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
+import type { GuardDependencies } from './management-guard.ts'
 
 /** The guards of pages, loaded with the first request for one. */
-export function createPageGuards(
-  management: ManagementOptions | undefined,
-  onError: (error: unknown) => void,
-): PageGuards {
+export function createPageGuards(management: ManagementOptions | undefined, deps: GuardDependencies): PageGuards {
   const guards = once(async () => {
     const { createPageGuards } = await import('./management-guard.ts')
-    return createPageGuards(management, { onError })
+    return createPageGuards(management, deps)
   })
   return {
     host: async (exchange) => (await guards()).host(exchange),

@@ -17,7 +17,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   NAME_INVALID: ['A combo name contains a character that is not allowed.', 'Use letters, numbers, `-`, `_`, and `.`.'],
   NAME_TAKEN: ['Another combo has this name.', 'Choose another name.'],
-  IDENTITY_CONFLICT: ['The API key is not one of the signed-in account.', 'Send only one of them.'],
+  IDENTITY_CONFLICT: ['The key or token belongs to another account.', 'Send only one of them.'],
   BUDGET_EXCEEDED: [
     'A daily, weekly, monthly, or total limit on tokens or dollars is used up.',
     'Wait until the limit resets, or ask the operator for a higher one.',
