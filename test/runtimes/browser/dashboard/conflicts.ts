@@ -27,7 +27,7 @@ interface Conflict {
 
 const edit = (button: string, label: string, value: string) => async (page: Page) => {
   await page.getByRole('button', { name: button, exact: true }).click()
-  await page.getByRole('dialog').getByLabel(label, { exact: true }).fill(value)
+  await page.getByRole('dialog').getByLabel(label, { exact: true }).first().fill(value)
 }
 const open = (button: string) => async (page: Page) => {
   await page.getByRole('button', { name: button, exact: true }).click()
@@ -252,7 +252,7 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
       }
       await place.getByRole('alert').getByText(says).waitFor()
       assert.equal(await mine(api), before, `${name}: nothing is changed`)
-      if (typed) assert.is(await place.getByLabel(typed[0], { exact: true }).inputValue(), typed[1], name)
+      if (typed) assert.is(await place.getByLabel(typed[0], { exact: true }).first().inputValue(), typed[1], name)
       await place.getByRole('button', { name: button, exact: true }).click()
       await page.getByRole('alert').waitFor({ state: 'detached' })
       await page.getByRole('dialog').waitFor({ state: 'detached' })
