@@ -40,8 +40,8 @@ const rounds = Number(values.rounds ?? (isCheck ? 2 : 5))
 const seconds = Number(values.seconds ?? (isCheck ? 0.6 : 3))
 /** The requests, or streams, after which the code of a row is compiled, and the longest time for them. */
 const WARM_UP = { request: 20_000, chunk: 1_000, seconds: isCheck ? 5 : 20 }
-/** The check begins nothing after this time, in ms. */
-const CHECK_MS = 100_000
+/** The check begins nothing after this time, in ms. It ends sooner as soon as all ratios are within their budgets. */
+const CHECK_MS = 200_000
 
 const begun = performance.now()
 /** A sample is left out when the CPU it was measured on was slower than at its fastest by more than this factor. */
@@ -64,7 +64,12 @@ let samples: Sample[] = []
 const steadySamples = () => keepSteady(samples, UNSTEADY)
 
 try {
-  for (const suite of selected) await warmUp(suite)
+  for (const suite of selected) await warmUp(suite, suite.rows)
+  for (const suite of selected)
+    await warmUp(
+      suite,
+      suite.rows.filter(({ server }) => countSuites(server) === 1), // others are warmed up by several suites
+    )
   for (let round = 0; round < rounds; round++) {
     if (round > 0 && isLate()) break
     console.log(`Round ${round + 1} of ${rounds} ...`)
@@ -82,11 +87,21 @@ await reportBudgets()
 process.exit()
 
 /** Runs each load once without looking at it, so that the code is compiled. */
-async function warmUp({ load, rows, compared, unit }: Suite): Promise<void> {
-  if (!load || compared.includes('lagP99') || compared.includes('added')) return // others do the same
+async function warmUp({ load, unit, ...suite }: Suite, rows: readonly Row[]): Promise<void> {
+  if (!load || !warms(suite)) return
   const requestsEach = Math.ceil(WARM_UP[unit === 'chunk' ? 'chunk' : 'request'] / load.connections)
   for (const row of rows)
     await measureRow({ load: { ...load, requestsEach }, row, unit, durationMs: WARM_UP.seconds * 1_000 })
+}
+
+/** Whether a suite warms up its rows; where it doesn't, others do the same. */
+function warms({ compared }: Pick<Suite, 'compared'>): boolean {
+  return !compared.includes('lagP99') && !compared.includes('added')
+}
+
+function countSuites(server: Row['server']): number {
+  const concerned = selected.filter((suite) => suite.load && warms(suite))
+  return concerned.filter(({ rows }) => rows.some((row) => row.server === server)).length
 }
 
 /** Measures the rows in turn. No row always comes after the same one. */
