@@ -60,12 +60,16 @@ async function openStore(name: Client, { port, id }: { port: number; id: number 
   return { storage: redisStorage(client, { prefix: `faults ${id}` }), end }
 }
 
-/** A gateway that reaches its store through a proxy, another one that has read nothing, and one that reaches it without. */
+/**
+ * A gateway that reaches its store through a proxy, another one that has read nothing, and one that reaches it without. `openAnew` opens one more
+ * without the proxy.
+ */
 async function open(name: Client) {
   const id = ++stores
   const server = name === 'pg' ? servers.postgres : servers.redis
   const proxy = await startProxy(server.port, name === 'pg' ? isPostgresWrite : isRedisWrite)
   const opened: Opened[] = []
+  const others: Gateway[] = []
   const gatewayAt = async (port: number) => {
     const store = await openStore(name, { port, id })
     opened.push(store)
@@ -86,8 +90,13 @@ async function open(name: Client) {
   const empty = await gatewayAt(proxy.port)
   return {
     ...{ gateway, empty, elsewhere, proxy },
+    async openAnew() {
+      const another = await gatewayAt(server.port)
+      others.push(another)
+      return another
+    },
     async close() {
-      for (const one of [gateway, empty, elsewhere]) await one.close()
+      for (const one of [gateway, empty, elsewhere, ...others]) await one.close()
       for (const { storage, end } of opened) {
         await storage.close?.()
         await end()
@@ -255,7 +264,7 @@ async function keepHistory(disturb: (proxies: Array<World['proxy']>) => Promise<
 }
 
 /** Random writers at two gateways until then; the store must hold what was acknowledged. */
-async function keepsHistory({ name, gateway, elsewhere, close }: World, until: Promise<void>): Promise<void> {
+async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World, until: Promise<void>): Promise<void> {
   let isOver = false
   const left = new Set<string>() // acknowledged
   const gone = new Set<string>()
@@ -286,18 +295,23 @@ async function keepsHistory({ name, gateway, elsewhere, close }: World, until: P
   isOver = true
   await Promise.all(lanes)
   await sleep(4_500) // what a client may still send
-  const names = (await elsewhere.api.combos.list()).combos.map((combo) => combo.name)
-  assert.is(names.length, new Set(names).size, name)
+  const list = async (by: Gateway) => (await by.api.combos.list()).combos.map((combo) => combo.name)
+  const stored = await list(await openAnew())
+  assert.is(stored.length, new Set(stored).size, name)
   assert.equal(
-    [...left].filter((one) => !names.includes(one)),
+    [...left].filter((one) => !stored.includes(one)),
     [],
     `${name} lost`,
   )
   assert.equal(
-    [...gone].filter((one) => names.includes(one)),
+    [...gone].filter((one) => stored.includes(one)),
     [],
     `${name} brought back`,
   )
+  for (let tries = 0; (await list(elsewhere)).sort().join() !== stored.sort().join(); tries++) {
+    assert.ok(tries < 100, `${name}: a gateway does not learn what the store has`)
+    await sleep(100)
+  }
   for (const { id, name: label } of (await elsewhere.api.keys.list()).keys) {
     const step = Number(label.split(' ')[1] ?? -1)
     assert.ok(step >= (last.get(id) ?? -1), `${name}: ${label}, after ${last.get(id)}`)
