@@ -13,7 +13,7 @@ type Permission = 'manage' | 'look'
 /** Throws unless the request may manage the gateway, or look at it. */
 type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
-/** What guards depend on. `publicOrigin`: the option of the gateway, where a proxy rewrites `Host`. */
+/** Dependencies of the guards. They need `publicOrigin` behind a proxy that rewrites `Host`. */
 export interface GuardDependencies {
   onError(error: unknown): void
   publicOrigin?: string | undefined

@@ -53,7 +53,7 @@ export interface ExplainDependencies {
   clock: Clock
 }
 
-/** Finds accounts. */
+/** The parts of the accounts that explanations need. */
 interface KnownAccounts {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ ref: string } | undefined> }

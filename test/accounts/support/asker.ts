@@ -7,7 +7,7 @@ import { ALLOWED, PER_PROCESS, SECRET } from './first-requests.ts'
 
 /*
  * A process with a gateway on a store that it shares with others: `asker <store> <token>`. It says "ready", waits for a line, and sends all requests at once:
- * with the token, or without one as an account that nobody has seen before. It says how many were served, rejected for their limit, and anything else.
+ * with the token, or as a new account without one. It says how often each status was returned, and the text of unexpected ones.
  */
 
 const [place = '', token = ''] = process.argv.slice(2)

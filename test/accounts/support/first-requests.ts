@@ -4,7 +4,7 @@ import { type Child, childProgram } from '../../storage/support/children.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 export const SECRET = 'a secret that all processes of a test have'
-/** What an account may send in all, and what each process sends at once. */
+/** How many requests an account may send in total, and how many each process sends at once. */
 export const ALLOWED = 500
 export const PER_PROCESS = 250
 

@@ -18,7 +18,7 @@ interface Outcome {
   cacheControl?: string | null
 }
 
-/** What pages of an app and of other sites can do with the cookie of a user who is signed in. */
+/** Tests what pages of an app and of other sites can do with the cookie of a signed-in user. */
 export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   let server: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
@@ -73,7 +73,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     replied.length = 0
   }
 
-  /** What scripts of a page can do, each by its name. */
+  /** A script that tries everything a page can send to the gateway, and returns the outcomes. */
   const attempts = (origin: string) => `(async () => {
     const form = () => {
       const data = new FormData()
@@ -110,7 +110,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     return new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   }
 
-  test('check 22: a page of the app asks with its cookie, and nobody may cache the response', async () => {
+  test('check 22: a page of the app sends requests with its cookie, and no cache may keep the responses', async () => {
     const outcomes = await tryAll('app')
     assert.is(outcomes.get('json')?.status, 200)
     assert.is(outcomes.get('account')?.status, 200)

@@ -1,3 +1,4 @@
+import { ClientError } from '../../../../client/client.ts'
 import { useChange, useData, useSignal } from '../page-data.ts'
 import { formatDay, formatMoney, sanitize } from '../page-format.ts'
 import { bindQuery, buildLink, route, setQuery } from '../route.ts'
@@ -68,11 +69,12 @@ const MOST_ROWS = 1_000
 
 async function load() {
   const { query } = route.value
-  const get = (name: string) => query.get(name) || undefined
   const { accounts: accountApi, usage } = api.value
-  const id = get('id')
-  const filter = { state: get('state'), plan: get('plan'), after: get('after') }
-  const listing = id === undefined ? accountApi.list({ ...filter, limit: PAGE } as object) : findAccount(id)
+  const id = query.get('id') || undefined
+  const filter = Object.fromEntries(
+    ['state', 'plan', 'after'].flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])),
+  )
+  const listing = id === undefined ? accountApi.list({ ...filter, limit: PAGE }) : findAccount(id)
   const now = new Date()
   const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString()
   const [{ accounts, after = '' }, { groups }, spent] = await Promise.all([
@@ -88,7 +90,10 @@ async function load() {
 }
 
 async function findAccount(id: string) {
-  const found = await api.value.accounts.get(id).catch(() => undefined)
+  const found = await api.value.accounts.get(id).catch((error: unknown) => {
+    if (error instanceof ClientError && error.status === 404) return undefined
+    throw error
+  })
   return { accounts: found ? [found] : [], after: '' }
 }
 
