@@ -10,9 +10,12 @@ import { runTests } from './runner/main.ts'
  * Files share three processes, or one more than there are cores, since one lane mostly waits; one more with `--all`, whose tests wait more. With
  * `--isolate` each file has its own process.
  * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
- * A test may take 90 s unless it says otherwise, and loading a file three times that: that ends what hangs, on a machine under load as well.
+ * A test may take 90 s, or 180 s with `CI=true`, unless it says otherwise, and loading a file three times that: that ends what hangs, also on a slow
+ * machine under load.
  * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
  */
+
+const isCi = /^(?:1|true)$/.test(process.env.CI ?? '')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,7 +24,7 @@ const { values, positionals } = parseArgs({
     isolate: { type: 'boolean', default: false },
     workers: { type: 'string' },
     root: { type: 'string', default: 'test' },
-    'timeout-ms': { type: 'string', default: '90000' },
+    'timeout-ms': { type: 'string', default: isCi ? '180000' : '90000' },
     'grace-ms': { type: 'string', default: '5000' },
   },
 })
@@ -36,7 +39,7 @@ const passed = await runTests({
   isolate: values.isolate,
   timeoutMs: Number(values['timeout-ms']),
   graceMs: Number(values['grace-ms']),
-  isCi: /^(?:1|true)$/.test(process.env.CI ?? ''),
+  isCi,
   write: (line) => console.log(line),
 })
 process.exitCode = passed ? 0 : 1

@@ -104,7 +104,7 @@ test('a cacheBy that throws is a 503, and one that returns no text a 500', async
   assert.is((await odd.chat({ as: 'alice' })).status, 500)
 })
 
-test('check 20: of many cookies at once, none gets the identity of another', async () => {
+test('check 20: of many cookies at once, none gets the identity of another', { timeoutMs: 300_000 }, async () => {
   const many = isCi ? 100_000 : 3_000
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   for (const isKept of [true, false]) {

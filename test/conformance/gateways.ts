@@ -46,7 +46,7 @@ function register(name: string, { create, end }: SharedStore): SharedTest {
   })
 
   return (title, body) =>
-    test(title, { timeoutMs: 120_000 }, async ({ program }) => {
+    test(title, { timeoutMs: 300_000 }, async ({ program }) => {
       if (!program) return assert.unreachable('`before` makes it')
       const { place, remove } = await create()
       const processes = await startProcesses(program, place)

@@ -26,7 +26,7 @@ let context: BrowserContext | undefined
 let page: Page
 let url = ''
 
-test.before({ timeoutMs: 150_000 }, async (each) => {
+test.before({ timeoutMs: 300_000 }, async (each) => {
   each.folder = await mkdtemp(join(tmpdir(), 'example-'))
   each.profile = await mkdtemp(join(tmpdir(), 'profile-'))
   await cp(join(root, 'examples/browser'), each.folder, { recursive: true })

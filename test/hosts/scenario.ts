@@ -30,7 +30,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   let client: ReturnType<typeof clientOf>
   let upstream: Awaited<ReturnType<typeof startUpstream>>
 
-  test.before({ timeoutMs: 180_000 }, async () => {
+  test.before({ timeoutMs: 300_000 }, async () => {
     upstream = await startUpstream()
     closers.push(upstream.close)
     const served = await start()

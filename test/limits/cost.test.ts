@@ -21,7 +21,7 @@ const open = () =>
     onError: (error) => assert.unreachable(String(error)),
   })
 
-test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`, { timeoutMs: 60_000 }, async () => {
+test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`, { timeoutMs: 300_000 }, async () => {
   const ledger = open()
   const scope = { scope: 'key', id: 'one', limits: { usd: { day: 1_000_000 } } } as const
   const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.000015 }
@@ -44,7 +44,7 @@ test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`
   assert.ok(Math.min(...rounds) <= MOST_US, `µs in each round: ${rounds.map((us) => us.toFixed(1)).join(' ')}`)
 })
 
-test('accounts that are not used are forgotten, and their counters are not', { timeoutMs: 60_000 }, async () => {
+test('accounts that are not used are forgotten, and their counters are not', { timeoutMs: 300_000 }, async () => {
   const ledger = open()
   const limits = { requests: { day: 2 } }
   const spend = async (id: number) => {

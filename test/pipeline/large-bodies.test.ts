@@ -70,7 +70,9 @@ for (const [client, requestOf] of Object.entries(clients))
     const { url } = await lab.listen(toNodeHandler(world.gateway))
     const ask = (content: string) => {
       const { path, body } = requestOf(content)
-      return openStream(url + path, Buffer.from(JSON.stringify(body)))
+      return openStream(url + path, Buffer.from(JSON.stringify(body))).catch((error: unknown) => {
+        throw new AggregateError([error, ...world.told.errors], 'a stream did not open')
+      })
     }
     await ask('to load what is loaded with the first')
     const before = await bytesHeld()

@@ -14,7 +14,7 @@ import {
 
 const test = suite('targets that fail, under the load of 100 clients')
 
-const PATIENT = { timeoutMs: 120_000 }
+const PATIENT = { timeoutMs: 300_000 }
 
 const failures: Array<[what: string, ways: [Behaviour, ...Behaviour[]]]> = [
   ['with 500', [broken(500)]],

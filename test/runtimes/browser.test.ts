@@ -10,7 +10,7 @@ const path = chromiumPath
 
 /** One browser for all that is in this file. */
 const test = suite<{ browser?: Browser }>('in Chromium')
-test.before({ timeoutMs: 150_000 }, async (context) => {
+test.before({ timeoutMs: 300_000 }, async (context) => {
   context.browser = await launchChromium(path)
 })
 test.after(({ browser }) => browser?.close())

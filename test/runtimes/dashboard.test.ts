@@ -18,7 +18,7 @@ if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALB
 const path = chromiumPath
 
 const test = suite<{ browser?: Browser }>('the dashboard in Chromium')
-test.before({ timeoutMs: 150_000 }, async (context) => {
+test.before({ timeoutMs: 300_000 }, async (context) => {
   context.browser = await launchChromium(path)
 })
 test.after(({ browser }) => browser?.close())

@@ -11,7 +11,7 @@ const path = chromiumPath
 
 /** One browser for all that is in this file. */
 const test = suite<{ browser?: Browser }>('the IndexedDB storage')
-test.before({ timeoutMs: 150_000 }, async (context) => {
+test.before({ timeoutMs: 300_000 }, async (context) => {
   context.browser = await launchChromium(path)
 })
 test.after(({ browser }) => browser?.close())

@@ -93,7 +93,7 @@ const step = fc.oneof(
 
 for (const atomic of [true, false])
   test(`totals match the requests and no written request is lost, whatever is killed when (${atomic ? 'atomic' : 'not atomic'})`, {
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
   }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {

@@ -16,7 +16,7 @@ export function firstRequestsConformance(
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
 ): void {
   const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(`requests of one account on ${store}`, {})
-  const slowly = { timeoutMs: 180_000 }
+  const slowly = { timeoutMs: 300_000 }
 
   test.before(slowly, async (context) => {
     context.program = await childProgram(new URL('./asker.ts', import.meta.url))

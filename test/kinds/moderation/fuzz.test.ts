@@ -28,7 +28,7 @@ const body = fc.record(
   { requiredKeys: ['model', 'input'] },
 )
 
-test(`is answered, and never with a fault of the gateway, ${RUNS} times`, { timeoutMs: 120_000 }, async () => {
+test(`is answered, and never with a fault of the gateway, ${RUNS} times`, { timeoutMs: 300_000 }, async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { world } = await open({ combos })
   const seen = new Map<number, number>()

@@ -51,7 +51,7 @@ const body = fc.record(
 
 for (const path of ['/v1/rerank', '/v2/rerank'])
   test(`is answered at ${path}, and never with a fault of the gateway, ${RUNS} times`, {
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
   }, async () => {
     const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
     const { world } = await openVendors({ combos })

@@ -21,7 +21,7 @@ export function sharedBudgetConformance(
   { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
 ): void {
   const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(`a budget of ${BUDGET} on ${store}`, {})
-  const slowly = { timeoutMs: 180_000 }
+  const slowly = { timeoutMs: 300_000 }
 
   test.before(slowly, async (context) => {
     context.program = await childProgram(new URL('./spender.ts', import.meta.url))

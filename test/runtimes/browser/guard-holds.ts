@@ -43,7 +43,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     ['no origin', () => `${site('evil.test')}sandboxed`],
   ]
 
-  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+  test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     script = await readFile(new URL('../apps/browser-attack.js', import.meta.url), 'utf8')
     elsewhere = await startServer(
       (_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>'),

@@ -30,7 +30,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
 
   const site = (host: string) => `http://${host}.test:${server.port}`
 
-  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+  test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     let handle: ReturnType<typeof toNodeHandler> | undefined
     server = await startServer((req, res) => {
       const url = req.url ?? ''

@@ -26,7 +26,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     page.evaluate(`actions.${name}(...${JSON.stringify(args)})`)
   const call = (path: string, init: object = {}) => act<Answer>('call', path, init)
 
-  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+  test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     await linkPackage()
     ;[site, provider] = await Promise.all([startSite(), startProvider()])
     context = await (browser as Browser).newContext() // launched before

@@ -9,7 +9,7 @@ export function damaged(test: Suite<{ browser?: Browser }>): void {
   let context: BrowserContext
   let page: Page
 
-  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+  test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     site = await startSite('indexeddb-damage.mjs', 'indexeddb-worker.mjs')
     context = await (browser as Browser).newContext() // launched before
     page = await context.newPage()

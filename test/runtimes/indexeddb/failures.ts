@@ -21,7 +21,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   let databases = 0
   let name = ''
 
-  test.before({ timeoutMs: 150_000 }, async ({ browser }) => {
+  test.before({ timeoutMs: 300_000 }, async ({ browser }) => {
     site = await startSite('indexeddb-page.mjs', 'indexeddb-worker.mjs')
     context = await (browser as Browser).newContext() // launched before
   })

@@ -28,7 +28,7 @@ export async function reportSuites(
   Object.assign(globalThis, { UVU_QUEUE: [queue] })
   const send = (line: Declared[] | Reported) => write(`\n${JSON.stringify(line)}\n`)
   const file: FileRecord = {
-    timeoutMs: 60_000,
+    timeoutMs: 300_000,
     tests: [],
     starts: [],
     onPhase: () => {},

@@ -26,7 +26,7 @@ const TEXTS = [
 
 /** Texts of attackers stay texts, and stay where they belong. */
 export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
-  test('texts of attackers are text in every page, 1280 and 360 pixels wide', { timeoutMs: 200_000 }, async ({
+  test('texts of attackers are text in every page, 1280 and 360 pixels wide', { timeoutMs: 300_000 }, async ({
     browser,
   }) => {
     let said = ''

@@ -227,7 +227,7 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
 /** What two people change at the same time. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
   test('a change of what somebody else has changed says both, keeps what was typed, and is done when it is repeated', {
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
   }, async ({ browser }) => {
     const served = await serveDashboard()
     const { api } = served.gateway

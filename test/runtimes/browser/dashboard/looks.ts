@@ -34,7 +34,7 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
 
   for (const width of [1280, 360])
     test(`axe finds nothing serious in any page or dialog, light and dark, ${width} pixels wide`, {
-      timeoutMs: 200_000,
+      timeoutMs: 300_000,
     }, async ({ browser }) => {
       // One after the other: a key that is pressed can miss a window while another one of the browser is used.
       for (const scheme of ['light', 'dark'] as const) await lookAround(browser as Browser, served, { scheme, width })
