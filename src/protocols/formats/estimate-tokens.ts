@@ -1,5 +1,5 @@
 /**
- * Estimates the tokens of a request, for targets that cannot count them; at least 1. Takes the parts of a canonical request, or a request body in any
+ * Estimates the tokens of a request, for targets that can't count them; at least 1. Takes the parts of a canonical request, or a request body in any
  * format: text counts by its length, media as a fixed number, and tools by their JSON, including field names.
  */
 export const estimateTokens = (request: object): number =>

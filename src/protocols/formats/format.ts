@@ -37,9 +37,9 @@ export interface StreamPosition {
   passedError?: SseEvent | undefined
 }
 
-/** The progress of a stream. Its commit, its end, and its accounting depend on it. */
+/** The progress of a stream. It decides when the stream is committed, how it ends, and what it costs. */
 interface StreamProgress {
-  /** Whether content of the answer has arrived. */
+  /** Whether content of the response has arrived. */
   started: boolean
   /** Set if the stream started with its end, without content. */
   isSilent?: boolean
@@ -81,49 +81,49 @@ export interface UpstreamFormat {
   readonly framing?: StreamFraming
   /** Set if its providers send streams as a JSON array, unless events are requested. */
   readonly streamsArrays?: true
-  /** Reads its providers' answers, by operation. Providers do not have the missing operations. */
+  /** Reads its providers' responses, by operation. Providers don't support missing operations. */
   readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
   readonly errors: ErrorReader
-  /** Loads the translation to and from the canonical form. */
+  /** Loads the translation to and from the canonical format. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
 
-/** Reads providers' answers to one operation. */
+/** Reads providers' responses to one operation. */
 export interface AnswerReader {
-  /** Whether the body is an answer. An empty one with a finish reason is. */
+  /** Whether the body is a response. An empty one with a finish reason counts. */
   isAnswer(answer: JsonObject): boolean
-  /** Describes the missing part of an object that is not an answer. Default: anything at all. */
+  /** Names what an object that isn't a response is missing. Default: unspecified. */
   needs?(answer: JsonObject): string | undefined
-  /** The field name to read an array as, where answers may be arrays. */
+  /** If responses may be arrays: the field under which to read the array. */
   readonly arraysAs?: string
-  /** The field name to read a string as, if its content type is not JSON, where answers may be plain text. */
+  /** If responses may be plain text: the field under which to read the text, unless its content type is JSON. */
   readonly textAs?: string
-  /** The field name to read the bytes of an image or audio as, in base64, beside their `type`, where answers may be binary. */
+  /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
   readonly bytesAs?: string
-  /** Whether this content type means a binary answer. If present, all answers are binary, and any other content type is an error. */
+  /** Whether this content type means a binary response. If present, all responses are binary, and any other content type is an error. */
   isBinary?(contentType: string): boolean
-  /** Reads an answer faster than parsing it. Returns `undefined` if it must be parsed. */
+  /** Reads a response faster than parsing it. Returns `undefined` if it must be parsed. */
   skim?(text: string): JsonObject | undefined
   /**
-   * Whether the answer is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or refusal. A
-   * truncated or filtered answer is not empty, because its finish reason explains it. Absent: an answer is never empty.
+   * Whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or refusal.
+   * A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
    */
   isEmpty?(answer: JsonObject): boolean
-  /** Gets the error in a whole answer, if there is one. */
+  /** Gets the error in a whole response, if there is one. */
   getError(answer: unknown): EmbeddedError | undefined
-  /** Gets the usage of a whole answer (parsed JSON). A few vendors report it in headers. */
+  /** Gets the usage of a whole response (parsed JSON). A few vendors report it in headers. */
   getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
-  /** Follows a stream: when it has started, so that no other target is tried (`started`), its end, and its usage. */
+  /** Follows a stream to detect its start (`started`), after which no other target is tried, its end, and its usage. */
   watchStream(): StreamState
-  /** Whether these bytes are a whole event of an answer. Some others pass too. */
+  /** Whether these bytes are a whole event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
-  /** Whether to assemble the answer from events if a provider streams without a request for it. */
+  /** Whether to assemble the response from events if a provider streams without a request for it. */
   readonly gathersEvents: boolean
-  /** The fields with the content of an answer, including tool calls. Absent if there is no content. */
+  /** The fields with the content of a response, including tool calls. Absent if there is no content. */
   readonly contentFields?: ContentFields
 }
 
-/** Names of fields with content, in whole answers and in stream events, where each event has new content. */
+/** Names of fields with content, in whole responses and in stream events, where each event has new content. */
 export interface ContentFields {
   readonly whole: readonly string[]
   readonly streamed: readonly string[]
@@ -131,23 +131,23 @@ export interface ContentFields {
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
-/** `all`: whether these are all items of the answer, including those of earlier events. */
+/** `all`: whether these are all items of the response, including those of earlier events. */
 interface RepeatedItems {
   items: unknown
   all: boolean
 }
 
-/** Uses the same fields for whole answers and stream events. */
+/** Uses the same fields for whole responses and stream events. */
 export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
 
-/** Gets the reader for a provider format's answers to an operation. Throws if the format has no such operation. */
+/** Gets the reader for a provider format's responses to an operation. Throws if the format has no such operation. */
 export function getAnswerReader({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
   const reader = getEntry<AnswerReader>(answers, operation.name)
   if (!reader) throw new TypeError(`The format ${name} has no responses for ${operation.name}.`)
   return reader
 }
 
-/** Creates a reader for answers to a request to count tokens: any JSON object with a number of tokens. */
+/** Creates a reader for responses to a request to count tokens: any JSON object with a number of tokens. */
 export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): AnswerReader => ({
   ...answers,
   isAnswer: (answer) =>
@@ -157,7 +157,7 @@ export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): A
   gathersEvents: false,
 })
 
-/** Creates a reader for answers that are never streamed. */
+/** Creates a reader for responses that are never streamed. */
 export const createWholeAnswerReader = (
   reader: Pick<
     AnswerReader,
@@ -175,7 +175,7 @@ export interface ErrorReader {
   read(body: unknown): { message?: string; code?: string }
   /** Writes the error body for an error object that a provider sent in a 200 or in a stream, as it would have sent it with this status. */
   writeBody(error: JsonObject, status: number): JsonObject
-  /** Whether an error body means that the provider does not count tokens for this model or this client at all. */
+  /** Whether an error body means that the provider doesn't count tokens for this model or this client at all. */
   cannotCount?(body: unknown): boolean
 }
 
@@ -206,7 +206,7 @@ export interface UsageRequest {
   isAnswer(event: SseEvent): boolean
 }
 
-/** Detects that a request comes from one of the format's clients if its endpoint does not show it. */
+/** Detects that a request comes from one of the format's clients if its endpoint doesn't show it. */
 interface ClientDetection {
   /** Paths that only these clients request, existing or not. */
   readonly paths?: RegExp
@@ -224,11 +224,11 @@ export interface Format {
   readonly requestIdHeader: string
   /** Keeps a silent stream open. Clients ignore it. */
   readonly keepAlive: string
-  /** Creates a filter that removes the events at which clients would throw from a passed-through stream. Absent if there are none. */
+  /** Creates a filter for passed-through streams, which removes events that make clients throw. Absent if there are none. */
   createKeeper?(): (events: Uint8Array) => Uint8Array
-  /** Set if its answers describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
+  /** Set if its responses describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
-  /** The fields with the content of its answers. Formats with providers have them in `answers`. */
+  /** The fields with the content of its responses. Formats with providers have them in `answers`. */
   readonly contentFields?: ContentFields
   loadTranslator(): Promise<ClientTranslator>
 }
@@ -240,7 +240,7 @@ export interface SharedFormat extends Format, UpstreamFormat {
   loadTranslator(): Promise<Translator>
 }
 
-/** Gets the fields with the content of answers to clients; `undefined` if there is no content. */
+/** Gets the fields with the content of responses to clients; `undefined` if there is no content. */
 export const getClientContentFields = (
   format: Format | SharedFormat,
   operation: Operation,
@@ -251,7 +251,7 @@ export const getClientContentFields = (
 export interface Endpoint {
   /** Relative to the base path. Contains `{model}` if the format has the model's name in the path. */
   path: string
-  /** The format of its requests, answers, and errors. */
+  /** The format of its requests, responses, and errors. */
   format: ClientFormat
   operation: Operation
   /** The body fields that may name the model; the first one present counts. Default: `model`. */
@@ -260,17 +260,17 @@ export interface Endpoint {
   service?: string
   /** The texts of its OpenAPI description, if they differ from those of its format. */
   words?: { summary: string; vendor: string; reference: string }
-  /** How `pipeline/read.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
+  /** How `request/read-request.ts` reads its body: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in base64. */
   reads: 'json' | 'form' | 'sound'
   /** The size limit for its body. Default: `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
   /** Gets the size in bytes of base64 files in a JSON body. If present, the limit applies to them, and the body may be a third larger. */
   getBase64Size?(body: JsonObject, files: readonly FormFile[]): number
-  /** When to stream the answer: if the body's `stream` is true, always, or never. */
+  /** When to stream the response: if the body's `stream` is true, always, or never. */
   streams: 'requested' | 'always' | 'never'
-  /** The body field that requests a stream, and its value then. Default: `stream`, which is `true`. */
+  /** The body field and its value that request a stream. Default: `stream: true`. */
   streamBy?: { member: string; value: string }
-  /** The content types of its whole answers. Default: JSON. */
+  /** The content types of its whole responses. Default: JSON. */
   answerTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
@@ -280,29 +280,31 @@ export interface Endpoint {
   upstreamPath(model: string): string
   /** Other fields of an error body that contain its message, for clients that look for it there. */
   messageFields?: readonly string[]
-  /** Fields that refer to answers stored by a provider. They are rejected, because the gateway does not store answers and uses several providers. */
+  /**
+   * Fields that refer to responses stored by a provider. They are rejected, because the gateway doesn't store responses and uses several providers.
+   */
   stateful?: readonly string[]
   /** The field that providers reject in a request without a stream. */
   streamMember?: string
   /** Replaces the model in the body and keeps all other characters. Only for requests that name their model in several places. */
   replaceModel?(text: string, model: string): string
-  /** Gets the IDs with which a request refers to items of earlier answers. Only if requests can do that. */
+  /** Gets the IDs with which a request refers to items of earlier responses. Only if requests can do that. */
   getReferences?(request: { body: JsonObject }): readonly string[]
   /** Gets when to compact the conversation. Only if requests can ask for a compaction. */
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
-  /** Requests the usage of streams. Only if providers do not always report it. */
+  /** Requests the usage of streams. Only if providers don't always report it. */
   usageRequest?: UsageRequest
   /** Reads and sets the output limit of a request. Absent if there is no output. */
   outputLimit?: OutputLimit
-  /** The maximum usage of its requests. Absent: one answer to the content of the body. */
+  /** The maximum usage of its requests. Absent: one response to the content of the body. */
   bound?: RequestBound
 }
 
 /** The maximum usage of a request, read from its body. Each field has a default. */
 export interface RequestBound {
-  /** How many answers the request asks for, each with up to `outputLimit` tokens. Default: one. */
+  /** How many responses the request asks for, each with up to `outputLimit` tokens. Default: one. */
   answers?(body: JsonObject): number
-  /** Set if answers have no output tokens, such as vectors and numbers. */
+  /** Set if responses have no output tokens, such as vectors and numbers. */
   readonly hasNoOutput?: true
   /** Set if it is billed by tokens or by units, whichever the model has a price for. Default: by both. */
   readonly isEither?: true
@@ -317,7 +319,7 @@ export interface RequestBound {
 /** The bound for requests that cost nothing. */
 export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
 
-/** Reads the number of answers that a request asks for, which some servers also accept as a string; at least 1. */
+/** Reads the number of responses that a request asks for, which some servers also accept as a string; at least 1. */
 export function readAnswerCount(value: unknown): number {
   const count = typeof value === 'string' ? Number(value) : value
   return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
@@ -325,7 +327,7 @@ export function readAnswerCount(value: unknown): number {
 
 /** The output limit in the requests of an endpoint. */
 export interface OutputLimit {
-  /** Gets the limit in tokens; `undefined` if there is none, or it is not a positive number. */
+  /** Gets the limit in tokens; `undefined` if there is none, or it isn't a positive number. */
   get(body: JsonObject): number | undefined
   /** Sets the limit in the text and keeps all other characters. `field`: the name that the provider reads, if its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
@@ -347,14 +349,14 @@ export const createOutputLimit = (...names: readonly [string, ...string[]]): Out
   name: names[0],
 })
 
-/** Gets the highest limit. Returns `undefined` if there is none, or one of them limits nothing: some servers read -1 so. */
+/** Gets the highest limit. Returns `undefined` if there is none, or if one of them means no limit, as -1 does on some servers. */
 export function getHighestLimit(limits: readonly unknown[]): number | undefined {
   const present = limits.filter((limit) => (limit ?? null) !== null)
   const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
   return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // filtered
 }
 
-/** Creates an endpoint whose path does not depend on the model: below `/v1` for clients, below the base URL for providers. */
+/** Creates an endpoint whose path doesn't depend on the model: below `/v1` for clients, below the base URL for providers. */
 export const fixedEndpoint = (
   format: WireFormat,
   path: string,

@@ -11,7 +11,7 @@ export interface ModelListFormat {
   byKind?(lists: readonly { kind: Kind; entries: readonly ModelEntry[] }[], version: string): object
 }
 
-/** The id that a page starts after or ends before, and the query parameter that named it. */
+/** The ID that a page starts after or ends before, and the query parameter that named it. */
 interface Cursor {
   name: string
   id: string

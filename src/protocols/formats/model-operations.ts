@@ -9,7 +9,7 @@ export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
  * An operation that clients request, in any format. The table below lists the operations of formats. Each endpoint of a format names its operation,
- * `UpstreamFormat.answers` reads providers' answers to it, and `codec/translating-codec.ts` translates it for providers of other formats.
+ * `UpstreamFormat.answers` reads providers' responses to it, and `request/codec/translating-codec.ts` translates it for providers of other formats.
  */
 export interface Operation {
   readonly name: string
@@ -56,7 +56,7 @@ interface MissingEndpoint {
   readonly what: string
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
-  /** The gateway's own answer if no target has the endpoint. `warning` describes it in the headers. */
+  /** The gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
   ownAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 

@@ -19,7 +19,7 @@ export interface StreamTranslation {
   to: ClientTranslator
   read: ReadContext
   write: WriteContext
-  /** Undoes in the answer the changes that `prepareRequest` made to the request. */
+  /** Undoes in the response the changes that `prepareRequest` made to the request. */
   restore?(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
 
@@ -63,7 +63,7 @@ export function translateStream(
   }
 }
 
-/** Converts a thrown error to the canonical form. One that is not the gateway's own becomes a bare 500. */
+/** Converts a thrown error to the canonical format. One that isn't the gateway's own becomes a bare 500. */
 export function toCanonicalError(thrown: unknown): CanonicalError {
   if (!isGatewayError(thrown)) return { kind: 'server', status: 500, message: 'Internal server error' }
   const { status, code, message, data } = thrown
@@ -79,7 +79,7 @@ interface GatherOptions {
   candidates: number | undefined
 }
 
-/** Assembles the whole answer from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they cannot be read or have no normal end. */
+/** Assembles the whole response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
 export function gatherStream(events: readonly SseEvent[], { from, read, candidates = 1 }: GatherOptions): Answer {
   for (const { data } of events) checkDepth(data)
   const repeated = from.answerInStream?.(events)

@@ -9,7 +9,7 @@ import type { Origin } from './canonical/canonical-state.ts'
 import type { ReaderEvent, StreamEvent } from './canonical/canonical-stream.ts'
 import type { ResponseWarnings, Warnings } from './canonical/canonical-warnings.ts'
 
-/** Translates between the canonical form and a provider format. All functions are synchronous and stateless. */
+/** Translates between the canonical format and a provider format. All functions are synchronous and stateless. */
 export interface UpstreamTranslator {
   /** The traits of the format's own vendor. Those of other vendors and models are stated as differences. */
   readonly traits: Traits
@@ -21,34 +21,34 @@ export interface UpstreamTranslator {
   readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses a provider's whole answer. Throws `UPSTREAM_INVALID` if the body is not an answer. */
+  /** Parses a provider's whole response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseAnswer(body: JsonObject, context: ReadContext): Answer
-  /** Returns the whole answer that the last events of a stream repeat. Only for formats whose streams do that. */
+  /** Returns the whole response that the last events of a stream repeat. Only for formats whose streams do that. */
   answerInStream?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts the tokens of a request. Absent if the format has no such request. */
   readonly counter?: UpstreamCounter
-  /** Parses a provider's error answer (`parseProviderError` also reads bodies of other forms). */
+  /** Parses a provider's error response (`parseProviderError` also reads bodies of other forms). */
   parseError(answer: ErrorAnswer): CanonicalError
 }
 
 /** Counts the tokens of a request with a provider's endpoint. */
 interface UpstreamCounter {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses the count in a provider's answer; `undefined` if it has none. */
+  /** Parses the count in a provider's response; `undefined` if it has none. */
   parseCount(body: JsonObject): number | undefined
 }
 
 /** An `UpstreamCounter` for a format that also has clients. */
 interface Counter extends UpstreamCounter {
-  /** Parses a client's request to count tokens. Only if it differs from a request for an answer. */
+  /** Parses a client's request to count tokens. Only if it differs from a request for a response. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes the count for a client. */
   writeCount(tokens: number): JsonObject
 }
 
-/** Translates between the canonical form and a client format. Synchronous and stateless like the above. */
+/** Translates between the canonical format and a client format. Synchronous and stateless like the above. */
 export interface ClientTranslator {
   /** The format's names of the canonical fields, for warnings to clients. */
   readonly fieldNames: Readonly<Record<string, string>>
@@ -57,19 +57,19 @@ export interface ClientTranslator {
   readonly showsBudgetedReasoning?: boolean
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
-  /** Writes a whole answer for a client. */
+  /** Writes a whole response for a client. */
   writeAnswer(answer: Answer, context: WriteContext): JsonObject
-  /** Writes the whole answer to a request for a compaction. `body`: the request's body. Absent if clients cannot request compactions. */
+  /** Writes the whole response to a request for a compaction. `body`: the request's body. Absent if clients can't request compactions. */
   writeCompaction?(answer: Answer, context: WriteContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one whole server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error response for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
-  /** Parses an error response that clients cannot read unchanged. */
+  /** Parses an error response that clients can't read unchanged. */
   parseError(answer: ErrorAnswer): CanonicalError
 }
 
-/** Translates between the canonical form and a format for both clients and providers. */
+/** Translates between the canonical format and a format for both clients and providers. */
 export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
   /** Where requests have the options that combo entries set, under all names of the format, with `.` before nested fields. */
@@ -85,7 +85,7 @@ export interface ParseContext {
   targetFormat?: ProviderFormat
   /** The parameters in the path, for formats that have some (Gemini). `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
-  /** Set if the client requests a compaction instead of an answer. */
+  /** Set if the client requests a compaction instead of a response. */
   isCompaction?: boolean
   /** Gets the item that this gateway sent to the client under an ID, if it is still stored. */
   getItem?(id: string): JsonObject | undefined
@@ -111,14 +111,14 @@ export interface WrittenRequest {
 }
 
 export interface ReadContext {
-  /** The origin of all opaque state in the answer. */
+  /** The origin of all opaque state in the response. */
   origin: Origin
   traits: Traits
   /** Returns a random ID of 24 letters and digits, without a prefix. */
   newId(): string
-  /** Collects everything that the canonical form cannot express. */
+  /** Collects everything that the canonical format can't express. */
   responseWarnings: ResponseWarnings
-  /** Set if the request has tools that run on the target's side and the client gets their calls and results. */
+  /** Set if the request has tools that run at the target and the client gets their calls and results. */
   hasHosted?: boolean
 }
 
@@ -130,13 +130,13 @@ export interface WriteContext {
   newId(): string
   /** Unix time in seconds. */
   now: number
-  /** Collects everything that the client's format cannot express. */
+  /** Collects everything that the client's format can't express. */
   responseWarnings: ResponseWarnings
   /** Returns the losses in the translation of the request, such as `dropped:seed`. */
   requestWarnings?(): readonly string[]
-  /** Describes the answer for formats that support it: the target, the earlier attempts, and the cost of this usage. */
+  /** Describes the response for formats that support it: the target, the earlier attempts, and the cost of this usage. */
   describe?(usage: TokenUsage | undefined): JsonObject
-  /** Stores an item of the answer as JSON. Only for formats whose clients refer to items by ID. */
+  /** Stores an item of the response as JSON. Only for formats whose clients refer to items by ID. */
   keepItem?(id: string, json: string): void
   /** Call it once all losses are known: before the last event or an error. Not for clients that mistake comments for events. */
   beforeEnd?(): void
@@ -144,14 +144,14 @@ export interface WriteContext {
 
 export interface ErrorAnswer {
   status: number
-  /** The body: parsed JSON, or text if it is not JSON. */
+  /** The body: parsed JSON, or text if it isn't JSON. */
   body: unknown
   header(name: string): string | undefined
   /** Unix time in milliseconds. */
   now: number
 }
 
-/** Reads a provider's stream. Emits `unreadable` for an event that is not JSON. */
+/** Reads a provider's stream. Emits `unreadable` for an event that isn't JSON. */
 export interface StreamReader {
   observe(event: SseEvent): void
   /** Ends the stream and emits buffered events. `createSequence` decides whether the end is normal. */
@@ -164,6 +164,6 @@ export interface StreamWriter {
   pushRaw?(data: string): void
   /** Returns a server-sent event or comment that keeps a silent stream open. Can be sent at any time. */
   keepAlive(): string
-  /** The content type, if it is not `text/event-stream`. */
+  /** The content type, if it isn't `text/event-stream`. */
   readonly contentType?: string
 }

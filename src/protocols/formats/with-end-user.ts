@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { ClientFormat } from '../../types.ts'
 import { readUserOption, USERS } from './end-user.ts'
 
-/** The body with `user` as its end user, in place of any that it names. Gemini has no field for one. */
+/** Returns the body with `user` as its end user, replacing any that it names. Gemini has no field for one. */
 export function withEndUser(format: ClientFormat, body: JsonObject, user: string): JsonObject {
   switch (format) {
     case 'openai-chat':

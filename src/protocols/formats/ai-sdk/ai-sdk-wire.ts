@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** A loss of a request, as the AI SDK shows it to its users. */
+/** A part of the request that was lost in translation, shown to AI SDK users as a warning. */
 export type WireWarning = {
   type: 'unsupported'
   /** The path in the request. */

@@ -30,13 +30,13 @@ export function readException(event: string | undefined, data: string): Embedded
   return { message, status: resolveStatus(status, readProviderError(error)), error }
 }
 
-/** Converts an exception in a stream to the canonical form. */
+/** Converts an exception in a stream to the canonical format. */
 export function streamError(source: EmbeddedError): CanonicalError {
   const { message, status, error } = source
   return { kind: getErrorMeaning(classifyError(status, readProviderError(error))).error, status, message, source }
 }
 
-/** The statuses of the same errors outside of streams. A failure of the model is not the fault of the request. */
+/** The HTTP statuses that these errors have outside streams. A model failure isn't the request's fault. */
 const STATUSES: Readonly<Record<string, number>> = {
   accessDeniedException: 403,
   internalServerException: 500,
@@ -59,6 +59,6 @@ export const converseErrors: ErrorReader = {
   cannotCount: (body) => NO_COUNTER.test(readError(body).message ?? ''),
 }
 
-/** Errors that mean that tokens cannot be counted: Converse needs a permission and only counts them for some model IDs. The model itself works. */
+/** Errors that mean that tokens can't be counted: Converse requires a permission for it and only supports some model IDs. The model itself works. */
 const NO_COUNTER =
   /support counting tokens|\bbedrock:CountTokens\b|\bprovided model identifier\b|\bwith on-demand throughput\b/i

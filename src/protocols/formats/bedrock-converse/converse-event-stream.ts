@@ -93,7 +93,7 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
       at = start + size
     }
   } catch {
-    throw corruptStream() // a length is beyond the end
+    throw corruptStream() // a length points past the end
   }
   return headers
 }

@@ -18,7 +18,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
   ['malformed_tool_use', 'malformed-call'],
 ])
 
-/** Parses the finish of an answer from a whole answer or from `messageStop`. The matching stop sequence is in the model's own fields. */
+/** Parses how a response ended, from the whole response or from `messageStop`. The matching stop sequence is in the model's own fields. */
 export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
   const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: scalarText(stopReason) }
   const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
@@ -26,7 +26,7 @@ export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
   return finish
 }
 
-/** Returns the error for an empty answer with this stop reason, because another attempt may succeed. */
+/** Returns the error for an empty response with this stop reason, because another attempt may succeed. */
 export const toMalformedError = (stopReason: unknown): EmbeddedError | undefined =>
   finishReasons.get(stopReason) === 'malformed-call'
     ? { class: 'content', status: 502, message: `The model's response is malformed: ${stopReason}.` }

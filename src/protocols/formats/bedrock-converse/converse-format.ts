@@ -17,7 +17,7 @@ import { converseTranslator } from './converse-translator.ts'
 
 const answers: AnswerReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
-  isEmpty: () => false, // such answers are normal in recordings
+  isEmpty: () => false, // such responses are normal in recordings
   getError(answer) {
     if (isObject(answer) && 'output' in answer)
       return isEmpty(answer.output) ? toMalformedError(answer.stopReason) : undefined

@@ -5,7 +5,7 @@ import { parseAnswer, parseCount } from './provider/converse-provider-answer.ts'
 import { writeCountRequest, writeRequest } from './provider/converse-provider-request.ts'
 import { createReader } from './provider/converse-provider-stream.ts'
 
-/** Translates the canonical form to Converse and back. Its traits are those of an unknown model. */
+/** Translates the canonical format to Converse and back. Its traits are those of an unknown model. */
 export const converseTranslator: UpstreamTranslator = {
   traits: {
     ...baseTraits,

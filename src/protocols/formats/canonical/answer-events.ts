@@ -4,7 +4,7 @@ import type { AssistantPart, Citation, TokenLogprob } from './canonical-parts.ts
 import type { OpaqueState } from './canonical-state.ts'
 import type { PartEvent, StreamEvent } from './canonical-stream.ts'
 
-/** Converts a whole answer to stream events. */
+/** Converts a whole response to stream events. */
 export function toStreamEvents({ id, model, choices, usage }: Answer): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'start', ...(id && { id }), ...(model && { model }) }]
   let key = 0

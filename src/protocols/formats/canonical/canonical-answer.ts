@@ -3,9 +3,9 @@ import type { AssistantPart } from './canonical-parts.ts'
 import type { CanonicalRequest } from './canonical-request.ts'
 import type { ResponseWarnings } from './canonical-warnings.ts'
 
-/** A whole answer in the canonical form. */
+/** A whole response in the canonical format. */
 export interface Answer {
-  /** The provider's id. */
+  /** The provider's ID of the response. */
   id?: string
   /** The provider's name of the model. */
   model?: string
@@ -37,10 +37,10 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool on the provider's side has not finished
+  | 'pause' // a tool that runs at the provider hasn't finished
   | 'malformed-call'
 
-/** Settles the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the answer was truncated or filtered. */
+/** Settles the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */
 export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean): Finish {
   const { reason = 'stop' } = finish ?? {}
   if (reason === 'stop' && hasToolCalls) return { ...finish, reason: 'tool-calls' }
@@ -48,7 +48,7 @@ export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean):
   return { ...finish, reason }
 }
 
-/** Warns about details of the finish that a format cannot express: which of several stop sequences matched, and why the model refused. */
+/** Warns about details of the finish that a format can't express: which of several stop sequences matched, and why the model refused. */
 export function warnOfLostEnd(
   { stopSequence, explanation }: Finish,
   { options }: CanonicalRequest,
@@ -59,7 +59,7 @@ export function warnOfLostEnd(
   if (explanation !== undefined) responseWarnings.noteDropped('explanation')
 }
 
-/** Warns that clients will see a pause as a truncated answer, in formats that have no value for a pause. */
+/** Warns that clients will see a pause as a truncated response, in formats that have no value for a pause. */
 export function warnOfPause({ reason, raw = reason }: Finish, responseWarnings: ResponseWarnings): void {
   if (reason === 'pause') responseWarnings.noteReplaced(raw)
 }

@@ -3,10 +3,10 @@ import type { ToolCallPart } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
 import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
 
-/** The field for arguments that are not a JSON object, in formats that require an object. */
+/** The field for arguments that aren't a JSON object, in formats that require an object. */
 const RAW = '_raw'
 
-/** Parses arguments in an answer: `{}` if there are none, `{ _raw }` if they are not an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
+/** Parses arguments in a response: `{}` if there are none, `{ _raw }` if they aren't an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
 export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepAnswer)
 
 /** Parses arguments in a request in the same way. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64 levels. */

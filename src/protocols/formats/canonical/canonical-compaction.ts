@@ -12,7 +12,7 @@ import type { Warnings } from './canonical-warnings.ts'
 
 /* Compaction for targets without it: the model writes a summary, which replaces the conversation together with the user's messages. */
 
-/** Whether a request of `tokens` must be compacted before it is answered. The default threshold is 80% of the context window. */
+/** Whether a request of `tokens` tokens must be compacted first. The default threshold is 80% of the context window. */
 export function mustCompact(compact: CompactionMode | undefined, tokens: number, window: number | undefined): boolean {
   if (compact === undefined || compact === 'now') return false
   const { above = window === undefined ? Number.POSITIVE_INFINITY : window * DEFAULT_SHARE } = compact
@@ -21,7 +21,7 @@ export function mustCompact(compact: CompactionMode | undefined, tokens: number,
 
 const DEFAULT_SHARE = 0.8
 
-/** The estimated tokens of user messages to keep beside a summary. There are fewer if the threshold is low. */
+/** Returns how many estimated tokens of user messages to keep next to a summary; fewer if the threshold is low. */
 export const getKeptTokens = (compact: CompactionMode | undefined): number =>
   compact === undefined || compact === 'now'
     ? KEPT_TOKENS
@@ -29,7 +29,7 @@ export const getKeptTokens = (compact: CompactionMode | undefined): number =>
 
 const KEPT_TOKENS = 64_000
 
-/** Keeps the last entries that fit into `budget` estimated tokens. Always keeps the last counted entry, and entries that are not counted. */
+/** Keeps the last entries that fit into `budget` estimated tokens. Always keeps the last counted entry, and entries that aren't counted. */
 export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
   const last = list.findLast(isCounted)
   let left = budget
@@ -121,7 +121,7 @@ export const buildContinuedRequest = (request: CanonicalRequest, summary: string
   turns: compactTurns(request.turns, summary, getKeptTokens(request.compact)),
 })
 
-/** Gets the text of the answer to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
+/** Gets the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
 export function getSummary({ choices }: Answer): string {
   const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY })
@@ -130,7 +130,7 @@ export function getSummary({ choices }: Answer): string {
 
 const NO_SUMMARY = 'The model wrote no summary of the conversation.'
 
-/** Converts the answer to a summary request to a compaction. Throws `UPSTREAM_INVALID` if it has no text. */
+/** Converts the response to a summary request to a compaction. Throws `UPSTREAM_INVALID` if it has no text. */
 export const toCompaction = (answer: Answer): Answer => ({
   ...answer,
   choices: [{ content: [{ type: 'compaction', text: getSummary(answer) }], finish: { reason: 'stop' } }],
@@ -182,7 +182,7 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
   }
 }
 
-/** Puts the compaction before the content of an answer. */
+/** Puts the compaction before the content of a response. */
 export const prependCompaction = (answer: Answer, summary: string): Answer => ({
   ...answer,
   choices: answer.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),

@@ -1,7 +1,7 @@
 export type ErrorKind =
   | 'bad-request'
   | 'authentication'
-  | 'billing' // no credit left, so retrying does not help
+  | 'billing' // no credit left, so retrying doesn't help
   | 'permission'
   | 'not-found'
   | 'timeout'
@@ -16,7 +16,7 @@ export type ErrorKind =
 
 export interface CanonicalError {
   kind: ErrorKind
-  /** The HTTP status, or the one that the error stands for. Writers may use another status for its kind. */
+  /** The HTTP status, or the equivalent one. Writers may use another status for the kind. */
   status: number
   message: string
   /** The code of the provider or the gateway. */
@@ -31,17 +31,17 @@ export interface CanonicalError {
 /** An error in a response with status 200. */
 export interface EmbeddedError {
   message: string
-  /** The HTTP status that the error stands for. */
+  /** The equivalent HTTP status. */
   status: number
   /** The provider's error, unchanged. */
   error?: unknown
   /** Set if it has no reason. The next event of the stream may contain one. */
   isVague?: true
-  /** Set if only the content of this answer is unusable. The health of the provider is not affected. */
+  /** Set if only the content of this response is unusable. The health of the provider isn't affected. */
   class?: 'content'
 }
 
-/** The code for an answer that the model made invalid. It doesn't count against the provider. */
+/** The code for a response that the model made invalid. It doesn't count against the provider. */
 export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 
 /**

@@ -4,8 +4,8 @@ import type { Warnings } from './canonical-warnings.ts'
 import { isExactNumber } from './exact-json.ts'
 
 /**
- * Reads the fields of an object in a client's request. Rejects a field of the wrong type by its path; null counts as absent. The canonical
- * form doesn't know fields that are never read.
+ * Reads the fields of an object in a client's request. Rejects a field of the wrong type by its path; null counts as absent. The canonical format
+ * doesn't know fields that are never read.
  */
 export interface Fields {
   readonly value: JsonObject
@@ -27,9 +27,9 @@ export interface Fields {
   /** One of the words. Drops any other with a warning. */
   oneOfOrDrop<T extends string>(name: string, words: readonly T[]): T | undefined
   any(name: string): unknown
-  /** Marks fields as known that need no translation. */
+  /** Marks fields that need no translation as known. */
   ignore(...names: string[]): void
-  /** Warns about every field that was not read or ignored. Call it last. */
+  /** Warns about every field that wasn't read or ignored. Call it last. */
   drop(): void
 }
 
@@ -66,7 +66,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
-    warnings.noteChanged(getPath(name), 'clamped') // an integer that a JavaScript number cannot hold
+    warnings.noteChanged(getPath(name), 'clamped') // an integer that a JavaScript number can't hold
     return Number(value.rawJSON)
   }
 
@@ -110,7 +110,7 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
   return fields
 }
 
-/** Reads the fields of a list element. Rejects one that is not an object. */
+/** Reads the fields of a list element. Rejects one that isn't an object. */
 export function readElementFields(value: unknown, path: string, warnings: Warnings): Fields {
   return isObject(value) ? readFields(value, path, warnings) : warnings.refuse(path, 'must be an object.')
 }

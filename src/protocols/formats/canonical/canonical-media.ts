@@ -58,7 +58,7 @@ const MAX_HEAD = 200
 /** Whether Google stores this file for a customer, so that no other provider can read it. */
 export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE.test(url)
 
-/** Whether this is a YouTube video, which Google's models read by URL and which cannot be downloaded. */
+/** Whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */
 export const isYouTubeUrl = (url: string): boolean => YOUTUBE.test(url)
 
 const GOOGLE_FILE = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i

@@ -19,7 +19,7 @@ export interface TextPart {
   text: string
   cache?: CacheMark
   citations?: Citation[]
-  /** OpenAI Responses: whether this is a comment before the answer or the answer itself. */
+  /** OpenAI Responses: whether this is a comment before the final answer, or the final answer itself. */
   phase?: 'commentary' | 'final_answer'
   logprobs?: TokenLogprob[]
   state?: OpaqueState
@@ -38,7 +38,7 @@ export interface FilePart {
   source: MediaSource
   name?: string
   context?: string
-  /** Whether the answer may cite it. */
+  /** Whether the response may cite it. */
   citable?: boolean
   cache?: CacheMark
 }
@@ -47,7 +47,7 @@ export interface AudioPart {
   type: 'audio'
   source: MediaSource
   transcript?: string
-  /** The provider's ID for audio in an earlier answer. */
+  /** The provider's ID for audio in an earlier response. */
   id?: string
   /** Unix time in seconds. */
   expiresAt?: number
@@ -77,7 +77,7 @@ export interface RefusalPart {
   text: string
 }
 
-/** Reasoning of the model. With an empty text, only the state counts; a part with neither is dropped. */
+/** Reasoning of the model. If the text is empty, only the state matters; a part with neither is dropped. */
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
@@ -98,7 +98,7 @@ export interface ToolCallPart {
   own?: OwnForm
 }
 
-/** A tool that ran on the provider's side, in an answer or in the history. */
+/** A tool that ran at the provider, in a response or in the history. */
 export interface ServerToolPart {
   type: 'server-tool'
   tool: 'web-search' | 'hosted'
@@ -107,11 +107,11 @@ export interface ServerToolPart {
   /** The provider's error code, if the tool failed. */
   error?: string
   results: { url: string; title: string; text?: string }[]
-  /** The call, if it is not a search. Only clients that have declared a hosted tool get it. */
+  /** The call, if it isn't a search. Only clients that have declared a hosted tool get it. */
   hosted?: HostedCall
 }
 
-/** A call of a tool that ran on the vendor's side, in the vendor's format. */
+/** A call of a tool that ran at the vendor, in the vendor's format. */
 export interface HostedCall {
   name: string
   input: JsonObject

@@ -5,7 +5,7 @@ import type { CacheMark, OwnForm } from './canonical-parts.ts'
 import type { Tool, ToolChoice } from './canonical-tools.ts'
 import type { Turn } from './canonical-turns.ts'
 
-/** A model request in the canonical form: everything that clients of any format can request. Absent fields were not set. */
+/** A model request in the canonical format: everything that clients of any format can request. Absent fields were not set. */
 export interface CanonicalRequest {
   model: string
   stream: boolean
@@ -21,14 +21,14 @@ export interface CanonicalRequest {
   own?: OwnForm
   /** Set if the conversation should be compacted. */
   compact?: CompactionMode
-  /** Data for writing the answer in the client's format. No other code reads it. */
+  /** Data for writing the response in the client's format. No other code reads it. */
   client?: Readonly<Record<string, unknown>>
 }
 
-/** Drops the conversation, which may be large, for objects that live as long as a stream. */
+/** Removes the conversation, which may be large, from requests that stay in memory as long as a stream. */
 export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
-/** Adds the fields that the request has for this format only. Nested objects and lists are merged. */
+/** Adds the request's fields that are specific to this format. Nested objects and lists are merged. */
 export function mergeOwnFields<Body extends object>(body: Body, { own }: CanonicalRequest, format: WireFormat): Body {
   if (own?.format !== format) return body
   const written = new Map<string, unknown>(Object.entries(body))
@@ -40,7 +40,7 @@ export function mergeOwnFields<Body extends object>(body: Body, { own }: Canonic
   return { ...body, ...Object.fromEntries(fields) }
 }
 
-/** `now`: compact the conversation instead of answering. Otherwise, compact it before the answer if it has more than `above` tokens. */
+/** `now`: compact the conversation instead of answering. Otherwise, compact it before the response if it has more than `above` tokens. */
 export type CompactionMode = 'now' | { above?: number }
 
 export type OutputFormat =
@@ -51,7 +51,7 @@ export type OutputFormat =
       name?: string
       description?: string
       strict?: boolean
-      /** Set if the answer should follow the schema strictly, where the target can enforce the schema unchanged. */
+      /** Set if the response should follow the schema strictly, where the target can enforce the schema unchanged. */
       prefersStrict?: true
     }
 
@@ -76,7 +76,7 @@ export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   modalities?: ('text' | 'audio' | 'image')[]
   moderation?: JsonObject
   parallelToolCalls?: boolean
-  /** Text that most of the answer will repeat. */
+  /** Text that most of the response will repeat. */
   prediction?: string
   presencePenalty?: number
   reasoning?: ReasoningOptions

@@ -23,8 +23,8 @@ const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
 /**
- * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject
- * those, and tools of MCP servers have them. Returns `undefined` if it has none of them or does not describe an object.
+ * Rewrites the schema of an object without `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, and `not` at its root. OpenAI and Anthropic reject those, and
+ * tools of MCP servers have them. Returns `undefined` if it has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {
   if (!COMBINING.some((keyword) => schema[keyword] !== undefined)) return undefined
@@ -52,7 +52,7 @@ interface Search {
   shapes: number
 }
 
-/** Reads the object that a schema describes. Returns `undefined` if it does not describe one, or contains itself. */
+/** Reads the object that a schema describes. Returns `undefined` if it doesn't describe one, or contains itself. */
 function readObjectSchema(original: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followReferences(original, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
@@ -127,7 +127,7 @@ function intersectProperties(one: unknown, other: unknown): unknown {
   return agree ? { ...one, ...other } : { allOf: [one, other] }
 }
 
-/** Accepts values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
+/** Creates a schema for values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
 function anyOf(schemas: readonly unknown[]): unknown {
   const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
   const [first] = all

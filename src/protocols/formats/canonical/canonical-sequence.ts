@@ -73,7 +73,7 @@ export function createSequence(
         if (!isVague(event.error)) return fail(event.error)
         vague ??= event.error
         return
-      case 'unreadable': // ignored before the answer and after its finish
+      case 'unreadable': // ignored before the response and after its finish
         if (isStarted && !isComplete())
           fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
         return

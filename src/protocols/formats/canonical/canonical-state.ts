@@ -25,7 +25,7 @@ export interface OpaqueState {
   id?: string
 }
 
-/** Whether the provider at `target` may receive the state. State that the gateway did not seal may come from any account of its format. */
+/** Whether the provider at `target` may receive the state. State that the gateway didn't seal may come from any account of its format. */
 export function belongsTo(state: OpaqueState, target: Origin): boolean {
   const { format, account } = state.origin
   return format === target.format && (account === '' || account === target.account)
@@ -36,7 +36,7 @@ export function sealState({ origin, kind, data, id = '' }: OpaqueState): string 
   return [MARK, origin.format, kind, encodeURIComponent(origin.account), encodeURIComponent(id), data].join(':')
 }
 
-/** Reads the state in a client's string. One that the gateway did not seal has the client's own format, from an unknown account. */
+/** Reads the state in a client's string. A string that the gateway didn't seal is state in the client's own format, from an unknown account. */
 export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
   return readSealed(text) ?? createBareState(text, bare)
 }
@@ -70,7 +70,7 @@ export const UNSIGNED = `${MARK}:unsigned`
 /** Writes the gateway's summary of a conversation as one string for clients to send back. `readSummary` reads it. */
 export const sealSummary = (text: string): string => SUMMARY + text
 
-/** Reads the summary in a string from a client. Returns `undefined` if the gateway did not write it. */
+/** Reads the summary in a string from a client. Returns `undefined` if the gateway didn't write it. */
 export const readSummary = (text: string): string | undefined =>
   text.startsWith(SUMMARY) ? text.slice(SUMMARY.length) : undefined
 

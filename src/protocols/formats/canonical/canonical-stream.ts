@@ -55,7 +55,7 @@ interface ErrorEvent {
   usage?: TokenUsage
 }
 
-/** The answer is complete, with one `Finish` per candidate. */
+/** The response is complete; there is one `Finish` per candidate. */
 export interface EndEvent {
   type: 'end'
   finishes: Finish[]
@@ -75,7 +75,7 @@ export type ReaderEvent =
   | { type: 'finish'; candidate: number; finish: Finish }
   | { type: 'usage'; usage: TokenUsage }
   | ErrorEvent
-  | { type: 'unreadable' } // an event that is not JSON, so part of the answer may be missing
+  | { type: 'unreadable' } // an event that isn't JSON, so part of the response may be missing
   | { type: 'done' }
 
 /**

@@ -18,7 +18,7 @@ export interface FunctionTool {
   cache?: CacheMark
   /** The vendor's own declaration of a tool that the client's vendor defines. */
   own?: OwnForm
-  /** Set if it runs on the vendor's side. Only targets that know `own` support it. */
+  /** Set if it runs at the vendor. Only targets that know `own` support it. */
   isHosted?: true
 }
 
@@ -46,7 +46,7 @@ export type ToolChoice =
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
 
-/** Whether the tool runs on the vendor's side. */
+/** Whether the tool runs at the vendor. */
 export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
 
 /** A tool that runs on the side of the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
@@ -61,7 +61,7 @@ export interface VendorTool {
 /** A tool that a client offers. For a vendor tool, parsers set the path of its type as the field `kind`. */
 export type OfferedTool = Tool | VendorTool
 
-/** Creates the part for a call of a tool that ran on the vendor's side. */
+/** Creates the part for a call of a tool that ran at the vendor. */
 export const createHostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
   type: 'server-tool',
   tool: 'hosted',
@@ -95,8 +95,8 @@ interface Rules<T, L extends T> {
 }
 
 /**
- * Drops the tools that the target does not support, each with a warning. Rejects the request if one of them is forced or no other tool is
- * left. With the choice `none`, drops them without a warning, because no tool may be called.
+ * Drops the tools that the target doesn't support, each with a warning. Rejects the request if one of them is forced or no other tool is left. With
+ * the choice `none`, drops them without a warning, because no tool may be called.
  */
 export function dropTools<T extends object, L extends T>(
   tools: readonly T[],

@@ -55,7 +55,7 @@ interface Labels {
   citations?(citation: Citation): boolean
 }
 
-/** Warns about the names of participants, the phases of answers, and the citations that the format does not support. */
+/** Warns about participant names, response phases, and citations that the format doesn't support. */
 export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
   if (turn.role === 'tool') return
   if (!names && turn.name !== undefined) warnings.noteDropped(warnings.getPath(turn, 'messages', 'name'))
@@ -68,7 +68,7 @@ export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, cita
   }
 }
 
-/** Adds a blank line between the texts in `inserted`, which describe something else, and the model's own texts. */
+/** Adds a blank line between the texts in `inserted`, which aren't the model's, and the model's own texts. */
 export function separateParagraphs(
   parts: readonly AssistantPart[],
   inserted: ReadonlySet<AssistantPart>,

@@ -20,7 +20,7 @@ export const readStringOrEmpty = (value: unknown): string => (typeof value === '
 export const readString = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** Reads a provider's token count, at most the largest safe integer. Returns 0 if the value is not a positive number. */
+/** Reads a provider's token count, at most the largest safe integer. Returns 0 if the value isn't a positive number. */
 export const readTokenCount = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : 0
 

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
-/** How a field was changed because the target does not accept it as it is. */
+/** How a field was changed because the target doesn't accept it as it is. */
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 
 /**
@@ -9,7 +9,7 @@ export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
  * their path in the client's request (`messages[2].name`), or by their canonical name if only that is known.
  */
 export interface Warnings {
-  /** Notes that the field was dropped. The answer may be slightly worse. */
+  /** Notes that the field was dropped. The response may be slightly worse. */
   noteDropped(field: string): void
   /** Notes that the field was changed: `clamped` to a range, `replaced` by a similar value, `moved`, or `added` because the target requires it. */
   noteChanged(field: string, change: Change): void
@@ -122,7 +122,7 @@ export interface ResponseWarnings {
 }
 
 export function createResponseWarnings(): ResponseWarnings {
-  let found: Set<string> | undefined // most answers lose nothing
+  let found: Set<string> | undefined // most responses lose nothing
 
   function note(change: Change, name: string) {
     found ??= new Set()

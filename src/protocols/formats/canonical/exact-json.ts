@@ -8,7 +8,7 @@ import { withoutTrailing } from '../../../lib/urls.ts'
  * as Node 20, round them.
  */
 
-/** Works like `tryParseJson`, but keeps integers that a JavaScript number cannot represent as raw JSON. */
+/** Works like `tryParseJson`, but keeps integers that a JavaScript number can't represent as raw JSON. */
 export const parseExactly = (text: string): unknown => parsePreserving(text, isRounded)
 
 /** Works like `parseExactly`, but also keeps fractions as raw JSON. For values that are only passed on. */
@@ -65,12 +65,12 @@ function normalize(source: string): string {
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }
 
-/** Throws the error for JSON in a provider's answer that is nested too deep. */
+/** Throws the error for JSON in a provider's response that is nested too deep. */
 export function rejectDeepAnswer(): never {
   throw gatewayError('UPSTREAM_INVALID', {
     message: `The provider returned JSON nested deeper than ${MAX_DEPTH} levels.`,
   })
 }
 
-/** Returns the JSON of an answer or an event. Throws `UPSTREAM_INVALID` if it is nested so deep that it cannot be written again. */
+/** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if it is nested so deep that it can't be written again. */
 export const checkDepth = (text: string): string => (isUnsafelyDeep(text) ? rejectDeepAnswer() : text)

@@ -6,13 +6,13 @@ import type { AssistantTurn, Turn } from './canonical-turns.ts'
 import { hashToHex } from './ids.ts'
 
 /**
- * Stores the reasoning before tool calls, for clients that only send back the calls, because many drop everything that their format has no field for.
- * It is found by the ID of the call, per owner, in process memory; the oldest is evicted first. Some models count their calls from 0, so such an ID
- * is stored with its conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise take a comment for the
- * answer.
+ * Stores the reasoning before tool calls for clients that only send back the calls; many drop everything that their format has no field for.
+ * Reasoning is found by the ID of its call, per owner, in process memory, and the oldest is evicted first. Some models count their calls from 0, so
+ * such an ID is stored with its conversation. The phase of the text before a call is stored too, because OpenAI models would otherwise mistake a
+ * comment for the final answer.
  */
 export interface ReasoningMemory {
-  /** Stores the reasoning of an answer to a conversation. */
+  /** Stores the reasoning of a response to a conversation. */
   keep(conversation: AnsweredConversation, parts: readonly AssistantPart[]): void
   /** Does the same for a stream, and passes its events on to `emit`. */
   listen(conversation: AnsweredConversation, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
@@ -20,11 +20,11 @@ export interface ReasoningMemory {
   recall(owner: string, turns: Turn[], target?: Origin): Turn[]
 }
 
-/** The conversation that an answer belongs to. */
+/** The conversation that a response belongs to. */
 interface AnsweredConversation {
   owner: string
   turns: readonly Turn[]
-  /** The origin of the answer. */
+  /** The origin of the response. */
   origin?: Origin
 }
 
@@ -131,7 +131,7 @@ export function createReasoningMemory(): ReasoningMemory {
 
 const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
 
-/** A place, computed on demand for calls whose ID is not random. */
+/** A place, computed on demand for calls whose ID isn't random. */
 type LazyPlace = () => string
 
 function createLazyPlaces(turns: readonly Turn[]): { at(index: number): LazyPlace } {
@@ -198,7 +198,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
     )
   }
 
-  /** Whether all reasoning is short enough to store. Longer reasoning is not buffered. */
+  /** Whether all reasoning is short enough to store. Longer reasoning isn't buffered. */
   const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {

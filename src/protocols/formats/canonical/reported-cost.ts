@@ -6,9 +6,9 @@ import { readServedTier } from './tiers.ts'
 type Charge = Pick<TokenUsage, 'costUsd'>
 
 /**
- * Reads the provider's charge in US dollars from the `usage` of an answer; no field if it isn't reported. Amounts may be numbers or
- * strings: `cost` at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at
- * DeepInfra, `cost_usd_total` at LLM Gateway.
+ * Reads the provider's charge in US dollars from the `usage` of a response; no field if it isn't reported. Amounts may be numbers or strings: `cost`
+ * at OpenRouter, `cost.total_cost` at Perplexity, `cost_in_usd_ticks` or `cost_in_nano_usd` at xAI, `estimated_cost` at DeepInfra, `cost_usd_total`
+ * at LLM Gateway.
  */
 export function readCost(usage: JsonObject): Charge {
   if (!hasCostName(usage)) return {}
@@ -23,8 +23,8 @@ export function readCost(usage: JsonObject): Charge {
 }
 
 /**
- * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the
- * fee shows that it was your key. The fee by itself is not the cost.
+ * Adds OpenRouter's fee for using your own key to the vendor's charge for that key. If `is_byok` is missing, a vendor's charge above the fee shows
+ * that it was your key. The fee alone isn't the cost.
  */
 function withUpstreamCost(cost: number, { is_byok: isOwnKey, cost_details: details }: JsonObject): Charge {
   const upstream = isObject(details) ? readUpstreamCost(details) : undefined
@@ -47,7 +47,7 @@ function readTotal(cost: JsonObject, depth = 0): Charge {
   return firstAmount(cost, ['total_cost', 'total', 'total_usd', 'amount', 'usd'], depth)
 }
 
-/** No vendor nests a cost deeper, and answers may nest 10,000 levels (lib/json.ts). */
+/** No vendor nests a cost deeper, and responses may nest 10,000 levels (lib/json.ts). */
 const MAX_DEPTH = 4
 
 /** Checks for a cost first, because most usages have none and would be searched for each name. */
@@ -75,7 +75,7 @@ const NAMES = [
   ...['estimated_cost', 'search_cost_usd', 'fetch_cost_usd', 'usd_spent', 'cost_details'],
 ]
 
-/** Adds the cost outside the usage, and the tier that served an answer, to its usage. `header` reads the response headers. */
+/** Adds the cost outside the usage, and the tier that served a response, to its usage. `header` reads the response headers. */
 export function addCharges(
   usage: TokenUsage | undefined,
   answer: unknown,
@@ -125,7 +125,7 @@ const NANOS_PER_USD = 1_000_000_000
 /** In US dollars. No call costs that much, so a provider that reports more is wrong. */
 const MAX_USD = 1_000_000
 
-/** Reads an amount from a number or a string such as `$0.01`; `undefined` if it is negative, not below `most`, or something else. */
+/** Reads an amount from a number or a string such as `$0.01`; `undefined` if it is negative, too high (`most` or more), or something else. */
 function readAmount(value: unknown, most = MAX_USD): number | undefined {
   const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
   return typeof number === 'number' && number >= 0 && number < most ? number : undefined

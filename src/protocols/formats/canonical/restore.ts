@@ -7,7 +7,7 @@ import type { StreamEvent } from './canonical-stream.ts'
 import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
 import { createUniqueIds } from './ids.ts'
 
-/** Changes to a request that must be undone in its answer. */
+/** Changes to a request that must be undone in its response. */
 export interface Restoration {
   /** The client's names of tools, by the names that were sent to the target. */
   toolNames: ReadonlyMap<string, string>
@@ -15,13 +15,13 @@ export interface Restoration {
   freeFormTools: ReadonlySet<string>
   /** The IDs of the calls in the conversation. New calls must not have one of them, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
-  /** The tool whose arguments are the structured answer. */
+  /** The tool whose arguments are the structured output. */
   outputTool?: string
-  /** Set if the structured answer is wrapped in an object. */
+  /** Set if the structured output is wrapped in an object. */
   isWrapped?: true
 }
 
-/** Undoes the changes of the request in the answer. */
+/** Undoes the changes of the request in the response. */
 export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
   if (isEmpty(restoration)) return answer
   const restore = createRestorer(restoration)
@@ -46,7 +46,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
   return { content: parts, finish: restoreFinish(finish, hasToolCalls) }
 }
 
-/** Changes the finish reason for the client, for whom a call of the output tool is not a tool call. */
+/** Changes the finish reason for the client, for whom a call of the output tool isn't a tool call. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
 
@@ -118,10 +118,10 @@ function createStreamRestorer(
   }
 }
 
-/** The property of the wrapper object that contains the answer. */
+/** The property of the wrapper object that contains the output. */
 export const WRAPPER = 'answer'
 
-/** Takes the answer out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
+/** Takes the output out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
 function unwrapOutput(text: string): string {
   if (isTooDeep(text)) rejectDeepAnswer()
   const value = parseOpaque(text)

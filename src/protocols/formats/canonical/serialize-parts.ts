@@ -1,6 +1,6 @@
 import type { StreamEvent } from './canonical-stream.ts'
 
-/** Emits one part at a time and buffers the events of other parts, for formats whose parts cannot overlap. */
+/** Emits one part at a time and buffers the events of other parts, for formats whose parts can't overlap. */
 export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   let current: number | undefined
   const waiting = new Map<number, StreamEvent[]>() // by key, in the order of their starts

@@ -15,10 +15,10 @@ export function isEmptyValue(value: unknown): boolean {
 export const hasOnlyItems = (list: unknown, is: (item: JsonObject) => boolean): boolean =>
   Array.isArray(list) && list.every((item) => isObject(item) && is(item))
 
-/** Whether the JSON of an answer in any format contains text. Most answers do and need no further check. */
+/** Whether the JSON of a response in any format contains text. Most responses do and need no further check. */
 export const hasText = (json: string): boolean => /"(?:content|text)"\s*:\s*"(?!")/.test(json)
 
-/** Whether the events of a stream in any format contain a normal end of the model's turn. An end marker by itself is not one. */
+/** Whether the events of a stream in any format contain a normal end of the model's turn. An end marker by itself isn't one. */
 export const endsTurn = (events: string): boolean =>
   /"(?:finish_?reason|stop_reason)"\s*:\s*"(?:stop|end_turn)"|"response\.completed"|event: *response\.completed/i.test(
     events,

@@ -2,13 +2,13 @@ import { assertNever } from '../../../lib/assert-never.ts'
 import type { ProviderErrorKind } from './error-kinds.ts'
 import type { ProviderError } from './read-error.ts'
 
-/** Replaces a provider's error for the client. */
+/** Replaces the provider's error in the client's response. */
 interface OperatorAdvice {
   status: number
   message: string
 }
 
-/** Returns advice for the operator, for errors whose message does not help or may show part of a key. Otherwise, clients get the message. */
+/** Returns advice for the operator, for errors whose message doesn't help or may show part of a key. Otherwise, clients get the message. */
 export function getOperatorAdvice(
   kind: ProviderErrorKind,
   status: number,
@@ -63,7 +63,7 @@ function describeRejection(status: number, { codes }: ProviderError): string {
   return `The provider rejected the connection's credentials (${reasons}).`
 }
 
-/** Matches codes made of words, such as `unsupported_country_region_territory`, which cannot contain a key. */
+/** Matches codes made of words, such as `unsupported_country_region_territory`, which can't contain a key. */
 const PLAIN_CODE = /^(?!invalid_request_error$)[a-z]{2,20}(?:_[a-z]{2,20}){1,5}$/
 
 const describeDeniedModel = (status: number) =>

@@ -45,7 +45,7 @@ export type FailureClass =
 
 /** The meaning of a provider's error for routing and for the client. */
 export interface ErrorMeaning {
-  /** Decides the cooldown (`routing/failure-class.ts`) and whether to try the next target. */
+  /** Decides the cooldown (`request/routing/failure-class.ts`) and whether to try the next target. */
   class: FailureClass
   /** The kind of error for the client. Each format has a status and a type for it. */
   error: ErrorKind
@@ -103,7 +103,7 @@ export function readErrorAnswer({ status: sentStatus, body, header, now }: Error
   return { kind, status, error, retryAfterMs: readWaitMs({ header, body, now, text: error.text, isRateLimit }) }
 }
 
-/** Classifies an error by its status and the provider's words. An error that the client caused is not retried at other targets. */
+/** Classifies an error by its status and the provider's words. An error that the client caused isn't retried at other targets. */
 export function classifyError(status: number, error: ProviderError, isWaitAsked = false): ProviderErrorKind {
   if (isOverBudget(error, status)) return 'over-budget'
   if (status === 401) return classifyUnauthorized(error)
@@ -209,7 +209,7 @@ export function resolveStatus(status: number, error: ProviderError): number {
 /** Whether this status means that the provider has no endpoint to count tokens or to compact. Most compatible vendors have none. */
 export const isEndpointMissing = (status: number): boolean => status === 404 || status === 405 || status === 501
 
-/** Whether the provider or this model does not support compaction. An unknown model is another failure. */
+/** Whether the provider or this model doesn't support compaction. An unknown model is another failure. */
 export function lacksCompaction(status: number, body: unknown): boolean {
   const error = readProviderError(body)
   if (isEndpointMissing(status)) return !isUnknownModel(error)

@@ -1,6 +1,6 @@
 import type { ProviderError } from './read-error.ts'
 
-/** Whether the provider does not have the model, or does not offer it to the account. Other models are not affected. */
+/** Whether the provider doesn't have the model, or doesn't offer it to the account. Other models aren't affected. */
 export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => NO_MODEL_CODE.test(code)) ||
   (codes.includes('not_found_error') && text.startsWith('model: ')) || // Anthropic; the type is the same for files
@@ -21,10 +21,10 @@ const NO_MODEL: readonly RegExp[] = [
   /^No models? loaded|^Function \S+: Not found for account/, // LM Studio, NVIDIA
 ]
 
-/** Whether the URL was not found, rather than something in the request. Such an error is a web page, or has no code and no field. */
+/** Whether the URL wasn't found, rather than something in the request. Such an error is a web page, or has no code and no field. */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
-/** Whether the error names the field `model` in a "not found" without further words. */
+/** Whether the error only says that the field `model` wasn't found. */
 export const isUnknownModelField = (error: ProviderError): boolean => error.param === 'model' && isNotFound(error)
 
 const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)
@@ -32,7 +32,7 @@ const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.len
 const NO_PATH =
   /^\s*<|^(?:404:? )?(?:(?:page|resource|route|path|url) )?not found\.?\s*$|^Invalid URL \((?:GET|POST) |^no Route matched with those values/i // then OpenAI, Kong
 
-/** Whether the provider or its model does not support compaction. */
+/** Whether the provider or its model doesn't support compaction. */
 export const isCompactionRefused = ({ text }: ProviderError): boolean =>
   /\bcompact/i.test(text) && /not (?:support|available|enabled|implement|allow)|n't support|unsupported/i.test(text)
 
@@ -101,7 +101,7 @@ const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =
 /** Whether the account's other current requests use up its spending limit for a few seconds. OpenRouter returns a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
 
-/** Whether the URL does not accept the method, so that the content of the request is not the cause. */
+/** Whether the URL doesn't accept the method, so that the content of the request isn't the cause. */
 export const isMethodRefused = ({ text, codes }: ProviderError): boolean =>
   codes.length === 0 || text === '' || /\bmethods?\b|not allowed to (?:GET|POST)/i.test(text)
 
@@ -122,7 +122,7 @@ export const isModelLimit = ({ text, quotas }: ProviderError): boolean =>
 const ONE_MODEL =
   /\b(?:this|the|specific|for|and|base) (?:this )?model\b|\bmodel: ?\S|per_base_model|By ?Model|^(?:Rate limit reached|Request too large) for (?!default)\S+ in organization|^Your requests to \S+ for \S+ in |is temporarily rate-limited upstream/i
 
-/** Whether the account has no credit left. Waiting does not help then, whatever the status. */
+/** Whether the account has no credit left. In that case waiting doesn't help, whatever the status. */
 export const isOutOfCredit = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => NO_MONEY_CODE.test(code)) || NO_MONEY.test(text))
 
@@ -187,7 +187,7 @@ const QUOTA = /insufficient_quota|exceeded your current quota|credit balance|spe
 export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
 
-/** Whether the key is invalid (Google and xAI: 400, Brave: 422). Text that a request may contain is not enough to disable a connection. */
+/** Whether the key is invalid (Google and xAI: 400, Brave: 422). Text that a request may contain isn't enough to disable a connection. */
 export const isInvalidKey = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => code === 'API_KEY_INVALID' || code === 'SUBSCRIPTION_TOKEN_INVALID') ||
   /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)

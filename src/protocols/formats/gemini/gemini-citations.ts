@@ -3,7 +3,7 @@ import type { Citation } from '../canonical/canonical-parts.ts'
 import { omitUndefined, readString } from '../canonical/canonical-values.ts'
 import type { WireChunk, WireGrounding, WireSource, WireSupport } from './gemini-wire.ts'
 
-/** A text of an answer that sources may support. */
+/** A text of a response that sources may support. */
 export interface CitedText {
   key: number
   text: string
@@ -101,14 +101,14 @@ function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, k
   return { start: offsets.toUnit(startIndex), end: offsets.toUnit(endIndex) }
 }
 
-/** A text part of an answer, and its position among the parts. */
+/** A text part of a response, and its position among the parts. */
 export interface CitingText {
   text: string
   citations: readonly Citation[]
   partIndex: number
 }
 
-/** Writes the sources of an answer for a client. Returns `undefined` if there are none. */
+/** Writes the sources of a response for a client. Returns `undefined` if there are none. */
 export function writeGrounding(texts: readonly CitingText[], queries: readonly string[]): WireGrounding | undefined {
   const chunks = new Map<string, WireChunk>()
   const supports: WireSupport[] = []
@@ -155,7 +155,7 @@ function writeSegment(
   }
 }
 
-/** Converts offsets in a text: the canonical form counts UTF-16 units, Google counts UTF-8 bytes. */
+/** Converts offsets in a text: the canonical format counts UTF-16 units, Google counts UTF-8 bytes. */
 interface Offsets {
   toByte(unit: number): number
   /** Returns the unit at a byte offset. Within a character, returns the beginning of the character. */

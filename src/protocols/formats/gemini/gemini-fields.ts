@@ -6,7 +6,7 @@ import type { TokenLogprob } from '../canonical/canonical-parts.ts'
 import { omitUndefined } from '../canonical/canonical-values.ts'
 import type { WireFinish, WireLogprobs, WireUsage } from './gemini-wire.ts'
 
-/** Decodes the text in a bytes field, base64 in either alphabet. Returns `undefined` if it is not base64, or not UTF-8. */
+/** Decodes the text in a bytes field, base64 in either alphabet. Returns `undefined` if it isn't base64, or not UTF-8. */
 export function decodeBase64Text(base64: string): string | undefined {
   try {
     return decodeUtf8(fromBase64(base64.replaceAll('-', '+').replaceAll('_', '/')))
@@ -15,7 +15,7 @@ export function decodeBase64Text(base64: string): string | undefined {
   }
 }
 
-/** Parses the finish of a candidate; `undefined` if it has not ended. Calls are recognized by the content, because their reason is STOP as well. */
+/** Parses the finish of a candidate; `undefined` if it hasn't ended. Calls are recognized by the content, because their reason is STOP as well. */
 export function parseFinish(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined
@@ -31,7 +31,7 @@ export function parseFinish(reason: unknown, explanation?: unknown): Finish | un
 /** Whether the reason is unspecified. Some proxies for Google send this instead of no reason, in every chunk or only in the last. */
 export const isVagueEnd = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
-/** Parses the finish for a blocked prompt, whose answer has no candidates, only `promptFeedback`. */
+/** Parses the finish for a blocked prompt, whose response has no candidates, only `promptFeedback`. */
 export function parseBlockedPrompt(blockReason: unknown, message: unknown): Finish | undefined {
   if (typeof blockReason !== 'string' || blockReason === 'BLOCKED_REASON_UNSPECIFIED') return undefined
   return {
@@ -47,7 +47,7 @@ const finishReasons = new Map<string, FinishReason>(
     SAFETY: 'content-filter',
     RECITATION: 'content-filter',
     LANGUAGE: 'content-filter',
-    OTHER: 'content-filter', // no details; the answer is not complete
+    OTHER: 'content-filter', // no details; the response isn't complete
     BLOCKLIST: 'content-filter',
     PROHIBITED_CONTENT: 'content-filter',
     SPII: 'content-filter',

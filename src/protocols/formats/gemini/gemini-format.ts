@@ -78,7 +78,7 @@ function getConfig(body: JsonObject, name: string): JsonObject {
   return isObject(config) ? config : {}
 }
 
-/** Gemini generateContent. An answer may be an array, which is a stream that was not requested as events. */
+/** Gemini generateContent. A response may be an array, which is a stream that wasn't requested as events. */
 export const gemini: SharedFormat = {
   name: 'gemini',
   auth: 'x-goog-api-key',

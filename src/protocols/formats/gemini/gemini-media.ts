@@ -27,7 +27,7 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   return media
 }
 
-/** Makes an image, audio, a video, or otherwise a file, by media type. */
+/** Creates an image, audio, or video part, depending on the media type; otherwise a file part. */
 export function toMediaPart(source: MediaSource, name?: string): MediaPart {
   const mediaType = source.type === 'url' ? (source.mediaType ?? guessMediaType(source.url)) : source.mediaType
   const [kind] = (mediaType ?? '').split('/')

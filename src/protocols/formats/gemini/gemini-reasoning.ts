@@ -62,7 +62,7 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
 /** Parses a signature from a client: state that the gateway sealed, or a Google signature from an unknown account. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDERS.has(signature)) return undefined
-  const sealed = decodeBase64Text(signature) // Google's own signatures are not UTF-8
+  const sealed = decodeBase64Text(signature) // Google's own signatures aren't UTF-8
   const state = sealed === undefined ? undefined : readSealed(sealed)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }

@@ -11,17 +11,17 @@ import { readServedTier } from '../canonical/tiers.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { type EmbeddedError, newStreamProgress, type StreamState } from '../format.ts'
 
-/** Blank lines, which the format's clients ignore. A comment does not work, because Google's Python client takes it for a chunk. */
+/** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client takes it for a chunk. */
 export const KEEP_ALIVE = '\n\n'
 
-/** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that cannot be part of a path. */
+/** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that can't be part of a path. */
 export function toModelPath(model: string): string {
   const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
   return `/${collection}/${pathSegment(name)}`
 }
 
 /**
- * Parses Google's `usageMetadata`. The prompt includes cached tokens, but not those that Google's own tools added; the candidates do not include
+ * Parses Google's `usageMetadata`. The prompt includes cached tokens, but not those that Google's own tools added; the candidates don't include
  * reasoning. Returns `undefined` if no tokens are reported, as in the first chunks of Vertex.
  */
 export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
@@ -52,7 +52,7 @@ export function readError(chunk: unknown) {
   return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
 }
 
-/** Follows a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content does not start the answer. */
+/** Follows a stream of chunks, which ends with a finish reason or a blocked prompt. A stop without content doesn't start the response. */
 export function createGeminiStreamState(): StreamState {
   const state = { ...newStreamProgress(), observe }
 

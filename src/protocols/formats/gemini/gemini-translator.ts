@@ -28,7 +28,7 @@ const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
   topP: 'generationConfig.topP',
 }
 
-/** Translates Gemini's generateContent to the canonical form and back. */
+/** Translates Gemini's generateContent to the canonical format and back. */
 export const geminiTranslator: Translator = {
   traits: traits(),
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names as keys

@@ -45,7 +45,7 @@ function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: Read
   return []
 }
 
-/** The type of a call to a tool on the provider's side, which a client can neither answer nor read. */
+/** The type of a call to a provider-side tool, which clients can neither run nor read. */
 export const SERVER_TOOL = 'server_tool_use'
 
 function parseCitedText({ content, citations }: JsonObject, responseWarnings: ResponseWarnings): AssistantPart[] {
@@ -70,12 +70,12 @@ function parseReasoning(
   return text === '' ? [] : [{ type: 'reasoning', text }]
 }
 
-/** Parses the count in an answer of `CountTokens`. */
+/** Parses the count in a `CountTokens` response. */
 export function parseCount({ inputTokens }: JsonObject): number | undefined {
   return typeof inputTokens === 'number' ? inputTokens : undefined
 }
 
-/** Parses a citation in a whole answer or a stream. Returns `undefined` if it has neither a URL nor a position. */
+/** Parses a citation in a whole response or a stream. Returns `undefined` if it has neither a URL nor a position. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
   const where = isObject(location) ? location : {}
   const web = isObject(where.web) ? where.web : {}

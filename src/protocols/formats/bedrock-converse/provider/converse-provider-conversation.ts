@@ -6,7 +6,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireBlock, WireCachePoint, WireMedium, WireMessage, WireText } from '../converse-wire.ts'
 import { writeDocument, writeImage, writeVideo } from './converse-provider-media.ts'
 
-/** Writes `system` and `messages`. Converse requires alternating roles, starting with the user, and text beside every document. */
+/** Writes `system` and `messages`. Converse requires alternating roles, starting with the user, and text next to every document. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const state: WriteState = { ...target, names: new Set() }
   const first = turns.findIndex(({ role }) => role !== 'system')
@@ -60,7 +60,7 @@ function mergeMessages(messages: readonly WireMessage[]): WireMessage[] {
   return merged
 }
 
-/** Removes white space at the end of an answer that the model should continue, because Converse rejects it. */
+/** Removes white space at the end of a response that the model should continue, because Converse rejects it. */
 function trimLastText(messages: WireMessage[]): WireMessage[] {
   const last = messages.at(-1)
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
@@ -130,7 +130,7 @@ function writeResult({ callId, content, isError, cache }: ToolResult, state: Wri
   ]
 }
 
-/** Writes a part of an earlier answer. Drops a part for which the format has no block. */
+/** Writes a part of an earlier response. Drops a part for which the format has no block. */
 function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
   const { warnings } = state
   switch (part.type) {

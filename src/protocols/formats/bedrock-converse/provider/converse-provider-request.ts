@@ -50,7 +50,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 
 const omitEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
-/** Settles the options for a model that reasons, which accepts few sampling options and needs room for the answer. */
+/** Settles the options for a model that reasons, which accepts few sampling options and needs room for the response. */
 function settleOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { by } = traits.reasoning
@@ -75,7 +75,7 @@ function settleOptions(requested: RequestOptions, messages: readonly WireMessage
   return { options, own }
 }
 
-/** The tokens for the answer if the client sets no limit. */
+/** The tokens for the response if the client sets no limit. */
 const ANSWER_TOKENS = 8_192
 
 function dropOptions(
@@ -92,7 +92,7 @@ function dropOptions(
 
 /** Whether the assistant turn that the request continues starts without its reasoning. */
 function lacksReasoning(messages: readonly WireMessage[]): boolean {
-  let first: WireMessage | undefined // of that turn, which starts after the last user message with more than tool results
+  let first: WireMessage | undefined // the first message of that turn, which starts after the last user message that isn't just tool results
   for (const message of messages.toReversed()) {
     if (message.role === 'assistant') first = message
     else if (!message.content.some((block) => 'toolResult' in block)) break
@@ -117,7 +117,7 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
 
 /* The fields below are vendor-specific. Converse passes them on to the model in `additionalModelRequestFields`. */
 
-/** Writes the fields that request reasoning; none if the model does not reason, or if the client only chose how to show reasoning. */
+/** Writes the fields that request reasoning; none if the model doesn't reason, or if the client only chose how to show reasoning. */
 function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budgets, off }: ReasoningTraits): JsonObject {
   if (effort === undefined && budget === undefined) return {}
   const isOff = effort === 'none'
@@ -174,7 +174,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
   }
 }
 
-/** Gets the model of an inference profile (ID or ARN), because tokens cannot be counted for profiles. The count is the same. */
+/** Gets the model of an inference profile (ID or ARN), because tokens can't be counted for profiles. The count is the same. */
 const getBaseModel = (model: string): string =>
   model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGIONS, '')
 

@@ -40,7 +40,7 @@ export function moveMarksOfBlanks(turns: readonly Turn[], { traits, warnings }: 
   return copy.turns
 }
 
-/** Whether it is a text that is dropped or cannot have a mark. */
+/** Whether it is a text that is dropped or can't have a mark. */
 const isBlank = (part: Part | undefined, { emptyText, cacheMarks }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheMarks === 'cache_control')
 
@@ -142,7 +142,7 @@ function listPlaces({ tools, turns }: MarkableItems): MarkPlace[] {
   return places
 }
 
-/** Whether the part can have a mark. Reasoning and server tools cannot. */
+/** Whether the part can have a mark. Reasoning and server tools can't. */
 const isMarkable = (part: Part): part is MarkedPart => MARKABLE.has(part.type)
 
 const MARKABLE: ReadonlySet<Part['type']> = new Set<MarkedPart['type']>([

@@ -16,8 +16,8 @@ import type { AssistantTurn, ToolResult, Turn } from '../canonical-turns.ts'
 import type { Warnings } from '../canonical-warnings.ts'
 
 /**
- * Rejects inputs that the target does not support. An input that the target does not support in tool results moves into a user turn after
- * the results. A search result becomes text if the target has no part for it.
+ * Rejects inputs that the target doesn't support. An input that the target doesn't support in tool results moves into a user turn after the results.
+ * A search result becomes text if the target has no part for it.
  */
 export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[] {
   const { traits, warnings } = target
@@ -114,7 +114,7 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
   'search-result': 'search results',
 }
 
-/** Converts a document, which becomes or follows a text, for a target that only has files. It cannot be cited. */
+/** Converts a document, which becomes or follows a text, for a target that only has files. It can't be cited. */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
   if (part.citable) warnings.noteDropped(warnings.getPath(part, 'turns', 'citable'))
@@ -203,7 +203,7 @@ export function replaceSources(turns: readonly Turn[], sources: ReadonlyMap<obje
   })
 }
 
-/** Whether the part's source can be downloaded. YouTube pages are not video files, and only http and https URLs can be fetched. */
+/** Whether the part's source can be downloaded. YouTube pages aren't video files, and only http and https URLs can be fetched. */
 function canDownload(part: Part): part is UrlPart {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
   return /^https?:/i.test(part.source.url) && !isYouTubeUrl(part.source.url)

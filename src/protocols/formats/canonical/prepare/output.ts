@@ -10,9 +10,9 @@ import { WRAPPER } from '../restore.ts'
 interface PreparedOutput {
   output: OutputFormat | undefined
   turns: Turn[]
-  /** The tool whose arguments are the answer, for a target that does not accept an output schema. */
+  /** The tool whose arguments are the output, for a target that doesn't accept an output schema. */
   tool: FunctionTool | undefined
-  /** Set if the answer is wrapped in an object, because its own schema does not describe one. */
+  /** Set if the output is wrapped in an object, because its own schema doesn't describe one. */
   isWrapped: boolean
 }
 
@@ -48,7 +48,7 @@ function settleStrict(output: OutputFormat & { type: 'json-schema' }, { strictOu
     : rest
 }
 
-/** Whether the model must call a tool. Then there is no answer whose format could be requested. */
+/** Whether the model must call a tool. If so, there is no text whose format could be requested. */
 const mustCall = (choice: ToolChoice | undefined): boolean =>
   choice?.type === 'required' || choice?.type === 'tool' || (choice?.type === 'allowed' && choice.mode === 'required')
 

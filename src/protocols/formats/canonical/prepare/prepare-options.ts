@@ -57,7 +57,7 @@ const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
   verbosity: 'medium',
 }
 
-/** Options without which the answer would be different. They are rejected rather than dropped. */
+/** Options without which the response would be different. They are rejected rather than dropped. */
 const ESSENTIAL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
 
 function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {

@@ -22,7 +22,10 @@ interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
   chosenBy?: 'toolChoice' | 'output'
 }
 
-/** Drops the web search if the target has none, or none beside other tools. In the latter case, a forced search drops those. */
+/**
+ * Drops the web search if the target doesn't support it, or doesn't support it together with other tools. In the latter case, a forced search drops
+ * the other tools instead.
+ */
 export function dropSearch(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -55,7 +58,7 @@ function keepOnlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
 const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
-/** Drops the tools that run on a vendor's side if the target does not know them. */
+/** Drops the tools that run on a vendor's side if the target doesn't know them. */
 export function dropHostedTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -133,7 +136,7 @@ export function prepareToolChoice(
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
         if (knows('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
-        warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
+        warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical format
         return { toolChoice: { type: 'auto' }, tools: all }
       }
       if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
@@ -152,11 +155,11 @@ export function prepareToolChoice(
 /** Anthropic's name for its web search, the only one that can be chosen. */
 const SEARCH = 'web_search'
 
-/** Declares tools that only the history mentions as briefly as possible, for targets that require some. */
+/** Declares tools that only the history mentions, as briefly as possible, for targets that require declarations. */
 export const declareTools = (names: Iterable<string>): FunctionTool[] =>
   [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
 
-/** Converts web searches in earlier answers to text, because another provider cannot read their records. */
+/** Converts web searches in earlier responses to text, because another provider can't read their records. */
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn

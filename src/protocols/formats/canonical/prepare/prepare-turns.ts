@@ -5,15 +5,15 @@ import type { Part } from '../canonical-parts.ts'
 import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../canonical-turns.ts'
 
 /**
- * Puts instructions where the target accepts them. Those after the first turn never move to the front, where they would mean something else
- * and break every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions.
- * Some targets only accept them directly before an answer.
+ * Puts instructions where the target accepts them. Those after the first turn never move to the front, where they would mean something else and break
+ * every cached prefix. A target that only accepts instructions at the start gets them in a user turn, marked as instructions. Some targets only
+ * accept them directly before a response.
  */
 export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const fitted: Turn[] = []
   let waiting: SystemTurn[] = []
-  /** Adds the waiting instructions, as late as they still apply to the next answer. */
+  /** Adds the waiting instructions, as late as possible while they still apply to the next response. */
   const place = () => {
     if (waiting.length === 0) return
     const isAfterUser = fitted.at(-1)?.role !== 'assistant'
@@ -74,7 +74,7 @@ function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
 }
 
 /**
- * Removes empty texts and empty turns, which several providers reject. Keeps an empty user turn without another one beside it, because the
+ * Removes empty texts and empty turns, which several providers reject. Keeps an empty user turn unless another user turn is next to it, because the
  * model would otherwise continue its own text. If the target rejects empty text, the turn becomes a request to continue.
  */
 export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[] {
@@ -124,7 +124,7 @@ function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): User
   return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
 }
 
-/** Adds a request to continue after an assistant turn at the end, for a target that cannot continue one. */
+/** Adds a request to continue after an assistant turn at the end, for a target that can't continue one. */
 export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetContext): Turn[] {
   const last = turns.at(-1)
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))

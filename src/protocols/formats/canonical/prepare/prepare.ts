@@ -25,7 +25,7 @@ import { keepOwnState, settleReasoning } from './reasoning.ts'
 import { collectCalls, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
 import { makeIdsUnique, pairTools } from './tool-results.ts'
 
-/** A request adapted to one target, and the changes to undo in its answer. */
+/** A request adapted to one target, and the changes to undo in its response. */
 export interface PreparedRequest {
   request: CanonicalRequest
   restoration: Restoration

@@ -17,8 +17,8 @@ interface ReasoningSettings {
 }
 
 /**
- * Reconciles effort, budget, and tool choice. If the target cannot reason before a forced call, the call takes precedence over an effort,
- * but not over a budget. Drops the options that the target rejects while it reasons.
+ * Reconciles effort, budget, and tool choice. If the target can't reason before a forced call, the call takes precedence over an effort, but not over
+ * a budget. Drops the options that the target rejects while it reasons.
  */
 export function settleReasoning(
   { options, tools, toolChoice }: ReasoningSettings,
@@ -93,7 +93,7 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
     return undefined
   }
   const isAuto = requested.effort === undefined && requested.budget === 'auto'
-  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can choose by itself
+  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can decide itself
   if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
   const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)
@@ -104,7 +104,7 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
-/** Converts a budget to an effort, with the bounds that gateways agree on. `minimal` and `max` have to be named. */
+/** Converts a budget to an effort, using the thresholds that other gateways use. No budget maps to `minimal` or `max`. */
 export function toEffort(budget: number): Effort {
   if (budget === 0) return 'none'
   if (budget <= 2_048) return 'low'
@@ -115,7 +115,7 @@ export function toEffort(budget: number): Effort {
 function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(wanted)) return wanted
   const at = EFFORTS.indexOf(wanted)
-  // `none` is not near any other effort: a request for reasoning must get some.
+  // `none` isn't near any other effort: a request for reasoning must get some.
   const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
@@ -143,10 +143,13 @@ function fitBudget(
   return budget
 }
 
-/** The share of the output limit that reasoning may use, to leave room for the answer. */
+/** The share of the output limit that reasoning may use, to leave room for the response. */
 const REASONING_SHARE = 0.8
 
-/** Keeps reasoning and signatures only if this target made them and accepts them. Drops the rest without a warning, as no one else can read it. */
+/**
+ * Keeps reasoning and signatures only if this target made them and accepts them. Drops the rest without a warning, because no other provider can read
+ * it.
+ */
 export function keepOwnState(turns: readonly Turn[], origin: Origin, replay: ReasoningTraits['replay']): Turn[] {
   const loopStart = turns.findLastIndex(({ role }) => role === 'user')
   return turns.map((turn, index) => {

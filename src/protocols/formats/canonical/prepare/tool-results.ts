@@ -96,8 +96,8 @@ function toUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
 }
 
 /**
- * Makes the IDs of calls unique: some models count from 0 in each answer, and Anthropic rejects a conversation with a repeated ID. Results
- * must follow their calls directly, in the same order. Later turns never change the IDs of earlier ones.
+ * Makes the IDs of calls unique: some models count from 0 in each response, and Anthropic rejects a conversation with a repeated ID. Results must
+ * follow their calls directly, in the same order. Later turns never change the IDs of earlier ones.
  */
 export function makeIdsUnique(turns: readonly Turn[]): Turn[] {
   const unique = createUniqueIds()

@@ -11,7 +11,7 @@ import { writeMedia } from '../gemini-media.ts'
 import { wireSignature } from '../gemini-reasoning.ts'
 import type { WireAnswer, WireCandidate, WirePart } from '../gemini-wire.ts'
 
-/** Writes a whole answer for a client. */
+/** Writes a whole response for a client. */
 export function writeAnswer({ choices, usage }: Answer, context: WriteContext): WireAnswer {
   return omitUndefined<WireAnswer>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
@@ -32,7 +32,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
   const hasRefused = content.some(({ type }) => type === 'refusal')
   return omitUndefined<WireCandidate>({
-    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // clients would see no turn without content
+    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content, clients would not see a turn
     ...writeFinish(finish, hasRefused, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
@@ -48,7 +48,7 @@ export function writeFinish(finish: Finish, hasRefused: boolean, { request, resp
   return { finishReason, finishMessage: explanation }
 }
 
-/** Writes a part of an answer. State of any vendor is sealed and sent on the part itself. */
+/** Writes a part of a response. State of any vendor is sealed and sent on the part itself. */
 export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
   const signature = 'state' in part && part.state ? { thoughtSignature: wireSignature(part.state) } : {}
   switch (part.type) {

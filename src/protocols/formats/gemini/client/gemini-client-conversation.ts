@@ -62,7 +62,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       addToAssistant(whole.map((call) => callPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
-        const result = parseResult(part, calls, warnings) // a function that ran on Google's side
+        const result = parseResult(part, calls, warnings) // a function that ran at Google
         if (result) addResults([result])
         else addToAssistant(parseModelPart(part, warnings))
       }
@@ -116,7 +116,7 @@ function readParts(content: Fields, warnings: Warnings): Fields[] {
   return parts.map((entry, index) => readElementFields(entry, `${content.path('parts')}[${index}]`, warnings))
 }
 
-/** Adds a part, and joins the small texts of a streamed answer. A signature is on the last of the texts that it signs. */
+/** Adds a part, and joins the small pieces of a streamed text. A signature is on the last piece of the text that it signs. */
 function joinText(content: AssistantPart[], part: AssistantPart) {
   const last = content.at(-1)
   if (!last || !isTextual(last) || !isTextual(part) || last.type !== part.type || last.state) content.push(part)
@@ -126,7 +126,7 @@ function joinText(content: AssistantPart[], part: AssistantPart) {
 const isTextual = (part: AssistantPart): part is TextPart | ReasoningPart =>
   part.type === 'text' || part.type === 'reasoning'
 
-/** Parses a user part that is not a result. An empty text gives no part. */
+/** Parses a user part that isn't a result. Returns no part for empty text. */
 function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const text = part.string('text')
   part.ignore('thought', 'thoughtSignature')
@@ -166,7 +166,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
   return [media.type === 'image' && state ? { ...media, state } : media]
 }
 
-/** Converts a call or result of a tool on Google's side to its text. Without text, there is no part. */
+/** Converts a call or result of a tool at Google to its text. Without text, there is no part. */
 function parseServerPart(part: Fields): AssistantPart[] | undefined {
   const code = part.fields('executableCode')?.string('code')
   const output = part.fields('codeExecutionResult')?.string('output')

@@ -5,7 +5,7 @@ import { cutPage, readPageSize } from '../../model-list.ts'
 /** The prefix of Google's model names. */
 export const NAME_PREFIX = 'models/'
 
-/** Google's list of models, in pages by `pageSize` and `pageToken`; without `pageSize`, it has all models. The last page has no token. */
+/** Writes Google's model list, paginated by `pageSize` and `pageToken`; without `pageSize` it contains all models. The last page has no token. */
 export const geminiModels: ModelListFormat = {
   list(entries, { kinds, query }) {
     const token = query.get('pageToken')

@@ -166,7 +166,7 @@ function parseTier(body: Fields): RequestOptions['serviceTier'] {
   return tier === 'standard' ? 'default' : body.oneOfOrDrop('serviceTier', ['flex', 'priority'])
 }
 
-/** Parses a voice from Google's list. Several speakers, or a voice from a sample, are not supported. */
+/** Parses a voice from Google's list. Several speakers, or a voice from a sample, aren't supported. */
 function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech'] {
   const speech = config.fields('speechConfig')
   if (!speech) return undefined

@@ -1,7 +1,9 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { toCamelName } from './gemini-client-spelling.ts'
 
-/** Converts Google's older `Schema`, a variant of OpenAPI, to JSON Schema. JSON Schema stays, because clients put both in the same field. */
+/**
+ * Converts Google's older `Schema`, a variant of OpenAPI, to JSON Schema. Leaves JSON Schema unchanged, because clients put both in the same field.
+ */
 export function toJsonSchema(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = Object.fromEntries(
     Object.entries(schema).flatMap(([name, value]) => convertKeyword(toCamelName(name), value)),

@@ -31,7 +31,7 @@ interface BufferedCall extends BufferedPart {
 
 interface CandidateState {
   index: number
-  /** The first call that is not written yet, and the last one that has started. */
+  /** The first call that isn't written yet, and the last one that has started. */
   firstCall: BufferedCall | undefined
   lastCall: BufferedCall | undefined
   parts: number
@@ -40,7 +40,10 @@ interface CandidateState {
   hasRefused: boolean
 }
 
-/** Writes chunks that are each an answer with some more parts: text as it comes, whole calls, and at the end finish reasons, sources, and usage. */
+/**
+ * Writes chunks, each of which is a response with some more parts: text as it arrives, whole calls, and at the end finish reasons, sources, and
+ * usage.
+ */
 export function createWriter(wholeContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...wholeContext, request: omitTurns(wholeContext.request) }
   const { request, model } = context
@@ -178,7 +181,7 @@ const sseFrame: Frame = {
   keepAlive: () => KEEP_ALIVE,
 }
 
-/** Frames chunks as one growing JSON array, for clients that do not request `alt=sse`. */
+/** Frames chunks as one growing JSON array, for clients that don't request `alt=sse`. */
 function createArrayFrame(): Frame {
   let isOpen = false
   return {

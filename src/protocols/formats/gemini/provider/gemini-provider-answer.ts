@@ -9,7 +9,7 @@ import type { ReadContext } from '../../translator.ts'
 import { parseServedTier } from '../gemini-fields.ts'
 import { createAnswerReader } from './gemini-provider-stream.ts'
 
-/** Parses a provider's whole answer as a stream of one chunk, so that both give the same result. */
+/** Parses a provider's whole response as a stream of one chunk, so that both give the same result. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const parts = createPartCollector()
   const finishes: (Finish | undefined)[] = []
@@ -45,7 +45,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   })
 }
 
-/** Parses the count in an answer to `countTokens`. Returns `undefined` if there is none. */
+/** Parses the count in a `countTokens` response. Returns `undefined` if there is none. */
 export function parseCount(answer: unknown): number | undefined {
   return isObject(answer) && typeof answer.totalTokens === 'number' ? readTokenCount(answer.totalTokens) : undefined
 }

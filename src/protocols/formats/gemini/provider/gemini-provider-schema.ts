@@ -5,7 +5,7 @@ import { resolveReference } from '../../canonical/canonical-schema.ts'
 type OnLoss = (path: string) => void
 
 /**
- * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the whole request. Drops conditions that it cannot
+ * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the whole request. Drops conditions that it can't
  * express, so all values of the original schema are still allowed.
  */
 export function toOpenApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject {
@@ -120,7 +120,7 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
 ])
 
-/** Whether the keyword does not restrict values, or has its default value. */
+/** Whether the keyword doesn't restrict values, or has its default value. */
 const isHarmless = (keyword: string, value: unknown) =>
   NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
 
@@ -188,7 +188,7 @@ interface Resolved {
   refs: readonly string[]
 }
 
-/** Replaces references and `allOf`, which Google's older `Schema` does not have, with their content. */
+/** Replaces references and `allOf`, which Google's older `Schema` doesn't have, with their content. */
 interface Resolver {
   /** Returns `undefined` if the schema contains itself, or grows too large. Calls `lose` if two conditions contradict each other. */
   enter(schema: JsonObject, lose: (keyword: string) => void): Resolved | undefined

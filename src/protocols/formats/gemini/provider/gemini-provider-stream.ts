@@ -75,7 +75,7 @@ export function createAnswerReader(context: ReadContext, emit: (event: ReaderEve
   return { observe, end }
 }
 
-/** Reads one candidate, chunk by chunk. A whole answer is one chunk. */
+/** Reads one candidate, chunk by chunk. A whole response is one chunk. */
 interface CandidateReader {
   observe(candidate: JsonObject): void
   /** Emits the buffered parts. */
@@ -140,7 +140,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       else addWhole(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
-      responseWarnings.noteDropped('logprobsResult') // the candidate has no text for them; those of reasoning have no place
+      responseWarnings.noteDropped('logprobsResult') // the candidate has no text for them; logprobs of reasoning aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isVagueEnd(candidate.finishReason) && !parts.some(hasContent)
@@ -235,7 +235,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
 const hasContent = (part: unknown): boolean =>
   isObject(part) && (part.text !== '' || part.thoughtSignature !== undefined)
 
-/** Returns the error for an answer without content, where another attempt may succeed. */
+/** Returns the error for a response without content, where another attempt may succeed. */
 const toMalformedError = (explanation = 'The model made a malformed function call.') =>
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 
