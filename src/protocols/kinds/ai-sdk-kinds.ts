@@ -12,7 +12,7 @@ import type { ClientWriteContext } from './kind-forms.ts'
  * respond. Options that the target doesn't support are losses.
  */
 
-/** Returns the options of each provider. Signalbox's were checked before; of these, only the end user concerns models. */
+/** Returns the options of each provider. Signalbox's own options were checked before; only the end user among them concerns models. */
 export function readProviderOptions(body: Fields): readonly Fields[] {
   const options = body.fields('providerOptions')
   return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
@@ -28,7 +28,7 @@ export function dropUnread(body: Fields, options: readonly Fields[]): void {
   for (const one of [...options, body]) if (one.at !== 'providerOptions.signalbox') one.drop()
 }
 
-/** Writes the response fields besides the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
+/** Writes the response fields other than the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
 export function writeFacts(
   { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: AnswerFacts['usage'],

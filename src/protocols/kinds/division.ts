@@ -4,15 +4,15 @@ import type { Division, KindResponse, PassThrough } from './kind-forms.ts'
 /** The first entry of a part, and the one after its last. */
 export type EntryRange = readonly [start: number, end: number]
 
-/** The most that a vendor accepts in one call; absent: any number. */
+/** The most that a vendor accepts in one call. Absent: no limit. */
 export interface CallBounds {
   entries?: number | undefined
   tokens?: number | undefined
 }
 
 /**
- * Divides a request into parts that a vendor accepts in one call. An entry that is too long by itself becomes its own part, which the vendor truncates
- * or rejects. `length`: the length of the request body, in characters.
+ * Divides a request into parts that a vendor accepts in one call. An entry that is too long on its own becomes its own part, which the vendor
+ * truncates or rejects. `length`: the length of the request body, in characters.
  */
 export function divideRequest<Req>(
   request: Req,

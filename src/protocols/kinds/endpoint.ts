@@ -14,7 +14,7 @@ export interface KindEndpoint extends Endpoint {
 /** Whether an endpoint's kind has its own forms. */
 export const hasForms = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadForms' in endpoint
 
-/** Creates the operation of a kind. Absent fields are as in chat. */
+/** Creates the operation of a kind. Absent fields have the same defaults as in chat. */
 export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
   endsAt: endsAtClient,
   ...operation,

@@ -13,13 +13,12 @@ export interface KindResponse {
 }
 
 /**
- * The form of requests and responses that clients of a kind use. All forms of the kind are translated to and from `Req`, `Res`, and the chunks of a
- * stream.
+ * How clients of a kind write requests and read responses. All forms of the kind are translated to and from `Req`, `Res`, and the chunks of a stream.
  */
 export interface ClientForm<Req, Res, Chunk = never> {
   /** The client's names for the fields of `Req`, used in warnings and errors. */
   readonly fieldNames?: FieldNames
-  /** Reads a request. Throws `INVALID_REQUEST` (`warnings.refuse`), which names the malformed field. */
+  /** Reads a request. If a field is malformed, throws `INVALID_REQUEST` (`warnings.refuse`), which names it. */
   read(body: JsonObject, context: ClientReadContext): Req
   /** Writes a whole response: an object as JSON, a string as plain text. */
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
@@ -51,7 +50,7 @@ export interface StreamContent<Chunk> {
   isLast?: boolean
 }
 
-/** Reads the stream of one response. `acceptsType`: whether a content type means content, and not an error as text. */
+/** Reads the stream of one response. `acceptsType`: whether a content type means content rather than an error as text. */
 export type VendorStream<Chunk> =
   | { readonly framing: 'events'; read(event: SseEvent): StreamContent<Chunk> }
   | {
@@ -61,9 +60,9 @@ export type VendorStream<Chunk> =
     }
 
 export interface ClientReadContext {
-  /** Collects the fields that the target doesn't get. In strict mode, a dropped field is rejected. */
+  /** Collects the fields that the target doesn't receive. In strict mode, a dropped field is rejected. */
   warnings: Warnings
-  /** A request header. Some clients show by one which form they expect. */
+  /** A request header. Some clients show in a header which response they expect. */
   header(name: string): string | undefined
   /** The files of a form. */
   files: readonly FormFile[]
@@ -73,9 +72,9 @@ export interface ClientReadContext {
 
 export interface ClientWriteContext<Req> {
   request: Req
-  /** Collects the parts of the response that the client doesn't get. */
+  /** Collects the parts of the response that the client doesn't receive. */
   warnings: ResponseWarnings
-  /** The provider's id. */
+  /** The provider's ID. */
   provider: string
   /** The provider's name of the model or, if the response has none, the target's. */
   model: string
@@ -87,19 +86,19 @@ export interface ClientWriteContext<Req> {
   describe?: KindCall['describe']
 }
 
-/** A vendor's form of requests and responses of a kind. */
+/** How a vendor expects requests of a kind and writes responses. */
 export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   /** The form's name, which a connection can have as its `format` (`vendorForms` in src/types/unions.ts). */
   readonly name: string
-  /** The ids of the providers that use this form. */
+  /** The IDs of the providers that use this form. */
   readonly providers?: readonly string[]
-  /** Whether a target uses this form, if its provider's id doesn't decide that. */
+  /** Whether a target uses this form, if its provider's ID doesn't decide that. */
   matches?(target: ProviderTarget): boolean
   /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
   readonly baseUrl?: string
-  /** Returns the base URL for the form's paths from the connection's; default: the same. */
+  /** Derives the base URL of the form's paths from the connection's. Default: the same URL. */
   adaptBaseUrl?(baseUrl: string): string
-  /** The header for the credential, in lower case; default: the one of the provider or its format. */
+  /** The header for the credential, in lowercase; default: the one of the provider or its format. */
   readonly keyHeader?: string
   /** The vendor doesn't accept image URLs. The gateway fetches the images. */
   readonly needsImageBytes?: true
@@ -111,7 +110,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   readonly passThrough?: readonly PassThrough<Req>[]
   /** Writes a request. Notes unsupported fields (`warnings.noteDropped`) or rejects them. */
   writeRequest(request: Req, context: VendorContext): VendorRequest
-  /** Reads a response. Returns what is missing from a body that isn't one, in words: "an embedding for each input". */
+  /** Reads a response. If the body isn't one, returns what is missing, in words: "an embedding for each input". */
   readResponse(json: JsonObject, request: Req): Res | string
   /** The field that holds a response that is an array. */
   readonly arraysAs?: string
@@ -137,8 +136,8 @@ export type JobState = 'open' | 'done' | 'failed' | 'refused'
 /** How to poll a job for its result. */
 export interface JobForm {
   /**
-   * The vendor's domain. A request to an https URL in it also gets the credential, if the job was started there. Default: only URLs of the same origin
-   * get it.
+   * The vendor's domain. Requests to https URLs in this domain also get the credential, if the job was started there. Default: only URLs of the same
+   * origin get it.
    */
   readonly domain?: string
   /** Finds where to poll the job, in the response of `requestUrl`; `undefined` if the response isn't a job. */
@@ -208,7 +207,7 @@ export interface VendorRequest {
   query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Default: `POST`. */
   method?: 'GET'
-  /** In lower case. */
+  /** In lowercase. */
   headers?: Readonly<Record<string, string>>
   body?: JsonObject
   /** Replaces `body` with a form, whose files are sent last. */
@@ -228,10 +227,10 @@ export interface Division<Req, Res extends KindResponse> {
   slice(request: Req, start: number, end: number): Req
   /** Joins the responses to the parts, in their order. The usage is added up elsewhere. */
   join(responses: readonly Res[]): Res
-  /** Successful parts count even if others fail; default: all fail. */
+  /** Set if successful parts count even when others fail. Default: all fail. */
   readonly isPartial?: true
   /**
-   * Creates a check that gets the response to each part in turn. It returns what a response lacks in comparison with the earlier ones, in words, or
+   * Creates a check that gets the response to each part in turn. It returns what a response lacks compared with earlier ones, in words, or
    * `undefined`.
    */
   createCheck?(): (response: Res) => string | undefined
@@ -245,7 +244,7 @@ export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   /** The form for all other targets. */
   readonly fallback: VendorForm<Req, Res, Chunk>
   readonly division?: Division<Req, Res>
-  /** Input tokens have a price, so they are estimated if a provider doesn't report them. */
+  /** Set if input tokens have a price, so they are estimated when a provider doesn't report them. */
   readonly estimatesTokens?: true
   /** Completes a response, such as by downloading its images. */
   completeResponse?(response: Res, request: Req, tools: CompletionTools): Promise<Res>

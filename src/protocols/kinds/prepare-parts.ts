@@ -44,7 +44,7 @@ export interface PassedRequest<Req> {
   request: Req
   text: string
   context: VendorContext
-  /** The field that replaces the whole list in a part of a divided request. */
+  /** The field that replaces the whole list in one part of a divided request. */
   list: JsonObject
 }
 
@@ -184,8 +184,8 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
 }
 
 /**
- * Adds the estimated units to a reported usage that only has tokens, because the model may have a price for the units. The estimate replaces a
- * report of zeros.
+ * Adds the estimated units to reported usage that only has tokens, because the model may have a price per unit. The estimate replaces a report of
+ * zeros.
  */
 export function addEstimatedUnits(
   reported: KindResponse['usage'],

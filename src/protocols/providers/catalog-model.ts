@@ -12,7 +12,7 @@ export interface ModelReference {
   connection?: { readonly prices?: Readonly<Record<string, Price>> | undefined } | undefined
 }
 
-/** Returns a model's catalog entry; the first one if several have the same id. */
+/** Returns a model's catalog entry; the first one if several have the same ID. */
 export function getCatalogModel(catalog: Catalog, { provider, model }: ModelReference): CatalogModel | undefined {
   const models = getDefinition(catalog, provider)?.models
   return (models && getIndex(models).get(model)) ?? getServiceModel(catalog, { provider, model })
@@ -34,7 +34,7 @@ function getServiceModel(catalog: Catalog, at: ModelReference): CatalogModel | u
 export const getContextWindow = (catalog: Catalog, at: ModelReference): number | undefined =>
   getCatalogModel(catalog, at)?.contextWindow
 
-/** The operator's prices of a model, else those of the catalog; `undefined` if there are none. */
+/** Returns the operator's prices of a model, or else those of the catalog; `undefined` if there are none. */
 export const getPrice = (catalog: Catalog, at: ModelReference): Price | undefined =>
   at.ownPrice ?? getCatalogModel(catalog, at)?.price
 
@@ -68,7 +68,7 @@ function simplifyName(model: string): string {
 
 const indexes = new WeakMap<readonly CatalogModel[], ReadonlyMap<string, CatalogModel>>()
 
-/** The models by id, cached because some providers have hundreds of models and each request looks one up. */
+/** The models by ID, cached because some providers have hundreds of models and each request looks one up. */
 function getIndex(models: readonly CatalogModel[]): ReadonlyMap<string, CatalogModel> {
   let index = indexes.get(models)
   if (!index) {

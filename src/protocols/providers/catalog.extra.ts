@@ -1,15 +1,14 @@
 import type { CatalogModel } from '../../types.ts'
 
 /*
- * Models that catalog.data.ts lacks because its source does not list them. They are maintained by hand, with the source of each fact. Once
- * the source of catalog.data.ts lists an id, its entry replaces the one here, and refreshing reports that.
+ * Models that catalog.data.ts lacks because its source doesn't list them. They are maintained by hand, with the source of each fact. Once the source
+ * of catalog.data.ts lists an ID, its entry replaces the one here, and the refresh reports that.
  */
 
-/** Models that are maintained by hand, by provider id. */
+/** Models that are maintained by hand, by provider ID. */
 export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
-  // Ids: https://developers.openai.com/api/docs/models/all, and still served according to
-  // https://endoflife.date/openai-api-models, 2026-09-22. The price: https://github.com/pydantic/genai-prices,
-  // 2026-08-21.
+  // IDs: https://developers.openai.com/api/docs/models/all, and still served according to https://endoflife.date/openai-api-models, 2026-09-22.
+  // Price: https://github.com/pydantic/genai-prices, 2026-08-21.
   openai: [
     // https://github.com/theopenco/llmgateway, 2026-09-08.
     {
@@ -17,13 +16,13 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
       type: 'image',
       price: { input: 5, output: 30, cacheRead: 1.25, imageInput: 8, imageOutput: 30 },
     },
-    // At the same rates: https://piapi.ai/pipeline-gpt-image-2-5-fixture, 2026-10.
+    // Same rates: https://piapi.ai/pipeline-gpt-image-2-5-fixture, 2026-10.
     {
       id: 'gpt-image-2.5-flare',
       type: 'image',
       price: { input: 5, output: 30, cacheRead: 1.25, imageInput: 8, imageOutput: 30 },
     },
-    // Being retired, but still called: https://developers.openai.com/api/docs/models/gpt-image-1 and /gpt-image-1-mini, 2026-11.
+    // Being retired, but still in use: https://developers.openai.com/api/docs/models/gpt-image-1 and /gpt-image-1-mini, 2026-11.
     {
       id: 'gpt-image-1',
       type: 'image',
@@ -51,11 +50,11 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'gpt-4o-mini-transcribe', type: 'stt', price: { input: 1.25, output: 5 } },
     // https://openrouter.ai/openai/whisper-1, 2026.
     { id: 'whisper-1', type: 'stt', price: { minute: 0.006 } },
-    // Free of charge: https://platform.openai.com/docs/guides/moderation.
+    // Free: https://platform.openai.com/docs/guides/moderation.
     { id: 'omni-moderation-latest', type: 'moderation', price: { input: 0 } },
     { id: 'omni-moderation-2024-09-26', type: 'moderation', price: { input: 0 } },
   ],
-  // https://elevenlabs.io/docs/overview/models, 2026; charged by credits, whose price depends on the plan.
+  // https://elevenlabs.io/docs/overview/models, 2026. Charged in credits, whose price depends on the plan.
   elevenlabs: [
     { id: 'eleven_v3', type: 'tts' },
     { id: 'eleven_multilingual_v2', type: 'tts' },
@@ -63,20 +62,20 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'scribe_v2', type: 'stt' },
     { id: 'scribe_v1', type: 'stt' },
   ],
-  // https://developers.deepgram.com/docs/models-languages-overview and /docs/tts-models, 2026. `aura-2` is completed by the voice.
+  // https://developers.deepgram.com/docs/models-languages-overview and /docs/tts-models, 2026. The voice completes the name `aura-2`.
   deepgram: [
     { id: 'aura-2', type: 'tts' },
     { id: 'aura-2-thalia-en', type: 'tts' },
     { id: 'nova-3', type: 'stt' },
   ],
-  // https://docs.mistral.ai/studio/safety-moderation; the price: https://hardais.com/models/mistral/moderation, 2026.
+  // https://docs.mistral.ai/studio/safety-moderation; price: https://hardais.com/models/mistral/moderation, 2026.
   mistral: [
     { id: 'mistral-moderation-2603', type: 'moderation', price: { input: 0.1 } },
     { id: 'mistral-moderation-2411', type: 'moderation', contextWindow: 8192, price: { input: 0.1 } },
   ],
-  // https://github.com/pydantic/genai-prices, 2026-08-21; context window: https://models.dev, 2026-09-30. Reranking:
-  // https://docs.cohere.com/changelog/rerank-v5; the prices of version 5, by the token: https://openrouter.ai/cohere
-  // and https://www.getmaxim.ai/bifrost/model-library, November 2026; of the others, by the search:
+  // https://github.com/pydantic/genai-prices, 2026-08-21; context windows: https://models.dev, 2026-09-30. Reranking:
+  // https://docs.cohere.com/changelog/rerank-v5. Version 5 is priced by the token: https://openrouter.ai/cohere and
+  // https://www.getmaxim.ai/bifrost/model-library, November 2026. The others are priced by the search:
   // https://developer.puter.com/tutorials/cohere-api-pricing, June 2026.
   cohere: [
     { id: 'embed-v4.0', type: 'embedding', contextWindow: 128000, price: { input: 0.12 } },
@@ -86,8 +85,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'rerank-v4.0-fast', type: 'rerank', contextWindow: 32768, price: { search: 0.002 } },
     { id: 'rerank-v3.5', type: 'rerank', contextWindow: 4096, price: { search: 0.002 } },
   ],
-  // https://openrouter.ai/models?output_modalities=rerank and the pages of these models, November 2026. An answer says
-  // what it costs.
+  // https://openrouter.ai/models?output_modalities=rerank and the pages of these models, November 2026. Responses report their cost.
   openrouter: [
     { id: 'cohere/rerank-5-fast', type: 'rerank', contextWindow: 32768, price: { input: 0.02 } },
     { id: 'cohere/rerank-4-pro', type: 'rerank', contextWindow: 32768, price: { search: 0.0025 } },
@@ -107,7 +105,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'accounts/fireworks/models/flux-kontext-pro', type: 'image' },
     { id: 'accounts/fireworks/models/flux-kontext-max', type: 'image' },
   ],
-  // https://docs.bfl.ml/quick_start/pricing, each image. The newer models cost by the megapixel, and answers say how much.
+  // https://docs.bfl.ml/quick_start/pricing, per image. The newer models are priced by the megapixel, and their responses report the cost.
   bfl: [
     { id: 'flux-2-pro', type: 'image' },
     { id: 'flux-2-max', type: 'image' },
@@ -118,8 +116,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'flux-pro-1.1-ultra', type: 'image', price: { image: 0.06 } },
     { id: 'flux-pro-1.0-fill', type: 'image', price: { image: 0.05 } },
   ],
-  // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search has up to a hundred documents
-  // (rerank-pricing.html there), and costs what it does at Cohere. Sources differ on the price of Amazon's own model.
+  // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search covers up to a hundred documents (rerank-pricing.html
+  // there), and costs the same as at Cohere. Sources differ on the price of Amazon's own model.
   bedrock: [
     { id: 'cohere.rerank-v3-5:0', type: 'rerank', contextWindow: 4096, price: { search: 0.002 } },
     { id: 'amazon.rerank-v1:0', type: 'rerank', contextWindow: 32000 },
@@ -148,9 +146,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'rerank-2', type: 'rerank', contextWindow: 16000, price: { input: 0.05 } },
     { id: 'rerank-2-lite', type: 'rerank', contextWindow: 8000, price: { input: 0.02 } },
   ],
-  // Context windows: https://jina.ai/models, February 2026, and
-  // https://qdrant.tech/documentation/embeddings/jina-embeddings. Prices unknown but for that of jina-reranker-m0:
-  // https://www.getmaxim.ai/bifrost/llm-cost-calculator/provider/jina_ai, 2026.
+  // Context windows: https://jina.ai/models, February 2026, and https://qdrant.tech/documentation/embeddings/jina-embeddings. Only the price of
+  // jina-reranker-m0 is known: https://www.getmaxim.ai/bifrost/llm-cost-calculator/provider/jina_ai, 2026.
   jina: [
     { id: 'jina-embeddings-v5-text-small', type: 'embedding', contextWindow: 32768 },
     { id: 'jina-embeddings-v5-text-nano', type: 'embedding', contextWindow: 8192 },
@@ -161,8 +158,7 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'jina-reranker-m0', type: 'rerank', contextWindow: 10240, price: { input: 0.05 } },
     { id: 'jina-reranker-v2-base-multilingual', type: 'rerank', contextWindow: 1024 },
   ],
-  // A few of https://ollama.com/library, free because they run at home; context windows: https://models.dev,
-  // 2026-09-30.
+  // A few models from https://ollama.com/library, free because they run locally; context windows: https://models.dev, 2026-09-30.
   ollama: [
     { id: 'gpt-oss:20b', contextWindow: 131072, price: { input: 0, output: 0 } },
     { id: 'gpt-oss:120b', contextWindow: 131072, price: { input: 0, output: 0 } },

@@ -6,9 +6,8 @@ import type { ProviderDefinition } from './definitions.ts'
 import { definitions } from './definitions.ts'
 
 /**
- * The built-in providers and their current models: ids, addresses, formats, kinds, context windows, prices in US
- * dollars per million tokens. Extend it with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and
- * dates: catalog.data.ts, catalog.extra.ts.
+ * The built-in providers and their current models: IDs, base URLs, formats, kinds, context windows, and prices in USD per million tokens. Extend it
+ * with `createGateway({ catalog: { ...defaultCatalog, mine } })`. Sources and dates: catalog.data.ts, catalog.extra.ts.
  */
 export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
 

@@ -3,7 +3,7 @@ import type { CatalogProvider } from '../../types.ts'
 /** A provider without its models, which come from catalog.data.ts and catalog.extra.ts. */
 export type ProviderDefinition = Omit<CatalogProvider, 'models'>
 
-/** Clouds whose addresses depend on the user's account. */
+/** Clouds whose base URLs depend on the user's account. */
 const clouds: Record<string, ProviderDefinition> = {
   azure: {
     name: 'Azure OpenAI',
@@ -132,7 +132,7 @@ const hosts: Record<string, ProviderDefinition> = {
   },
 }
 
-/** Vendors that serve models of their own. */
+/** Vendors that serve their own models. */
 const vendors: Record<string, ProviderDefinition> = {
   openai: {
     name: 'OpenAI',
@@ -183,7 +183,7 @@ const vendors: Record<string, ProviderDefinition> = {
     alias: 'pplx',
     name: 'Perplexity',
     docsUrl: 'https://docs.perplexity.ai/docs/agent-api/models',
-    // Perplexity's chat completions ended on 2026-09-27; its Agent API serves `POST /v1/responses`.
+    // Perplexity shut down chat completions on 2026-09-27; its Agent API serves `POST /v1/responses`.
     baseUrl: 'https://api.perplexity.ai/v1',
     format: 'openai-responses',
     serviceKinds: ['llm', 'webSearch'],
@@ -255,14 +255,14 @@ const vendors: Record<string, ProviderDefinition> = {
 }
 
 /*
- * How each provider is reached, maintained by hand: from the vendors' documentation and https://models.dev, autumn 2026.
+ * How to reach each provider. Maintained by hand, from the vendors' documentation and https://models.dev, autumn 2026.
  *
- * An id, an alias and a catalog alias belong to one provider alone. None of them may be what the provider's own model ids start with: the
- * listing takes a leading `<name>/` off a model id (src/rules.md, Listing with connections). That is why NVIDIA, whose models are called
- * `nvidia/…`, is `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is `perplexity-agent`.
+ * An ID, alias, or catalog alias belongs to only one provider. A provider's model IDs must not start with any of its names, because the listing
+ * removes a leading `<name>/` from model IDs (src/rules.md, Listing with connections). That is why NVIDIA, whose models are called `nvidia/…`, is
+ * `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is `perplexity-agent`.
  *
- * `ttsConfig` and `embeddingConfig` stay unused: those models have a `type` in the catalog and are listed by it, and a connection's
- * `enabledModels` can then narrow them, which it cannot for the two lists.
+ * `ttsConfig` and `embeddingConfig` are unused: those models have a `type` in the catalog that lists them, so a connection's `enabledModels` can
+ * narrow them. It can't do that for the models in the two config lists.
  */
 
 /** Servers on the user's own machine. They need no key, and serve the models that the user has loaded. */
@@ -283,13 +283,13 @@ const local: Record<string, ProviderDefinition> = {
 }
 
 /*
- * Web search and page fetching. `searchConfig` and `fetchConfig` have the address, and the price in US dollars of a search, of a page, and of a
- * credit of vendors that report credits. A search is charged as ten results; pages that are read along with it are charged besides.
+ * Web search and page fetching. `searchConfig` and `fetchConfig` have the base URL, and the price in USD of a search, of a page, and of a credit if
+ * the vendor reports credits. A search is charged as ten results; pages read as part of a search are charged separately.
  *
  * Prices: Perplexity https://docs.perplexity.ai/getting-started/pricing, October 2026; Brave https://api-dashboard.search.brave.com/app/plans,
- * September 2026; Tavily https://docs.tavily.com/documentation/api-credits, pay as you go: 1 credit a search, 2 in depth, 1 for five pages;
- * Firecrawl https://docs.firecrawl.dev/billing: 2 credits for ten results, 1 a page. The price of those credits, of Exa and of Serper (1 credit for
- * ten results): https://github.com/decolua/9router, April 2026. Jina charges tokens whose price is not known.
+ * September 2026; Tavily https://docs.tavily.com/documentation/api-credits, pay as you go: 1 credit per search, 2 per advanced search, 1 per five
+ * pages; Firecrawl https://docs.firecrawl.dev/billing: 2 credits per ten results, 1 per page. The prices of those credits, of Exa, and of Serper (1
+ * credit per ten results): https://github.com/decolua/9router, April 2026. Jina charges by tokens, at an unknown price.
  */
 const web: Record<string, ProviderDefinition> = {
   tavily: {
@@ -347,7 +347,7 @@ const web: Record<string, ProviderDefinition> = {
   },
 }
 
-/** Every built-in provider by its id. */
+/** All built-in providers by their IDs. */
 export const definitions: Readonly<Record<string, ProviderDefinition>> = {
   ...vendors,
   ...hosts,

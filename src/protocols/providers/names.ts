@@ -2,7 +2,7 @@ import type { Catalog, CatalogProvider, Connection } from '../../types.ts'
 
 /** The three names of a connection's provider (src/rules.md, Listing with connections). */
 export interface ProviderNames {
-  /** The connection's prefix, else the provider's configured alias, else the catalog alias; trimmed. */
+  /** The connection's prefix; otherwise the provider's configured alias; otherwise the catalog alias. Trimmed. */
   output: string
   catalog: string
   id: string
@@ -15,7 +15,7 @@ export type NamedConnection = Pick<Connection, 'provider' | 'providerSpecificDat
 export const getDefinition = (catalog: Catalog, provider: string): CatalogProvider | undefined =>
   Object.hasOwn(catalog, provider) ? catalog[provider] : undefined
 
-/** The provider's name in model ids: `catalogAlias`, else `alias`, else its id. */
+/** The provider's name in model IDs: `catalogAlias`, or else `alias`, or else its ID. */
 export const getCatalogAlias = (provider: string, definition: CatalogProvider | undefined): string =>
   skipBlank(definition?.catalogAlias) ?? skipBlank(definition?.alias) ?? provider
 
@@ -33,7 +33,7 @@ export function getProviderNames(catalog: Catalog, connection: NamedConnection):
   }
 }
 
-/** Removes a leading `<name>/` from a model id, for any of the three names. */
+/** Removes a leading `<name>/` from a model ID, for any of the three names. */
 export function stripName(modelId: string, names: ProviderNames): string {
   for (const name of [names.output, names.catalog, names.id]) {
     if (modelId.startsWith(`${name}/`)) return modelId.slice(name.length + 1)

@@ -2,7 +2,7 @@ import type { Connection } from '../../types.ts'
 
 type SortableConnection = Pick<Connection, 'isActive' | 'priority' | 'createdAt'>
 
-/** Active connections, ordered by priority (lower first, absent last), then by age. Only `isActive: false` excludes one. */
+/** Returns the active connections, ordered by priority (lower first, absent last), then by age. Only `isActive: false` excludes a connection. */
 export function sortActiveConnections<C extends SortableConnection>(connections: readonly C[]): C[] {
   return connections
     .filter((connection) => connection.isActive !== false)

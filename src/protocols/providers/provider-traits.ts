@@ -35,10 +35,7 @@ export function getTraits(
   return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
 }
 
-/**
- * Removes the prefixes of hosts, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and
- * `accounts/fireworks/models/…`.
- */
+/** Removes the prefixes and suffixes of hosts, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and `accounts/fireworks/models/…`. */
 const stripHostNames = (model: string): string =>
   model
     .toLowerCase()

@@ -13,7 +13,7 @@ import type {
 } from '../../types.ts'
 import { getDefinition } from './names.ts'
 
-/** Returns the wire format of a compatible provider, whose base URL the user sets; `undefined` for any other provider id. */
+/** Returns the wire format of a compatible provider, whose base URL the user sets; `undefined` for any other provider ID. */
 export function getCompatibleFormat(provider: string): WireFormat | undefined {
   if (provider.startsWith('openai-compatible')) return 'openai-chat'
   if (provider.startsWith('anthropic-compatible')) return 'anthropic-messages'
@@ -88,7 +88,7 @@ export function createTarget<C extends TargetConnection>(
   }
 }
 
-/** Some providers serve the models of several vendors, each in its vendor's format. */
+/** Returns the format of a model at a provider that serves the models of several vendors, each in its vendor's format. */
 function findModelFormat(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
   if (!definition?.formats) return undefined
   return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]

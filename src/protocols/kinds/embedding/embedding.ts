@@ -11,7 +11,7 @@ export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clu
 /** How to truncate a text that is too long; `none`: reject it. */
 export type Truncation = 'none' | 'start' | 'end'
 
-/** One input to embed. Exactly one of its first three fields is set. */
+/** One input to embed, with exactly one of its first three fields. */
 export interface Input {
   text?: string
   /** Tokens of OpenAI's tokenizer. */
@@ -114,7 +114,7 @@ const TASKS: Readonly<Record<Task, RegExp>> = {
 export const parseTask = (word: unknown): Task | undefined =>
   typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // the record has no other keys
 
-/** The tasks that look up a query among documents. */
+/** The tasks that match a query with documents. */
 const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
 
 /**
@@ -187,7 +187,7 @@ export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnin
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 
-/** Reads one vector per input, all of the same length. Otherwise returns what the response lacks. `of`: returns an item's vector. */
+/** Reads one vector per input, all of the same length. If something is missing, returns a description of it. `of`: returns an item's vector. */
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,

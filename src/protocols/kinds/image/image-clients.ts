@@ -116,7 +116,7 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   const resolution = fields.string('resolution') ?? 'auto'
   const ownTier = parseTier(resolution)
   if (!ownTier && resolution !== 'auto') warnings.refuse('resolution', 'must be one of 512, 1K, 2K, 4K.')
-  // Vendors differ in which of the two they use, and the price depends on it.
+  // Vendors use one or the other, and the price depends on it.
   if (ownTier && sizeTier && ownTier !== sizeTier)
     warnings.refuse('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
   const tier = ownTier ?? parseTier(text)

@@ -15,7 +15,7 @@ const loadForms = once(async () => (await import('./image-forms.ts')).imageForms
 
 const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(scalarText(n))) || 1))
 
-/** The most output tokens of an image of this size and its partial images: four times as many as `high` has at 1.5 megapixels. */
+/** The most output tokens of an image of this size and its partial images: four times what `high` takes at 1.5 megapixels. */
 function boundOutputTokens(body: JsonObject): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(scalarText(body.size ?? '')) ?? []
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
@@ -25,7 +25,7 @@ function boundOutputTokens(body: JsonObject): number {
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
 
-/** `high` has 6,240 at 1536x1024; thinking may double that. */
+/** `high` takes 6,240 at 1536x1024; thinking may double that. */
 const TOKENS_PER_MEGAPIXEL = 8_000
 
 /** The most tokens of an input image, at high fidelity. */

@@ -75,7 +75,7 @@ export function chooseShape(
   return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
 }
 
-/** Returns the tier, else the next smaller one, else the smallest. */
+/** the last one has the usage */
 function findNearestTier(wanted: Tier, tiers: readonly Tier[]): Tier | undefined {
   const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(wanted))
   return smaller.at(-1) ?? tiers[0]

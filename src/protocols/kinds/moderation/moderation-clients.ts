@@ -59,7 +59,7 @@ function readInputs(input: unknown, warnings: Warnings): readonly ModerationInpu
   return [readParts(input, warnings)]
 }
 
-/** Parts are moderated together. */
+/** Parts of one input are moderated together. */
 function readParts(list: readonly unknown[], warnings: Warnings): ModerationInput {
   const texts: string[] = []
   let image: string | undefined

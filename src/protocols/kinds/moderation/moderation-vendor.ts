@@ -11,7 +11,7 @@ export type ModerationForm = VendorForm<ModerationRequest, ModerationResponse>
 export const getTexts = ({ inputs, isList }: ModerationRequest): string | string[] =>
   isList ? inputs.map(({ text }) => text) : (inputs[0]?.text ?? '')
 
-/** Reads a response, or returns what it lacks. `names`: maps the vendor's categories to OpenAI's, several of them to one if needed. */
+/** Reads a response. If something is missing, returns a description of it. `names`: maps the vendor's categories to OpenAI's; several may map to one. */
 export function readModeration(
   json: JsonObject,
   { inputs }: ModerationRequest,

@@ -13,13 +13,13 @@ export interface ModerationRequest {
 /** An input that gets one result. */
 export interface ModerationInput {
   text: string
-  /** The path of an image in the request, if there is one: `input[1]`. */
+  /** The path of the image in the request, if there is one: `input[1]`. */
   image?: string | undefined
 }
 
 /** A moderation response, independent of the vendor's form. */
 export interface ModerationResponse extends KindResponse {
-  /** The provider's id of the response. */
+  /** The provider's ID of the response. */
   id?: string | undefined
   /** One for each input, in order. */
   results: readonly ModerationResult[]

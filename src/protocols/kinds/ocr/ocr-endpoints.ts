@@ -28,5 +28,5 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
   }),
 ]
 
-/** A document has a thousand pages at most. */
+/** A document has at most a thousand pages. */
 const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)

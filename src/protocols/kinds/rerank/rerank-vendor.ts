@@ -8,7 +8,7 @@ import { getImage, getText, type RankedResult, type RerankRequest, type RerankRe
 
 type Form = VendorForm<RerankRequest, RerankResponse>
 
-/** The properties of a rerank vendor. Each default is what most vendors do. */
+/** The properties of a rerank vendor. The defaults are those of most vendors. */
 export interface RerankVendor
   extends Pick<
     Form,
@@ -30,7 +30,7 @@ export interface RerankVendor
   estimateUsage?(request: RerankRequest): TokenUsage
 }
 
-/** A request with documents and options in the vendor's form. */
+/** A request with its documents and options as the vendor expects them. */
 export interface VendorInput extends RerankRequest {
   model: string
   /** Texts, or objects with an image. */
@@ -64,7 +64,7 @@ export function createRerankForm(vendor: RerankVendor): Form {
   }
 }
 
-/** Writes Cohere's form, always with the number of results, because some servers require it. */
+/** Writes a body of Cohere's API, always with the number of results, because some servers require it. */
 export const writeCohereBody = ({ model, query, vendorDocuments, topN, options }: VendorInput): JsonObject => ({
   model,
   query,
@@ -105,9 +105,7 @@ function writeDocuments(
   })
 }
 
-/**
- * Reads the requested number of results, best first, from any of the fields that vendors use. Otherwise returns what the response lacks.
- */
+/** Reads the requested number of results, best first, from any of the fields that vendors use. If something is missing, returns a description of it. */
 function readResults(json: JsonObject, { documents, topN }: RerankRequest): RankedResult[] | string {
   const list = LISTS.map((name) => json[name]).find(Array.isArray)
   if (!list) return 'results'

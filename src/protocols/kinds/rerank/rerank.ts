@@ -23,7 +23,7 @@ export interface RerankRequest {
 
 /** A rerank response, independent of the vendor's form. */
 export interface RerankResponse extends KindResponse {
-  /** The provider's id of the response. */
+  /** The provider's ID of the response. */
   id?: string | undefined
   /** Best first. */
   results: readonly RankedResult[]
@@ -37,8 +37,8 @@ export interface RankedResult {
 }
 
 /**
- * Returns the text of a document. An object's text is in `fields`; default: its `text` or, without one, all fields. Each field is on a line such as
- * `title: Peru`; a single one has no name. An empty text becomes a space, because some vendors reject requests with an empty document.
+ * Returns the text of a document. An object's text is in `fields`; default: its `text`, or all fields if it has none. Each field is a line such as
+ * `title: Peru`; a single field has no name. An empty text becomes a space, because some vendors reject requests with an empty document.
  */
 export function getText(document: RankedDocument, fields?: readonly string[]): string {
   const text = typeof document === 'string' ? document : joinFields(document, fields)

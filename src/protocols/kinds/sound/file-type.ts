@@ -12,7 +12,7 @@ export interface Recording {
   fileName: string
 }
 
-/** The file extensions of each format, the most common one first, and its media types, without `x-`. */
+/** The file extensions of each format, the most common one first, and its media types without `x-`. */
 const FORMATS: Readonly<Record<string, { endings: readonly string[]; types: readonly string[] }>> = {
   mp3: { endings: ['mp3', 'mpga', 'mpeg'], types: ['audio/mpeg', 'audio/mp3', 'audio/mpga', 'video/mpeg'] },
   wav: { endings: ['wav'], types: ['audio/wav', 'audio/wave', 'audio/vnd.wave', 'audio/pn-wav'] },
@@ -46,12 +46,12 @@ const SIGNS: ReadonlyArray<readonly [format: string, at: number, sign: Uint8Arra
 const detectFormat = (bytes: Uint8Array): string | undefined =>
   SIGNS.find(([, at, sign]) => sign.every((byte, index) => bytes[at + index] === byte))?.[0]
 
-/** A media type in lower case, without parameters. */
+/** A media type in lowercase, without parameters. */
 const bareType = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
- * Gives a recording a name and a type that agree, so that each vendor recognizes its format, which is taken from its bytes, its type, or its file
- * extension, in this order. Matching names and types stay as they are.
+ * Gives a recording a matching name and type, so that each vendor recognizes its format. The format is taken from its bytes, its type, or its file
+ * extension, in this order. Matching names and types stay unchanged.
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', ending = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []

@@ -1,6 +1,6 @@
 /**
- * Returns the duration in seconds from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3; `undefined` if they don't tell.
- * A truncated file counts up to its end.
+ * Returns the duration in seconds from the headers of a WAV, FLAC, Ogg, MP4, or WebM file, or from the frames of an MP3; `undefined` if they don't
+ * show it. A truncated file counts up to its end.
  */
 export function getDuration(file: Uint8Array): number | undefined {
   if (file.length < 16) return undefined
@@ -43,7 +43,7 @@ const RATES = [
   [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 ]
-/** In Hz, for MPEG 1. MPEG 2 has half of it, and 2.5 a quarter. */
+/** In Hz, for MPEG 1. MPEG 2 has half the frequency, and 2.5 a quarter. */
 const FREQUENCIES = [44_100, 48_000, 32_000]
 
 function getMp3Duration(file: Uint8Array): number | undefined {

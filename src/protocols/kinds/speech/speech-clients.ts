@@ -8,7 +8,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['model', 'input', 'voice', 'response_format', 'speed', 'instructions', 'stream_format', 'language', 'stream'],
 ])
 
-/** OpenAI's API. A response is the bytes of a file, or events with parts of it. */
+/** OpenAI's API. A response is a file's bytes, or events with parts of the file. */
 export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
   read(body, { warnings }) {
     const { input, voice, response_format: format = 'mp3', speed, stream_format: streamFormat } = body
@@ -59,7 +59,7 @@ export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
   },
 }
 
-/** Whether a value is a speed that OpenAI's and other clients may send. */
+/** Whether a value is a speed that clients of OpenAI and other vendors may send. */
 export const isSpeed = (speed: unknown): speed is number => typeof speed === 'number' && speed >= 0.25 && speed <= 4
 export const SPEED_ERROR = 'must be a number from 0.25 to 4.'
 

@@ -15,7 +15,7 @@ export interface SpeechRequest {
   format: string
   /** Whether the client reads events. */
   isEvents: boolean
-  /** The client expects all audio at once, in JSON. */
+  /** Set if the client expects all audio in one JSON response. */
   isWhole?: true
   instructions: string | undefined
   /** From 0.25 to 4. */
@@ -30,7 +30,7 @@ export interface SpeechResponse extends KindResponse {
   audio: Uint8Array
 }
 
-/** Part of an audio file. Joined in order, the chunks are the file. */
+/** A piece of an audio file. Joined in order, the pieces are the file. */
 export type AudioChunk = Uint8Array
 
 export type SpeechForm = VendorForm<SpeechRequest, SpeechResponse, AudioChunk>
@@ -59,13 +59,13 @@ const GOOGLE_VOICES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a voice belongs to another vendor. `own`: this vendor's default voice; without one, it supports OpenAI's voices. */
+/** Whether a voice belongs to another vendor. `own`: this vendor's default voice; a vendor without one supports OpenAI's voices. */
 export function isForeignVoice(voice: string, own: string | undefined): boolean {
   if (own !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
   return !GOOGLE_VOICES.has((own ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
 }
 
-/** Returns the voice that the combo entry or the connection maps this one to. */
+/** Returns the voice that the combo entry or the connection maps this voice to. */
 export function getMappedVoice(voice: string | undefined, target: ProviderTarget): string | undefined {
   const own = getEntry(target.voices ?? {}, voice ?? '') ?? getEntry(getVoices(target) ?? {}, voice ?? '')
   return typeof own === 'string' ? own : undefined
@@ -79,9 +79,9 @@ export interface SpeechVendor
     SpeechForm,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'keyHeader' | 'readHeaderUsage' | 'findError'
   > {
-  /** Its names for formats, by OpenAI's. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
+  /** Its names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
   formats: Readonly<Record<string, string>>
-  /** Replaces unsupported formats, by OpenAI's name. Raw samples are never replaced; they are rejected. */
+  /** Replaces unsupported formats, by OpenAI's name. Raw samples are never replaced; requests for them are rejected. */
   fallbackFormat: 'mp3' | 'wav'
   /** The voice that replaces OpenAI's if no other is set, by model if necessary; `undefined`: the vendor supports OpenAI's voices. */
   voice: string | undefined | ((model: string) => string | undefined)
@@ -94,9 +94,9 @@ export interface SpeechVendor
   ): VendorRequest
   /** Reads an event of its stream; absent: it responds in bytes, or whole (`readResponse`). */
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
-  /** It only streams if the client reads events, too. */
+  /** Set if it only streams to clients that read events. */
   streamsEventsOnly?: true
-  /** Reads a response in JSON, or returns what it lacks. */
+  /** Reads a JSON response. If something is missing, returns a description of it. */
   readResponse?(json: JsonObject): SpeechResponse | string
 }
 

@@ -22,7 +22,7 @@ const bound: RequestBound = {
   units: (body, files) => ({ second: getMaxDuration(body, files) }),
 }
 
-/** Speech at 6 kbit/s, for files without a length in their headers. */
+/** The rate of speech at 6 kbit/s, for files without a length in their headers. */
 const MIN_BYTES_PER_SECOND = 750
 
 const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>

@@ -4,7 +4,7 @@ import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
 const MAX_PAUSE = 0.8
 const MAX_SEGMENT = 7
 
-/** Returns the vendor's segments, else segments built from the words, else a single one. `seconds`: the file's duration, if known. */
+/** Returns the vendor's segments, or segments built from the words, or a single one. `seconds`: the file's duration, if known. */
 export function getSegments(
   { segments, words, text, duration }: Transcript,
   seconds = 0,
@@ -87,7 +87,7 @@ export function getLanguageCode(language: string): string {
 const listCodes = () => LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
 
-/** Returns a language's English name in lower case, as in OpenAI's `verbose_json`: `english` for `en` and `eng`. */
+/** Returns a language's English name in lowercase, as in OpenAI's `verbose_json`: `english` for `en` and `eng`. */
 export function getLanguageName(language: string): string {
   if (!/^[a-z]{2,3}(?:-\w+)*$/i.test(language)) return language.toLowerCase()
   try {

@@ -91,7 +91,7 @@ export function noteUnsupported(
   for (const name of request.others) warnings.noteDropped(name)
 }
 
-/** Returns the keywords, including a prompt that is a list of words. */
+/** Returns the keywords, including those of a prompt that is a list of words. */
 export function collectKeywords({ keywords, prompt }: TranscriptionRequest, warnings: Warnings): string[] {
   if (prompt === undefined) return [...keywords]
   const listed = prompt.split(',').map((word) => word.trim())
@@ -114,7 +114,7 @@ export function writeForm(
   return [...parts, { name: 'file', bytes, type, fileName }]
 }
 
-/** Reads segments in OpenAI's form, which other vendors share. */
+/** Reads segments in OpenAI's format, which other vendors share. */
 export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
   readList(value, ({ start, end, text, speaker, speaker_id: id }) => {
     const name = speaker ?? id
@@ -158,7 +158,7 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return seconds && { ...seconds, ...cost }
 }
 
-/** Reads a response of OpenAI's API, or returns what it lacks. Silence is an empty text. */
+/** Reads a response of OpenAI's API. If something is missing, returns a description of it. Silence is an empty text. */
 export function readTranscript(json: Record<string, unknown>): Transcript | string {
   const { text, language, duration, segments, words, usage, model } = json
   if (typeof text !== 'string') return 'text'

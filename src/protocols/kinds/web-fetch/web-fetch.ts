@@ -8,11 +8,11 @@ import { addCharges, createPageError, type PageFormat, pickFormat, type VendorCh
 export interface FetchRequest {
   /** At least one, normalized. */
   urls: readonly string[]
-  /** The client's spelling of each URL. */
+  /** Each URL as the client spelled it. */
   spellings: ReadonlyMap<string, string>
-  /** Whether the client sent a list, and so expects one. */
+  /** Whether the client sent a list and therefore expects one. */
   isList: boolean
-  /** The request is part of a longer list, in which some pages may fail. */
+  /** Set if the request is part of a longer list, in which some pages may fail. */
   isPart?: true
   format: PageFormat
   /** Per page. */
@@ -73,7 +73,7 @@ export interface PageFailures {
   failed: readonly FailedPage[]
 }
 
-/** Returns the response with these pages and failures, or what it lacks if there are none. */
+/** Returns the response with these pages and failures. If there are none, returns what is missing. */
 export const createResponse = (
   pages: readonly FetchedPage[],
   { missing, failed }: PageFailures,
@@ -90,7 +90,7 @@ export const toError = (vendor: string, { missing, failed: [first] }: PageFailur
 /** Returns a page that doesn't exist. */
 export const createMissingPage = (url: string, statusCode: number): FetchedPage => ({ url, text: '', statusCode })
 
-/** Returns the client's URL of a page: the one that the vendor reports or, if that is unknown, the one at the same position. */
+/** Returns the client's URL for a page: the one that the vendor reports or, if that is unknown, the one at the same position. */
 export const matchUrl = (url: string | undefined, urls: readonly string[], at: number): string =>
   url !== undefined && (urls.length > 1 || urls.includes(url)) ? url : (urls[at] ?? url ?? '')
 

@@ -8,7 +8,7 @@ export function chooseCount({ maxResults }: SearchRequest, most: number, warning
   return Math.min(maxResults, most)
 }
 
-/** Returns the preferred language, for vendors that accept only one: in lower case, with its region in upper case. */
+/** Returns the preferred language, for vendors that accept only one: in lowercase, with its region in uppercase. */
 export function chooseLanguage({ languages }: SearchRequest, warnings: Warnings): string | undefined {
   if (languages && languages.length > 1) warnings.noteDropped('search_language_filter[1]')
   const [language, region] = languages?.[0]?.split('-') ?? []

@@ -10,7 +10,7 @@ export interface SearchRequest {
   maxResults: number
   /** The number of results to skip. */
   offset?: number
-  /** ISO 3166-1 alpha-2, in upper case. */
+  /** ISO 3166-1 alpha-2, in uppercase. */
   country?: string
   /** ISO 639-1, optionally with a region; the preferred one first. */
   languages?: readonly string[]

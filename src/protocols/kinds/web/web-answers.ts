@@ -5,7 +5,7 @@ import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
 /** The format of a page's text. */
 export type PageFormat = 'markdown' | 'html' | 'text'
 
-/** Returns the requested format if the vendor supports it, else the vendor's first one. */
+/** Returns the requested format if the vendor supports it, or else the vendor's first one. */
 export const pickFormat = (wanted: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
   formats.includes(wanted) ? wanted : formats[0]
 
@@ -16,7 +16,7 @@ export interface VendorCharge {
   costUsd?: number | undefined
 }
 
-/** Adds the charges of several calls. A sum is absent if one of its parts is. */
+/** Adds the charges of several calls. A sum is absent if one of its parts is absent. */
 export const addCharges = (all: readonly VendorCharge[]): VendorCharge => ({
   credits: addAmounts(all.map(({ credits }) => credits)),
   tokens: addAmounts(all.map(({ tokens }) => tokens)),
@@ -49,7 +49,7 @@ export function toUsage(
   }
 }
 
-/** Returns the list in a field, if it is one. */
+/** Returns a field's value if it is a list; otherwise an empty one. */
 export const getList = (json: unknown, name: string): readonly unknown[] | undefined => {
   const list = isObject(json) ? json[name] : undefined
   return Array.isArray(list) ? list : undefined

@@ -35,8 +35,8 @@ const NAMED: Readonly<Record<string, string>> = {
 }
 
 /**
- * Parses a vendor's date. ISO 8601 stays as it is; `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. `undefined` for
- * anything else. `now`: epoch ms.
+ * Parses a vendor's date. ISO 8601 stays unchanged; `Nov 3, 2026`, `Tue, 03 Nov 2026 …`, and `3 days ago` become days in ISO 8601. Returns
+ * `undefined` for anything else. `now`: epoch ms.
  */
 export function parseDate(value: unknown, now: number): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_DATE) return undefined

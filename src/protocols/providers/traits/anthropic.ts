@@ -5,9 +5,9 @@ const SAMPLING = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * The differences of Claude's generations; a model that no row matches is treated as one of the newest. Sources: migration guides, model
- * pages and the table in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements in
- * https://github.com/pydantic/pydantic-ai of late instructions and forced calls.
+ * How the generations of Claude differ. A model that matches no row is treated as one of the newest. Sources: migration guides, model pages, and the
+ * table in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements of late instructions and forced
+ * calls in https://github.com/pydantic/pydantic-ai.
  */
 export const anthropic: readonly TargetDifference[] = [
   {
@@ -20,16 +20,16 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { efforts: UP_TO_MAX },
   },
   { formats, models: /^claude-sonnet-5[-.]5/, reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' } },
-  // Models whose thinking can be disabled, and which can be forced to call a tool.
+  // Models that can disable thinking and can be forced to call a tool.
   {
     formats,
     models: /^claude-(?:haiku|(?:opus|sonnet)-(?:4|5(?![-.]\d(?!\d))))/,
     toolChoices: ['none', 'required', 'tool', 'search'],
     reasoning: { efforts: ['none', ...UP_TO_MAX] },
   },
-  // Up to Opus 4.7 instructions must come first. Sonnet 5 accepts later ones, but does not follow them.
+  // Up to Opus 4.7, instructions must come first. Sonnet 5 accepts later ones, but doesn't follow them.
   { formats, models: /^claude-(?:[a-z]+-4(?![-.]8)|sonnet-5(?![-.]\d(?!\d)))/, lateSystem: false },
-  // The last models that accept sampling parameters, and the first that decide themselves how much to think.
+  // The last models that accept sampling parameters, and the first that decide how much to think.
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,
@@ -46,15 +46,15 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
-  // Schemas for answers and strict tools exist from Opus 4.1, and from version 4.5 of the other models.
+  // Output schemas and strict tools exist since Opus 4.1, and since version 4.5 of the other models.
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@]0(?!\d)|[-@:]20|:))/,
     outputFormats: [],
     strictTools: false,
   },
-  // Models of others that speak the format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore a budget,
-  // know no schema of the answer, and some cannot be made to call while they think.
+  // Other vendors' models that use this format: DeepSeek, Z.ai, Moonshot, MiniMax. They ignore budgets, don't support output schemas, and some can't
+  // be forced to call a tool while they think.
   {
     formats,
     models: /^(?!claude-)/,
@@ -68,13 +68,13 @@ export const anthropic: readonly TargetDifference[] = [
     outputFormats: [],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
-  // The setting by which the API itself drops reasoning that no longer fits, which other hosts lack.
+  // The setting that makes the API itself drop reasoning that no longer fits. Other hosts don't have it.
   {
     formats,
     providers: /^anthropic$/,
     models: /^claude-[a-z]+-(?:5[-.][1-9](?!\d)|[6-9])/,
     reasoning: { bindsReasoning: true },
   },
-  // Features of Anthropic's own service rather than of the model: Bedrock, Vertex and compatible providers refuse or ignore them.
+  // Features of Anthropic's own service rather than of the model. Bedrock, Vertex, and compatible providers reject or ignore them.
   { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },
 ]

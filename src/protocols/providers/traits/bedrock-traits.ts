@@ -1,10 +1,7 @@
 import { anthropic } from './anthropic.ts'
 import type { TargetDifference } from './difference.ts'
 
-/**
- * The differences of the models of Converse. Sources: its reference by model, October 2026, and the profiles of
- * https://github.com/pydantic/pydantic-ai.
- */
+/** How the models on Converse differ. Sources: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
 const rows: readonly TargetDifference[] = [
   { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
   {
@@ -17,7 +14,7 @@ const rows: readonly TargetDifference[] = [
     stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
-  // Claude's generations differ as at Anthropic's own service. When tools must not be called, they can only be left out of the request.
+  // Claude's generations differ as they do at Anthropic. To prevent tool calls, the tools must be left out of the request.
   ...anthropic
     .filter(isClaudeRow)
     .map(({ toolChoices, ...row }) =>
@@ -44,7 +41,7 @@ const rows: readonly TargetDifference[] = [
   },
 ]
 
-/** Excludes rows about other models of the same format, and about other providers. */
+/** Whether a row is about Claude models, rather than about a provider or other models of the format. */
 function isClaudeRow({ models }: TargetDifference): boolean {
   return models !== undefined && !models.test('another-model')
 }

@@ -10,11 +10,11 @@ export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
 
 /** A difference and the targets that it applies to. An absent condition matches all targets. */
 export type TargetDifference = Difference & {
-  /** Names of wire formats. */
+  /** Matches names of wire formats. */
   formats?: RegExp
-  /** Whole provider ids. */
+  /** Matches whole provider IDs. */
   providers?: RegExp
-  /** Model names in lower case, without prefixes of hosts: `claude-opus-4-8`, `gpt-5.4-mini`. */
+  /** Matches model names in lowercase, without the prefixes of hosts: `claude-opus-4-8`, `gpt-5.4-mini`. */
   models?: RegExp
 }
 

@@ -4,11 +4,11 @@ import type { TargetDifference } from './difference.ts'
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
 
-/** Providers of the built-in catalog. Nothing is known about servers that a user adds. */
+/** The providers of the built-in catalog. Nothing is known about servers that a user adds. */
 export const catalogProviders =
   /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
 
-/** Options that only OpenAI has; many other providers refuse a request with one of them. */
+/** Options that only OpenAI has. Many other providers reject requests with any of them. */
 const OWN: readonly OptionName[] = [
   'cacheKey',
   'cacheOptions',
@@ -27,15 +27,15 @@ const OWN: readonly OptionName[] = [
 ]
 
 /**
- * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row; a server that a
- * user adds gets all options that clients send, since it is not known which it accepts.
+ * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row. A server that a user
+ * adds gets all options that clients send, because it is unknown which ones it accepts.
  */
 export const followers: readonly TargetDifference[] = [
   {
     formats: /^openai-/,
     providers: others,
     developerRole: false,
-    textAfterCalls: false, // DeepSeek refuses it
+    textAfterCalls: false, // DeepSeek rejects it
     freeFormTools: false,
     ownTools: false,
     strictOutput: false,
@@ -72,13 +72,13 @@ export const followers: readonly TargetDifference[] = [
     strictTools: true,
   },
   { formats: /^openai-/, providers: /^azure$/, models: /^gpt-(?:4\.1|5(?!\.[6-9]))/, takes: ['cacheRetention'] },
-  // OpenAI's models with open weights reason in the same way at every provider.
+  // OpenAI's open-weight models reason in the same way at every provider.
   {
     formats: chat,
     models: /^gpt-oss/,
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
-  // Claude and Gemini through an API like OpenAI's: late instructions would be moved to the front, and the newest models accept no sampling
+  // Claude and Gemini behind an OpenAI-compatible API: late instructions would be moved to the front, and the newest models don't accept sampling
   // parameters.
   { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
   {

@@ -4,12 +4,11 @@ const native = /^gemini$/
 const chat = /^openai-chat$/
 
 /*
- * The differences of Gemini, in its own format and through APIs like OpenAI's. Sources: https://ai.google.dev/gemini-api/docs/thinking and
- * …/openai, https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is treated like
- * Gemini 4.
+ * How Gemini models differ, in their own format and behind OpenAI-compatible APIs. Sources: https://ai.google.dev/gemini-api/docs/thinking and
+ * …/openai, https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026. A newer model is treated like Gemini 4.
  */
 export const google: readonly TargetDifference[] = [
-  // From 3.5 on, models ignore sampling parameters (4 refuses them) and do not continue an answer. No model offers penalties or probabilities.
+  // Since 3.5, models ignore sampling parameters (4 rejects them) and don't continue a response. No model supports penalties or log probabilities.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
   { formats: native, models: /^gemini-[12]/, searchBesideTools: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
@@ -36,7 +35,7 @@ export const google: readonly TargetDifference[] = [
     models: /^gemini-2\.5-pro/,
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
   },
-  // Models that make images require all of their own parts with signatures: …/thought-signatures and …/image-generation.
+  // Image models require signatures on all of their own parts: …/thought-signatures and …/image-generation.
   { formats: native, models: /^gemini-[3-9].*image/, signsAnswers: true },
   { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
   {
@@ -45,7 +44,7 @@ export const google: readonly TargetDifference[] = [
     toolResultInputs: [],
     reasoning: { by: 'none' },
   },
-  // Vertex stores nothing, fetches files by their address, refuses the ids of calls, and has no option to report searches.
+  // Vertex stores nothing, fetches files by URL, rejects call IDs, and has no option to report searches.
   {
     formats: native,
     providers: /^vertex$/,

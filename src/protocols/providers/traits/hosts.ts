@@ -3,12 +3,9 @@ import type { TargetDifference } from './difference.ts'
 const formats = /^openai-chat$/
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 
-/**
- * The differences of clouds that serve the models of many vendors, and of local servers, from other providers of OpenAI's formats. Sources:
- * as in vendors.ts.
- */
+/** How hosts of many vendors' models and local servers differ from other providers of OpenAI's formats. Sources: as in vendor-traits.ts. */
 export const hosts: readonly TargetDifference[] = [
-  // Routers that translate a request for each vendor, and leave out options that the vendor does not accept.
+  // Routers that translate a request for each vendor, and drop options that the vendor doesn't accept.
   {
     formats,
     providers: /^(?:openrouter|vercel)$/,
@@ -57,7 +54,7 @@ export const hosts: readonly TargetDifference[] = [
     reasoning: { by: 'effort', efforts: ['none', 'high', 'max'] },
   },
   { formats, providers: /^(?:together|fireworks|deepinfra)$/, takes: ['topK'] },
-  // Local servers accept no images by address; Ollama ignores the choice of tools.
+  // Local servers don't accept image URLs; Ollama ignores the tool choice.
   { formats, providers: /^ollama$/, inputs: ['image'], toolChoices: [], reasoning: { field: 'reasoning' } },
   {
     formats,

@@ -5,11 +5,11 @@ const chat = /^openai-chat$/
 const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'logprobs', 'logitBias'] as const
 
 /*
- * The differences of OpenAI's models, at every provider. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model
- * pages, October 2026; measurements in https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm.
+ * How OpenAI's models differ, at every provider. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model pages, October 2026;
+ * measurements in https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm.
  */
 export const openai: readonly TargetDifference[] = [
-  // Models that reason: the o series, and all from GPT-5 on.
+  // Reasoning models: the o series, and all models since GPT-5.
   {
     formats,
     models: /^(?:o\d|gpt-[5-9]|codex)/,
@@ -39,7 +39,7 @@ export const openai: readonly TargetDifference[] = [
   { formats: chat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
   { formats, models: /^gpt-5\.\d-chat/, reasoning: { efforts: ['medium'] } },
   { formats, models: /^gpt-5-chat/, reasoning: { by: 'none', isDefault: false } },
-  // Models that do not reason.
+  // Models without reasoning.
   {
     formats,
     models: /^(?:gpt-[34]|chatgpt)/,
@@ -48,9 +48,9 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { by: 'none' },
   },
   { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
-  // Cache marks exist from GPT-5.6 on. From GPT-5.2 on this endpoint refuses tools together with reasoning, except through routers.
+  // Cache marks exist since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
-  // How long a cached prompt is kept is an option of its own from GPT-4.1 up to GPT-5.5.
+  // GPT-4.1 to GPT-5.5 have a separate option for how long to cache a prompt.
   {
     formats,
     models: /^(?:o\d|gpt-3|gpt-4(?!\.1)|chatgpt|gpt-5\.[6-9]|gpt-[6-9])/,
@@ -62,9 +62,9 @@ export const openai: readonly TargetDifference[] = [
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { refusesTools: true },
   },
-  // Only these two compact conversations; others have at most the path for it.
+  // Only these two can compact conversations; others have at most the path for it.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
-  // On this endpoint only search models search the web, and only speech models accept audio.
+  // In Chat Completions, only search models search the web, and only speech models accept audio.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },
   { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },
 ]

@@ -6,13 +6,13 @@ const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * The differences of single vendors of Chat Completions from other providers of OpenAI's formats. Sources: the documentation that
- * definitions.ts names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table
- * of https://github.com/earendil-works/pi.
+ * How individual vendors of Chat Completions differ from other providers of OpenAI's formats. Sources: the documentation that definitions.ts names,
+ * October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai; and the compatibility table of
+ * https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Reasons unless that is disabled. While it reasons, it accepts no sampling parameters and no forced calls. Each of its turns must have the field
-  // of its reasoning.
+  // Reasons unless that is disabled. While reasoning, it accepts neither sampling parameters nor forced calls. Each of its turns must have its
+  // reasoning field.
   {
     formats,
     providers: /^deepseek$/,
@@ -27,7 +27,7 @@ export const vendors: readonly TargetDifference[] = [
       needsField: true,
     },
   },
-  // Refuses every unknown field; reports the tokens of a stream without being asked.
+  // Rejects all unknown fields, and always reports the usage of a stream.
   {
     formats,
     providers: REJECTS_USAGE_REQUEST,
@@ -69,7 +69,7 @@ export const vendors: readonly TargetDifference[] = [
     models: /^command-a-(?:reasoning|plus)/,
     reasoning: { by: 'effort', efforts: ['none', 'high'] },
   },
-  // All Kimi models have fixed sampling parameters, and refuse any other value.
+  // All Kimi models have fixed sampling parameters, and reject any other value.
   {
     formats,
     providers: /^moonshot$/,

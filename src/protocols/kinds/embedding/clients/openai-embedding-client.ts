@@ -85,7 +85,7 @@ function readInput(value: unknown): Input | undefined {
 const isTokens = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
 
-/** Reads an input's parts in the form of OpenRouter and Cohere. */
+/** Reads an input's parts as OpenRouter and Cohere define them. */
 export function readParts(content: readonly unknown[]): Input | undefined {
   const parts = content.map(readPart)
   return parts.length > 0 && parts.every((part) => part !== undefined) ? { parts } : undefined

@@ -30,7 +30,7 @@ export const cohere: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
 
 const PATH = '/v2/embed'
 
-/** Writes a body without the model's name, which AWS has in the URL. Cohere's models require a task. */
+/** Writes a body without the model's name, which is part of the URL on AWS. Cohere's models require a task. */
 export function writeCohereBody(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   const { dimensions, truncation, types, user, inputs } = request
   noteDroppedTitles(request, warnings)

@@ -59,7 +59,7 @@ const nameModel = (requests: unknown, { model }: ProviderTarget): unknown =>
     ? requests.map((request) => (isObject(request) ? { ...request, model: `models/${model}` } : request))
     : requests
 
-/** Writes an input with its task, which newer models have in the text instead of a field. */
+/** Writes an input with its task, which is part of the text for newer models and a field for others. */
 export function writeGoogleInput(
   input: Input,
   request: EmbeddingRequest,

@@ -28,7 +28,7 @@ export interface Dialect
   dimensions?: 'dimensions' | 'output_dimension'
   /** Its names for tasks; `fallback`: the task if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
-  /** How it truncates texts that are too long, and the fields that change that; default: it rejects them. */
+  /** How it truncates texts that are too long, and the fields that change that. Default: it rejects them. */
   truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
   /** The fields that request base64; absent: it only returns numbers. */
   base64?: JsonObject
@@ -36,7 +36,7 @@ export interface Dialect
   /** Whether it accepts tokens instead of text. */
   supportsTokens?: true
   /**
-   * Whether the options of OpenAI's clients stay as they are; `plain`: unless one of them isn't OpenAI's. Default: they are translated into the vendor's
+   * Whether the options of OpenAI's clients stay unchanged; `plain`: unless one of them isn't OpenAI's. Default: they are translated to the vendor's
    * names.
    */
   keepsOptions?: 'all' | 'plain'

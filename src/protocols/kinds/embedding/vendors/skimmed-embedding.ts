@@ -2,7 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts
 
 /**
  * Parses a response of OpenAI's API with only the first number of each vector. The client gets the bytes unchanged, and parsing thousands of numbers
- * would take longer than everything else. `undefined` if the vectors aren't numbers or differ in length.
+ * would take longer than everything else. Returns `undefined` if the vectors aren't numbers or differ in length.
  */
 export function skimResponse(text: string): JsonObject | undefined {
   const lists = findLists(text)

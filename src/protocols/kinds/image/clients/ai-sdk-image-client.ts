@@ -10,8 +10,8 @@ import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
 
 /**
  * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`), and
- * Google's `imageConfig` to ratio and tier. The AI SDK only keeps the metadata in `images`, so each image has the facts of the response, but only the
- * first has the cost, so that a sum over all images is correct.
+ * Google's `imageConfig` to an aspect ratio and a size tier. The AI SDK only keeps the metadata in `images`, so each image has the facts about the
+ * response, but only the first has the cost, so that the sum over all images is correct.
  */
 export const aiSdk: ImageClient = {
   fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },

@@ -32,7 +32,7 @@ const isPlainRequest = ({ tier, aspectRatio, inputImages }: ImageRequest) =>
 /** Whether a form can pass through. JSON is converted to a form. */
 const isPlainForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !tier && aspectRatio === undefined
 
-/** Gives pictures OpenAI's field names for one and for several, and file names and types that match their content. */
+/** Gives images OpenAI's field names for one or several, and file names and types that match their content. */
 function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest): FormPart[] {
   return parts.map((part) => {
     if (!isFile(part)) return part
@@ -139,7 +139,7 @@ function chooseOldSize(request: ImageRequest, context: VendorContext): string | 
   return OLD_SIZES.get(ratio ?? '')
 }
 
-/** Reads a response of OpenAI's API, or returns what it lacks. */
+/** Reads a response of OpenAI's API. If something is missing, returns a description of it. */
 export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   const { data, usage, model } = json
   if (!Array.isArray(data)) return 'images'

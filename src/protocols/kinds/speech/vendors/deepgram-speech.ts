@@ -31,7 +31,7 @@ const encodings: Readonly<Record<string, Record<string, string | number>>> = {
 }
 
 /**
- * Adds the voice to the name of the model. A voice can also be a complete model name. If the model's name already has a voice and a language, others are
+ * Adds the voice to the model's name. A voice can also be a complete model name. If the model's name already has a voice and a language, others are
  * dropped.
  */
 function addVoice(

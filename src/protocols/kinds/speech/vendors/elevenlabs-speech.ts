@@ -1,7 +1,7 @@
 import { pathSegment } from '../../../../lib/urls.ts'
 import { createCharacterReader, createSpeechForm } from '../speech.ts'
 
-/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream. Voices are ids. "Rachel" is the default for OpenAI's names. */
+/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream. Voices are IDs. "Rachel" is the default for OpenAI's names. */
 export const elevenlabs = createSpeechForm({
   name: 'elevenlabs',
   providers: ['elevenlabs'],

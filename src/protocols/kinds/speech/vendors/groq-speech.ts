@@ -1,7 +1,7 @@
 import { createSpeechForm } from '../speech.ts'
 import { writeOpenaiBody } from './openai-speech.ts'
 
-/** https://console.groq.com/docs/text-to-speech: OpenAI's form without `instructions` and events. Its models produce only WAV files. */
+/** https://console.groq.com/docs/text-to-speech: OpenAI's API without `instructions` and events. Its models only produce WAV files. */
 export const groq = createSpeechForm({
   name: 'groq',
   providers: ['groq'],

@@ -12,7 +12,7 @@ import {
   type SpeechVendor,
 } from '../speech.ts'
 
-/** Passes requests of OpenAI's clients through, with mapped voices. */
+/** Passes requests from OpenAI's clients through, with mapped voices. */
 export const passThrough: PassThrough<SpeechRequest> = {
   client: 'openai',
   path: () => '/audio/speech',
@@ -80,7 +80,7 @@ export const openai: SpeechForm = {
   ],
 }
 
-/** All OpenAI-compatible servers. Few of them stream events, so the gateway creates these and omits `stream_format`. */
+/** All OpenAI-compatible servers. Few of them stream events, so the gateway creates the events and omits `stream_format`. */
 export const compatible: SpeechForm = {
   ...createForm({
     name: 'compatible',

@@ -66,7 +66,7 @@ const writeTimes = (text: string, { start, end }: { start: number; end: number }
   endSecond: end,
 })
 
-/** Returns the file that was read from the body, else the base64. */
+/** Returns the file that was read from the body, or the decoded base64. */
 function readFile(
   audio: string,
   { mediaType, files: [file], warnings }: { mediaType: string; files: readonly FormFile[]; warnings: Warnings },

@@ -87,7 +87,7 @@ export const jina: VendorForm<FetchRequest, FetchResponse> = {
 
 const writeStatusError = (status: number) => `The page returned status ${status} to Jina.`
 
-/** Reads the error status of a page from Jina's warning, which is in its own field or at the beginning of the text. */
+/** Reads a page's error status from Jina's warning, which is in its own field or at the beginning of the text. */
 function readStatus(data: JsonObject, text: unknown): number | undefined {
   const [, status] =
     STATUS_WARNING.exec(getText(data.warning) ?? '') ?? STATUS_IN_TEXT.exec(typeof text === 'string' ? text : '') ?? []

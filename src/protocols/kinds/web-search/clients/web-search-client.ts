@@ -135,7 +135,7 @@ function readLanguages(fields: Fields, warnings: Warnings): readonly string[] | 
   return list.length === 0 ? undefined : list.map((language) => language.replace('_', '-'))
 }
 
-/** Accepts Perplexity's format (`11/24/2026`) and ISO 8601, without its time. */
+/** Accepts Perplexity's format (`11/24/2026`) and ISO 8601; ignores the time. */
 function readDay(fields: Fields, name: string, warnings: Warnings): string | undefined {
   const text = fields.string(name)?.trim()
   if (!text) return undefined
@@ -146,7 +146,7 @@ function readDay(fields: Fields, name: string, warnings: Warnings): string | und
   return warnings.refuse(name, 'must be a day, such as "2026-11-24" or "11/24/2026".')
 }
 
-/** Whether the calendar has this day. `Date` parses June 31 as July 1. */
+/** Whether this day exists. `Date` parses June 31 as July 1. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

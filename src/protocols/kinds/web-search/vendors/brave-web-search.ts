@@ -116,7 +116,7 @@ function getLanguage(request: SearchRequest, warnings: Warnings): string | undef
   return undefined
 }
 
-/** Writes `pw`, or a range of days, which needs both ends. */
+/** Writes `pw`, or a range of days, which requires both ends. */
 function getFreshness({ recency, after, before, now }: SearchRequest, warnings: Warnings): string | undefined {
   if (after || before) {
     if (recency) warnings.noteDropped('recency')

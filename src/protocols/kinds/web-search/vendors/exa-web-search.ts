@@ -68,6 +68,6 @@ export const exa: VendorForm<SearchRequest, SearchResponse> = {
   },
 }
 
-/** Joins the passages that match the query best, else returns the summary. */
+/** Joins the passages that match the query best. Without any, returns the summary. */
 const writeSnippet = (highlights: unknown, summary: unknown) =>
   Array.isArray(highlights) ? highlights.map(getText).filter(Boolean).join(' … ') : summary

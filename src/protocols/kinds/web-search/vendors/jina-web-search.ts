@@ -69,7 +69,7 @@ export const jina: VendorForm<SearchRequest, SearchResponse> = {
   findError: findJinaError,
 }
 
-/** Reads the tokens of the whole search, else adds up those of its pages. */
+/** Reads the tokens of the whole search, or adds up those of its pages. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
   const whole = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
   const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
