@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
-import { closed, fields, noList, oneShapeOf, wholeNumber } from './input.ts'
+import { choiceOf, closed, fields, noList, oneShapeOf, wholeNumber } from './input.ts'
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
 const TEXTS = 'must be a string or an array of strings'
@@ -76,7 +76,7 @@ const within = (least: number, most: number) => {
 }
 const wholeWithin = (least: number, most: number) => v.exactOptional(wholeNumber(least, most))
 /** How hard a model reasons. */
-export const effort = v.picklist(EFFORTS, `must be one of ${EFFORTS.map((one) => `"${one}"`).join(', ')}`)
+export const effort = choiceOf(EFFORTS)
 
 const STOP = 'must be a string of 1 to 200 characters'
 const STOPS = 'must be an array of 1 to 16 strings'

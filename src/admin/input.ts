@@ -180,8 +180,7 @@ export const fields = {
 }
 
 /** A whole number, both ends included. */
-export function wholeNumber(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`
+export function wholeNumber(least: number, most: number, message = `must be a whole number from ${least} to ${most}`) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }
 
@@ -221,6 +220,17 @@ export function choiceOf<const Options extends readonly string[]>(
     const own = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
     return own ?? usual
   })
+}
+
+/** Some of these strings, comma-separated or as an array. `all`: the string for all of them. */
+export function someOf<const Options extends readonly string[]>(options: Options, message: string, all?: string) {
+  const option = v.picklist(options, message)
+  const text = v.pipe(
+    v.string(message),
+    v.check((names) => names === all || names.split(',').every((name) => v.is(option, name)), message),
+  )
+  const array = v.pipe(v.array(option, message), v.minLength(1, message))
+  return oneShapeOf([text, array], (input) => (Array.isArray(input) ? array : text))
 }
 
 export function notText(issue: v.StringIssue): string {

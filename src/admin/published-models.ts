@@ -6,7 +6,7 @@ import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Integer } from '../types/plain-types.ts'
 import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
-import { closed, fields, parseInput } from './input.ts'
+import { closed, fields, parseInput, someOf } from './input.ts'
 
 /** Which models to list. Default: those of the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
@@ -44,17 +44,10 @@ export interface ModelOperations<Input = never> {
 }
 
 const KINDS = `must be "all" or a comma-separated list of ${kinds.join(', ')}`
-const oneKind = v.picklist(kinds, KINDS)
-const isKindList = (text: string) => text === 'all' || text.split(',').every((one) => v.is(oneKind, one))
 
 export const modelInputs = {
   published: closed({
-    kinds: v.exactOptional(
-      v.union(
-        [v.pipe(v.string(), v.check(isKindList, KINDS)), v.pipe(v.array(oneKind, KINDS), v.minLength(1, KINDS))],
-        KINDS,
-      ),
-    ),
+    kinds: v.exactOptional(someOf(kinds, KINDS, 'all')),
     q: v.exactOptional(fields.filter),
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(/^\d{1,9}:/, 'must be the "after" value of a previous page'))),

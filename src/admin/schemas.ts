@@ -231,10 +231,10 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   address: v.pipe(
     fields.text,
     v.trim(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const problem = dataset.typed && dataset.value !== '' ? addressProblem(dataset.value) : undefined
-      if (problem) addIssue({ message: problem })
-    }),
+    v.check(
+      (url) => url === '' || addressProblem(url) === undefined,
+      ({ input }) => addressProblem(input) ?? '',
+    ),
   ),
 }
 
@@ -242,9 +242,14 @@ function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSc
   if (isWhole) return wholeNumber(least ?? 0, most ?? Number.MAX_SAFE_INTEGER)
   const says = `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
   return addActions(v.number(says), [
-    v.finite<number, string>(says),
+    v.check<number, string>(Number.isFinite, says),
     ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
-    ...(above === undefined ? [] : [v.gtValue<number, number, string>(above, says)]),
+    ...(above === undefined
+      ? []
+      : [
+          v.check<number, string>((value) => value > above, says),
+          v.metadata<number, { exclusiveMinimum: number }>({ exclusiveMinimum: above }),
+        ]),
     ...(most === undefined ? [] : [v.maxValue<number, number, string>(most, says)]),
   ])
 }
@@ -259,18 +264,20 @@ const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 const NO_PRICE = 'must contain a price, such as "input"'
 
 function mapSchema({ name, of, most }: MapShape) {
+  const nameSchema = givenSchema(name)
+  const findNameProblem = (value: object) =>
+    Object.keys(value)
+      .map((key) => v.safeParse(nameSchema, key).issues?.[0].message)
+      .find(Boolean)
   return v.pipe(
     noList(),
     v.record(v.string(), givenSchema(of), 'must be an object'),
     v.metadata({ propertyNames: describeNames(name), maxProperties: most }),
     v.check((value) => Object.keys(value).length <= most, `must not have more than ${most} fields`),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return
-      for (const key of Object.keys(dataset.value)) {
-        const message = v.safeParse(givenSchema(name), key).issues?.[0]?.message
-        if (message !== undefined) addIssue({ message: `has an invalid field name: each ${message}` })
-      }
-    }),
+    v.check(
+      (value) => findNameProblem(value) === undefined,
+      ({ input }) => `has an invalid field name: each ${findNameProblem(input)}`,
+    ),
   )
 }
 

@@ -10,7 +10,7 @@ import type { Pipeline } from '../../request/pipeline.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
-import type { Question } from './route-explanation.ts'
+import { explainQuestion, type Question } from './route-explanation.ts'
 
 /** A request to explain; it isn't sent. */
 export interface ExplainedRequest {
@@ -83,7 +83,6 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
     const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = input
     if (input.keyId !== undefined && input.account !== undefined) throw invalidInput(KEY_OR_ACCOUNT)
     const headerMap = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    const { explainQuestion } = await import('./route-explanation.ts')
     const caller = await findCaller(input).catch(toRejection)
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const question = { model, body, headers: headerMap, path, caller }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closed, fields, invalidInput, parseInput } from '../../admin/input.ts'
+import { closed, fields, invalidInput, oneShapeOf, parseInput, wholeNumber } from '../../admin/input.ts'
 import { givenSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
@@ -35,6 +35,9 @@ const MAX_ORIGINS = 16
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a text such as "15m" or "1h"`
 
+const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME)
+const lifetimeText = v.pipe(v.string(LIFETIME), v.regex(/^\d{1,5}[smhd]$/, LIFETIME))
+
 const given = <T>(shape: Shape<T>) => v.exactOptional(givenSchema(shape) as v.GenericSchema<T>) // the schema of the shape
 
 export const newToken = closed({
@@ -60,17 +63,8 @@ export const newToken = closed({
     ),
   ),
   expiresIn: v.exactOptional(
-    v.union(
-      [
-        v.pipe(
-          v.number(),
-          v.integer(LIFETIME),
-          v.minValue(MIN_LIFETIME_S, LIFETIME),
-          v.maxValue(MAX_LIFETIME_S, LIFETIME),
-        ),
-        v.pipe(v.string(), v.regex(/^\d{1,5}[smhd]$/, LIFETIME)),
-      ],
-      LIFETIME,
+    oneShapeOf([lifetimeSeconds, lifetimeText], (input) =>
+      typeof input === 'number' ? lifetimeSeconds : lifetimeText,
     ),
   ),
   limits: given(usageLimits),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { invalidInput } from '../../../admin/input.ts'
+import { invalidInput, oneShapeOf } from '../../../admin/input.ts'
 import { type GatewayError, gatewayError } from '../../../errors.ts'
 import { workWithin } from '../../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../../lib/exchange.ts'
@@ -17,7 +17,7 @@ import { createSignedCalls, type SignedCall, type SignedCallOptions, type Signed
 import { syncReplicas } from '../sync-replicas.ts'
 import type { SyncResult } from '../sync-types.ts'
 import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
-import { exchangeSpending } from './cloud-spending.ts'
+import { count, exchangeSpending } from './cloud-spending.ts'
 import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
 import { parseMirrored } from './mirror-input.ts'
 
@@ -197,16 +197,16 @@ export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions
   )
 }
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const revision = v.tuple([count, count])
 const base = v.exactOptional(revision)
+const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
 /** The records of the states are read by the schemas of their collections, when they are taken. */
 const answerSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
-  verdicts: v.array(v.union([v.picklist(['taken', 'known', 'concurrent']), refused])),
+  verdicts: v.array(oneShapeOf([verdict, refused], (input) => (isObject(input) ? refused : verdict))),
   changes: v.array(
     v.object({
       collection: v.picklist(collections),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { wholeNumber } from '../../../admin/input.ts'
 import { isGatewayError } from '../../../errors.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
@@ -17,7 +18,8 @@ export interface SpendingSide {
 /** The last minute of the year 9999: dates after it have another form. */
 const LAST_MINUTE = 4_223_371_679
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** A number that counts something, as the other side sends it. */
+export const count = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
 /** What the other side has used of an account. */
 export const sideAccount = v.object({
@@ -26,7 +28,7 @@ export const sideAccount = v.object({
   epoch: count,
   number: count,
   minute: v.pipe(count, v.maxValue(LAST_MINUTE)),
-  used: v.pipe(v.array(count), v.length(COUNTERS)),
+  used: v.pipe(v.array(count), v.minLength(COUNTERS), v.maxLength(COUNTERS)),
 })
 
 const answerSchema = v.object({

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { jsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
-import { sideAccount } from '../gateway/cloud-spending.ts'
+import { count, sideAccount } from '../gateway/cloud-spending.ts'
 import {
   collections,
   MAX_ATTEMPTS,
@@ -20,7 +20,6 @@ import { createProxyError } from './proxy-errors.ts'
 const DEEPEST = MAX_DEPTH + 4
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const revision = v.tuple([count, count])
 const where = { collection: v.picklist(collections), id: v.pipe(text(4_096), v.minLength(1)), revision }
 

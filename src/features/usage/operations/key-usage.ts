@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closed, parseInput } from '../../../admin/input.ts'
+import { closed, oneShapeOf, parseInput } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitState } from '../../../types/limits.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
@@ -32,9 +32,12 @@ export interface KeyUsage {
 const IDS = 'must be 1 to 100 key IDs'
 const parseIds = (ids: string[] | string): string[] => (typeof ids === 'string' ? ids.split(',').filter(Boolean) : ids)
 
+const idText = v.string(IDS)
+const idArray = v.array(idText, IDS)
+
 export const keyUsageInput = closed({
   ids: v.pipe(
-    v.union([v.string(), v.array(v.string(IDS), IDS)], IDS),
+    oneShapeOf([idText, idArray], (input) => (Array.isArray(input) ? idArray : idText)),
     v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS),
   ),
 })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { choiceOf, closed, fields, invalidInput, parseInput, wholeNumber } from '../../../admin/input.ts'
+import { choiceOf, closed, fields, invalidInput, parseInput, someOf, wholeNumber } from '../../../admin/input.ts'
 import { present } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
@@ -146,20 +146,13 @@ const filterFields = {
 }
 
 const BY = `must be a comma-separated list of ${dimensions.join(', ')}`
-const dimension = v.picklist(dimensions, BY)
-const isDimensionList = (text: string) => text.split(',').every((one) => v.is(dimension, one))
 
 const isCursor = (text: string) => isRequestIdOrPrefix(text) || isSortedCursor(text)
 
 export const usageInputs = {
   summary: closed({
     ...filterFields,
-    by: v.exactOptional(
-      v.union(
-        [v.pipe(v.string(), v.check(isDimensionList, BY)), v.pipe(v.array(dimension, BY), v.minLength(1, BY))],
-        BY,
-      ),
-    ),
+    by: v.exactOptional(someOf(dimensions, BY)),
     order: v.exactOptional(choiceOf(usageOrders)),
     top: v.exactOptional(fields.pageSize),
     series: v.exactOptional(choiceOf(['hour', 'day'])),
