@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
+import type { InputOf } from '../types/records/record-fields.ts'
 import type { ProviderSpecificData } from '../types.ts'
 import { type ClosedSchema, closed, invalidInput, parseInput } from './input.ts'
 import { isSameJson } from './record-operations.ts'
@@ -36,13 +37,23 @@ export const connectionInputs = {
   put: closed({ ...connectionPut.entries, ...topLevel.entries }),
 }
 
+/** The fields of a connection that an input can change. */
+export type ConnectionInput = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
+
+/** The input of an operation on a connection. */
+export interface ParsedConnection<Fields = ConnectionInput> {
+  fields: Fields
+  /** The fields at the top level that belong in `providerSpecificData`. */
+  top: TopLevel
+}
+
 /** Parses a connection, and separately its top-level fields that belong in `providerSpecificData`. */
-export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): { given: T; top: TopLevel } {
+export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): ParsedConnection<T> {
   const isTop = ([name]: [string, unknown]) => Object.hasOwn(topLevel.entries, name)
   const members = isObject(input) ? Object.entries(input) : []
   const rest = isObject(input) ? Object.fromEntries(members.filter((member) => !isTop(member))) : input
   return {
-    given: parseInput(schema, rest, innerFields),
+    fields: parseInput(schema, rest, innerFields),
     top: parseInput(topLevel, Object.fromEntries(members.filter(isTop))),
   }
 }

@@ -1,45 +1,27 @@
 import { gatewayError } from '../errors.ts'
-import type { UpstreamFetch } from '../lib/exchange.ts'
-import { getDefinition, type NamedConnection } from '../protocols/providers/names.ts'
-import { type Destination, destinationFields, getApiKeyContext } from '../records/keyring.ts'
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import { retryLostRace } from '../records/storage-access.ts'
-import { decryptApiKey } from '../records/store.ts'
-import type { WritableStore } from '../records/writable-store.ts'
 import { type HealthEntry, listHealthEntries } from '../request/routing/health-entry.ts'
 import type { Health } from '../request/routing/target-health.ts'
 import { connectionFields } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
-import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
+import type { Connection } from '../types.ts'
+import { ConnectionCredentials } from './connection-credentials.ts'
 import {
-  changeData,
   connectionChange,
   connectionPut,
   newConnection,
+  type ParsedConnection,
   parseConnection,
   type TopLevel,
 } from './connection-input.ts'
-import {
-  checkCloud,
-  requireOwnPrefix,
-  requireProvider,
-  resolveProvider,
-  warnOfMisspelledKind,
-} from './connection-provider.ts'
+import { warnOfMisspelledKind } from './connection-provider.ts'
 import type { ConnectionTest, TestedConnection } from './connection-test.ts'
-import { addDiscovered, type Discovery, discoverModels, warnIfNotQueried } from './discover-models.ts'
+import { type ConnectionDependencies, ConnectionWriter, type WrittenConnection } from './connection-writer.ts'
+import { warnIfNotQueried } from './discover-models.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
 import { connectionPriceWarnings } from './price-warnings.ts'
-import {
-  findRecord,
-  isSameJson,
-  newEdit,
-  pickShownFields,
-  present,
-  timestamp,
-  timestampAfter,
-  withChange,
-} from './record-operations.ts'
+import { findRecord, pickShownFields, present } from './record-operations.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /** Connections. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
@@ -94,73 +76,23 @@ export interface NewConnection extends InputOf<typeof connectionFields, 'create'
 /** Input of `put`, which creates or changes a connection. You choose the `id`: letters, digits, `.`, `_`, and `-`. */
 export interface ConnectionPut extends InputOf<typeof connectionFields, 'put'>, TopLevel {}
 
-/** The parsed fields of a connection. */
-type ConnectionFields = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
-
-interface Dependencies {
-  store: WritableStore
-  catalog: Catalog
-  clock: Clock
-  health: Health
-  /** Calls servers for their models. */
-  fetch: UpstreamFetch
-  limits: { lookupTimeoutMs: number }
-}
-
-/** A written connection, and the result of querying its server for models, if it was queried. */
-interface WrittenConnection {
-  record: ConnectionRecord
-  discovered: Discovery | undefined
-}
-
 export function createConnectionOperations({
-  store,
-  catalog,
-  clock,
   health,
-  fetch,
-  limits: { lookupTimeoutMs: timeoutMs },
-}: Dependencies): Omit<ConnectionOperations<unknown>, 'test'> {
+  ...deps
+}: ConnectionDependencies & { health: Health }): Omit<ConnectionOperations<unknown>, 'test'> {
+  const { store, catalog } = deps
   const { connections } = store
+  const credentials = new ConnectionCredentials(store)
+  const writer = new ConnectionWriter(deps, credentials)
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
-
-  const encrypt = async (to: Destination, apiKey: string) =>
-    (await store.keyring()).encrypt(getApiKeyContext(to), apiKey)
-
-  /** Doesn't throw for a credential that can't be decrypted, so that the rest of the connection can be shown. */
-  async function readCredential(record: ConnectionRecord): Promise<string | undefined> {
-    if (record.sealedApiKey === undefined) return undefined
-    await store.keyring() // throws if no credential can be decrypted
-    return decryptApiKey(store, record).catch(() => undefined)
-  }
-
-  /**
-   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` for none. Throws
-   * `INVALID_REQUEST` if the stored one would be sent to another host.
-   */
-  async function reencrypt(
-    next: ConnectionRecord,
-    { was, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
-  ): Promise<string | null | undefined> {
-    if (typeof apiKey === 'string') return encrypt(next, apiKey)
-    if (apiKey === null || was.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(was))
-      return apiKey
-    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
-    if (moved)
-      throw invalidInput(
-        `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
-      )
-    const stored = await readCredential(was)
-    return stored === undefined ? undefined : encrypt(next, stored) // one that can't be decrypted stays as it is
-  }
 
   async function showCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
     if (record.sealedApiKey === undefined) return {}
-    const apiKey = await readCredential(record)
+    const apiKey = await credentials.read(record)
     return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shorten(apiKey) }
   }
 
-  async function shown(record: ConnectionRecord): Promise<ShownConnection> {
+  async function show(record: ConnectionRecord): Promise<ShownConnection> {
     const { apiKey, error } = await showCredential(record)
     const { draining, ...plain } = record
     const { id, ...rest } = pickShownFields(connectionFields, {
@@ -180,174 +112,64 @@ export function createConnectionOperations({
     }
   }
 
-  async function answer({ record, discovered }: WrittenConnection): Promise<ShownConnection & Warned> {
+  async function showWithWarnings({ record, discovered }: WrittenConnection): Promise<ShownConnection & Warned> {
     const warning = discovered
       ? discovered.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
     const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has been made
-    return withWarnings(await shown(record), [
+    return withWarnings(await show(record), [
       ...warnOfMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),
       ...connectionPriceWarnings(record, { catalog, customModels }),
     ])
   }
 
-  const queryServer = (record: ConnectionRecord, apiKey: string | null | undefined) =>
-    discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs })
-
-  /** Includes connections that other processes have just written. */
-  async function checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
-    const all = (await connections.entries({ fresh: true })).map(({ record }) => record)
-    const others = all.filter(({ id }) => id !== connection.id)
-    requireOwnPrefix(catalog, connection, others)
-  }
-
-  /** Checks the prefix of a connection and writes it. No other process can take the prefix in between. */
-  async function reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
-    await checkPrefix(connection)
-    const { provider, providerSpecificData: given } = connection
-    const names = given?.prefix?.trim() || !getDefinition(catalog, provider) // a provider in the catalog has other names
-    if (given?.sharesPrefix || !names) return write()
-    return store.runExclusive('prefixes', async (ready) => {
-      await checkPrefix(connection)
-      ready()
-      return write()
-    })
-  }
-
-  /** Inserts a connection; returns `undefined` if its id is taken. */
-  async function insert(
-    id: string,
-    given: ConnectionFields & { provider: string },
-    top: TopLevel,
-  ): Promise<WrittenConnection | undefined> {
-    const { apiKey, discover } = given
-    const provider = resolveProvider(catalog, given.provider)
-    const data = changeData(undefined, given.providerSpecificData, top)
-    requireProvider(catalog, provider, data ?? undefined)
-    checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
-    const now = timestamp(clock)
-    const name = getDefinition(catalog, provider)?.name ?? provider
-    const record: ConnectionRecord = {
-      ...applyChange({ id, provider, name, createdAt: now, updatedAt: now }, given, top),
-      ...createEdit(given),
-    }
-    if (typeof apiKey === 'string') record.sealedApiKey = await encrypt(record, apiKey)
-    if (discover) await checkPrefix(record) // before the server is called
-    const discovered = discover ? await queryServer(record, apiKey) : undefined
-    const written = discovered ? addDiscovered(record, discovered) : record
-    const isNew = await reservePrefix(written, () => connections.insert(id, written))
-    return isNew ? { record: written, discovered } : undefined
-  }
-
-  /** Changes a connection. `isIdempotent`: if nothing would change, writes nothing and keeps its health. */
+  /** `isIdempotent`: if nothing would change, writes nothing and keeps the connection's health. */
   async function change(
     found: ConnectionRecord,
-    given: ConnectionFields,
-    top: TopLevel,
+    input: ParsedConnection,
     { isIdempotent = false } = {},
-  ): Promise<WrittenConnection> {
-    const { id, provider } = found
-    if (given.provider !== undefined && ![given.provider, resolveProvider(catalog, given.provider)].includes(provider))
-      throw invalidInput('"provider" cannot be changed; create a new connection instead')
-    const data = changeData(found.providerSpecificData, given.providerSpecificData, top)
-    if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
-    if (data !== undefined || typeof given.apiKey === 'string') {
-      const apiKey = given.apiKey === undefined ? await readCredential(found) : (given.apiKey ?? undefined)
-      const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
-      checkCloud(catalog, provider, { data: next, apiKey })
-    }
-
-    if (isIdempotent && typeof given.apiKey === 'string') await requireConfirmedUrl(found, given, top)
-    const discovered = given.discover ? await queryChanged(found, given, top) : undefined
-    const written = (record: ConnectionRecord): WrittenConnection => ({ record, discovered })
-
-    const changedFrom = (current: ConnectionRecord): ConnectionRecord => {
-      const next = applyChange(current, given, top)
-      const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
-      return discovered ? addDiscovered(next, discovered, stored) : next
-    }
-    const isSame = async () => (await isSameCredential(found, given.apiKey)) && isSameJson(changedFrom(found), found)
-    if (isIdempotent && (await isSame())) return written(found)
-
-    const update = () =>
-      connections.update(id, async (current) => {
-        const updatedAt = timestampAfter(current.updatedAt, clock)
-        const next = { ...changedFrom(current), ...createEdit(given), updatedAt }
-        const sealedApiKey = await reencrypt(next, { was: current, apiKey: given.apiKey })
-        return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
-      })
-    const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
-    const changed = touchesPrefix
-      ? await reservePrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
-      : await update()
-    health.reset(id) // the change may have fixed what failed
-    return written(present(changed, 'Connection'))
-  }
-
-  /** Queries the changed connection's server for its models before the change is written. Throws if the key must not be sent to that server. */
-  async function queryChanged(found: ConnectionRecord, given: ConnectionFields, top: TopLevel): Promise<Discovery> {
-    const next = applyChange(found, given, top)
-    if (changesPrefix(found.providerSpecificData ?? {}, next.providerSpecificData ?? {})) await checkPrefix(next)
-    await reencrypt(next, { was: found, apiKey: given.apiKey })
-    return queryServer(next, given.apiKey === undefined ? await readCredential(found) : given.apiKey)
-  }
-
-  /**
-   * Keeps the key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed
-   * if the stored credential was encrypted for it. Throws `INVALID_REQUEST` if it isn't, unless the input contains the URL.
-   */
-  async function requireConfirmedUrl(found: ConnectionRecord, given: ConnectionFields, top: TopLevel): Promise<void> {
-    if (given.providerSpecificData !== undefined || (await readCredential(found)) !== undefined) return
-    const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
-    if (field)
-      throw invalidInput(
-        `"apiKey" would be sent to the stored "${field}", which was not confirmed with a key that can be decrypted. Send "providerSpecificData" as well, or null for the provider's default URL`,
-      )
-  }
-
-  /** Whether the credential stays the same. */
-  async function isSameCredential(found: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
-    if (apiKey === undefined) return true
-    return apiKey === null ? found.sealedApiKey === undefined : apiKey === (await readCredential(found))
+  ): Promise<ShownConnection & Warned> {
+    const written = await writer.change(found, input, { isIdempotent })
+    if (!written.isUnchanged) health.reset(found.id) // the change may have fixed what failed
+    return showWithWarnings(written)
   }
 
   return {
-    list: async () => ({ connections: await Promise.all((await connections.all()).map(shown)) }),
+    list: async () => ({ connections: await Promise.all((await connections.all()).map(show)) }),
 
-    get: async (id) => shown((await find(id)).record),
+    get: async (id) => show((await find(id)).record),
 
     async create(input) {
-      const { given, top } = parseConnection(newConnection, input)
-      const written = await insert(crypto.randomUUID(), given, top)
+      const written = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
       if (!written) throw gatewayError('INTERNAL') // a random id was drawn twice
-      return answer(written)
+      return showWithWarnings(written)
     },
 
     async update(id, input) {
-      const { given, top } = parseConnection(connectionChange, input)
-      const { id: sentId = id, ...members } = given
+      const { fields, top } = parseConnection(connectionChange, input)
+      const { id: sentId = id, ...members } = fields
       if (sentId !== id) throw invalidInput('"id" cannot be changed; omit it')
-      return answer(await change((await find(id)).record, members, top))
+      return change((await find(id)).record, { fields: members, top })
     },
 
     async put(input) {
       refuseUndefined(input)
-      const { given, top } = parseConnection(connectionPut, input)
-      const { id, ...members } = given
+      const { fields, top } = parseConnection(connectionPut, input)
+      const { id, ...members } = fields
       return retryLostRace(async () => {
         const entries = await connections.entries({ fresh: true })
         const found = entries.find(({ record }) => record.id === id)?.record
-        if (found) return answer(await change(found, members, top, { isIdempotent: true }))
-        const written = await insert(id, members, top)
+        if (found) return change(found, { fields: members, top }, { isIdempotent: true })
+        const written = await writer.insert(id, { fields: members, top })
         await connections.entries({ fresh: true }) // other processes know this id and may have changed the record
-        return written ? answer(written) : false
+        return written ? showWithWarnings(written) : false
       })
     },
 
     async discover(id) {
       const { record } = await find(id)
-      return answer(await change(record, { discover: true }, {}, { isIdempotent: true }))
+      return change(record, { fields: { discover: true }, top: {} }, { isIdempotent: true })
     },
 
     async delete(id) {
@@ -359,25 +181,6 @@ export function createConnectionOperations({
   }
 }
 
-/** Applies the given fields except the credential. `draining` is only stored if it is `true`. */
-function applyChange(
-  current: ConnectionRecord,
-  { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }: ConnectionFields,
-  top: TopLevel,
-): ConnectionRecord {
-  const data = changeData(current.providerSpecificData, providerSpecificData, top)
-  const change = { ...members, ...(data !== undefined && { providerSpecificData: data }) }
-  const { draining, ...next } = withChange(current, change)
-  return { ...next, ...(draining && { draining }) }
-}
-
-/** The mark that a change leaves if it sets whether the connection is active. */
-const createEdit = ({ isActive }: ConnectionFields) => (isActive === undefined ? {} : { edit: newEdit() })
-
-/** Earlier releases allowed prefixes that are rejected now. They stay until they are changed. */
-const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
-  (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)
-
 /** The most severe entries. Clients choose model names, so any number of them can fail. */
 const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
   entries.sort((a, b) => getSeverity(b) - getSeverity(a)).slice(0, MAX_HEALTH)
@@ -385,10 +188,6 @@ const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
 const getSeverity = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
 const MAX_HEALTH = 20
-
-/** A setting that determines the host to call. */
-const getHost = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
-  providerSpecificData?.[field]?.replace(/\/$/, '')
 
 const UNREADABLE =
   'The credential cannot be decrypted because it was changed, moved, or encrypted with another secret. Check the URL it is sent to, then set "apiKey" again.'

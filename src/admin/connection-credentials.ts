@@ -1,0 +1,69 @@
+import { type Destination, destinationFields, getApiKeyContext } from '../records/keyring.ts'
+import type { ConnectionRecord } from '../records/record-collections.ts'
+import { decryptApiKey } from '../records/store.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import type { ParsedConnection } from './connection-input.ts'
+import { invalidInput } from './input.ts'
+
+/** Reads and encrypts the credentials of connections, each for the URL it is sent to. */
+export class ConnectionCredentials {
+  readonly #store: WritableStore
+
+  constructor(store: WritableStore) {
+    this.#store = store
+  }
+
+  async encrypt(to: Destination, apiKey: string): Promise<string> {
+    return (await this.#store.keyring()).encrypt(getApiKeyContext(to), apiKey)
+  }
+
+  /** Resolves to `undefined` for a credential that can't be decrypted, so that the rest of the connection can be shown. */
+  async read(record: ConnectionRecord): Promise<string | undefined> {
+    if (record.sealedApiKey === undefined) return undefined
+    await this.#store.keyring() // throws if no credential can be decrypted
+    return decryptApiKey(this.#store, record).catch(() => undefined)
+  }
+
+  /** Whether the credential stays the same. */
+  async isSame(record: ConnectionRecord, apiKey: string | null | undefined): Promise<boolean> {
+    if (apiKey === undefined) return true
+    return apiKey === null ? record.sealedApiKey === undefined : apiKey === (await this.read(record))
+  }
+
+  /**
+   * Encrypts the credential of a changed connection: the given one, or the stored one if its destination changed; `null` for none. Throws
+   * `INVALID_REQUEST` if the stored one would be sent to another host.
+   */
+  async reencrypt(
+    next: ConnectionRecord,
+    { was, apiKey }: { was: ConnectionRecord; apiKey: string | null | undefined },
+  ): Promise<string | null | undefined> {
+    if (typeof apiKey === 'string') return this.encrypt(next, apiKey)
+    if (apiKey === null || was.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(was))
+      return apiKey
+    const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
+    if (moved)
+      throw invalidInput(
+        `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
+      )
+    const stored = await this.read(was)
+    return stored === undefined ? undefined : this.encrypt(next, stored) // one that can't be decrypted stays as it is
+  }
+
+  /**
+   * Keeps the key that an app passes at each start from being sent to a URL that another program wrote to the storage. A stored URL is confirmed
+   * if the stored credential was encrypted for it. Throws `INVALID_REQUEST` if it isn't, unless the input contains the URL.
+   */
+  async requireConfirmedUrl(found: ConnectionRecord, { fields, top }: ParsedConnection): Promise<void> {
+    if (fields.providerSpecificData !== undefined || (await this.read(found)) !== undefined) return
+    const field = destinationFields.find((name) => found.providerSpecificData?.[name] !== undefined && !(name in top))
+    if (field)
+      throw invalidInput(
+        `"apiKey" would be sent to the stored "${field}", which was not confirmed with a key that can be decrypted. Send "providerSpecificData" as well, or null for the provider's default URL`,
+      )
+  }
+}
+
+/** A setting that determines the host to call. */
+const getHost = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>
+  providerSpecificData?.[field]?.replace(/\/$/, '')

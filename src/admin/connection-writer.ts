@@ -1,0 +1,172 @@
+import type { UpstreamFetch } from '../lib/exchange.ts'
+import { getDefinition, type NamedConnection } from '../protocols/providers/names.ts'
+import type { ConnectionRecord } from '../records/record-collections.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'
+import type { ConnectionCredentials } from './connection-credentials.ts'
+import { type ConnectionInput, changeData, type ParsedConnection } from './connection-input.ts'
+import { checkCloud, requireOwnPrefix, requireProvider, resolveProvider } from './connection-provider.ts'
+import { addDiscovered, type Discovery, discoverModels } from './discover-models.ts'
+import { invalidInput } from './input.ts'
+import { isSameJson, newEdit, present, timestamp, timestampAfter, withChange } from './record-operations.ts'
+
+export interface ConnectionDependencies {
+  store: WritableStore
+  catalog: Catalog
+  clock: Clock
+  /** Calls servers for their models. */
+  fetch: UpstreamFetch
+  limits: { lookupTimeoutMs: number }
+}
+
+/** A written connection, and the result of querying its server for models, if it was queried. */
+export interface WrittenConnection {
+  record: ConnectionRecord
+  discovered: Discovery | undefined
+  /** Whether the record was left as it is, because nothing would change. */
+  isUnchanged?: boolean
+}
+
+/** Inserts and changes connections. */
+export class ConnectionWriter {
+  readonly #deps: ConnectionDependencies
+  readonly #credentials: ConnectionCredentials
+
+  constructor(deps: ConnectionDependencies, credentials: ConnectionCredentials) {
+    this.#deps = deps
+    this.#credentials = credentials
+  }
+
+  /** Inserts a connection; resolves to `undefined` if its id is taken. */
+  async insert(
+    id: string,
+    { fields, top }: ParsedConnection<ConnectionInput & { provider: string }>,
+  ): Promise<WrittenConnection | undefined> {
+    const { catalog, clock, store } = this.#deps
+    const { apiKey, discover } = fields
+    const provider = resolveProvider(catalog, fields.provider)
+    const data = changeData(undefined, fields.providerSpecificData, top)
+    requireProvider(catalog, provider, data ?? undefined)
+    checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
+    const now = timestamp(clock)
+    const name = getDefinition(catalog, provider)?.name ?? provider
+    const record: ConnectionRecord = {
+      ...applyChange({ id, provider, name, createdAt: now, updatedAt: now }, { fields, top }),
+      ...createEdit(fields),
+    }
+    if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
+    if (discover) await this.#checkPrefix(record) // before the server is called
+    const discovered = discover ? await this.#queryServer(record, apiKey) : undefined
+    const written = discovered ? addDiscovered(record, discovered) : record
+    const isNew = await this.#reservePrefix(written, () => store.connections.insert(id, written))
+    return isNew ? { record: written, discovered } : undefined
+  }
+
+  /** Changes a connection. `isIdempotent`: writes nothing if nothing would change. */
+  async change(
+    found: ConnectionRecord,
+    input: ParsedConnection,
+    { isIdempotent }: { isIdempotent: boolean },
+  ): Promise<WrittenConnection> {
+    const { fields, top } = input
+    const data = await this.#checkChange(found, input)
+    if (isIdempotent && typeof fields.apiKey === 'string') await this.#credentials.requireConfirmedUrl(found, input)
+    const discovered = fields.discover ? await this.#queryChanged(found, input) : undefined
+
+    const change = (current: ConnectionRecord): ConnectionRecord => {
+      const next = applyChange(current, input)
+      const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
+      return discovered ? addDiscovered(next, discovered, stored) : next
+    }
+    if (isIdempotent && (await this.#credentials.isSame(found, fields.apiKey)) && isSameJson(change(found), found))
+      return { record: found, discovered, isUnchanged: true }
+
+    const { id, provider } = found
+    const update = () =>
+      this.#deps.store.connections.update(id, async (current) => {
+        const updatedAt = timestampAfter(current.updatedAt, this.#deps.clock)
+        const next = { ...change(current), ...createEdit(fields), updatedAt }
+        const sealedApiKey = await this.#credentials.reencrypt(next, { was: current, apiKey: fields.apiKey })
+        return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
+      })
+    const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
+    const changed = touchesPrefix
+      ? await this.#reservePrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
+      : await update()
+    return { record: present(changed, 'Connection'), discovered }
+  }
+
+  /** Throws `INVALID_REQUEST` for a change that the connection's provider doesn't allow. Returns the changed `providerSpecificData`. */
+  async #checkChange(
+    found: ConnectionRecord,
+    { fields, top }: ParsedConnection,
+  ): Promise<ProviderSpecificData | null | undefined> {
+    const { catalog } = this.#deps
+    const { provider } = found
+    if (
+      fields.provider !== undefined &&
+      ![fields.provider, resolveProvider(catalog, fields.provider)].includes(provider)
+    )
+      throw invalidInput('"provider" cannot be changed; create a new connection instead')
+    const data = changeData(found.providerSpecificData, fields.providerSpecificData, top)
+    if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
+    if (data !== undefined || typeof fields.apiKey === 'string') {
+      const apiKey = fields.apiKey === undefined ? await this.#credentials.read(found) : (fields.apiKey ?? undefined)
+      const next = data === undefined ? found.providerSpecificData : (data ?? undefined)
+      checkCloud(catalog, provider, { data: next, apiKey })
+    }
+    return data
+  }
+
+  /** Queries the changed connection's server for its models before the change is written. Throws if the key must not be sent to that server. */
+  async #queryChanged(found: ConnectionRecord, input: ParsedConnection): Promise<Discovery> {
+    const { apiKey } = input.fields
+    const next = applyChange(found, input)
+    if (changesPrefix(found.providerSpecificData ?? {}, next.providerSpecificData ?? {})) await this.#checkPrefix(next)
+    await this.#credentials.reencrypt(next, { was: found, apiKey })
+    return this.#queryServer(next, apiKey === undefined ? await this.#credentials.read(found) : apiKey)
+  }
+
+  #queryServer(record: ConnectionRecord, apiKey: string | null | undefined): Promise<Discovery> {
+    const { catalog, fetch, clock, limits } = this.#deps
+    return discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs: limits.lookupTimeoutMs })
+  }
+
+  /** Includes connections that other processes have just written. */
+  async #checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
+    const all = (await this.#deps.store.connections.entries({ fresh: true })).map(({ record }) => record)
+    const others = all.filter(({ id }) => id !== connection.id)
+    requireOwnPrefix(this.#deps.catalog, connection, others)
+  }
+
+  /** Checks the prefix of a connection and writes it. No other process can take the prefix in between. */
+  async #reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
+    await this.#checkPrefix(connection)
+    const { provider, providerSpecificData: data } = connection
+    const hasOwnName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // the names in the catalog can't be taken
+    if (data?.sharesPrefix || !hasOwnName) return write()
+    return this.#deps.store.runExclusive('prefixes', async (ready) => {
+      await this.#checkPrefix(connection)
+      ready()
+      return write()
+    })
+  }
+}
+
+/** Applies the given fields except the credential. `draining` is only stored if it is `true`. */
+function applyChange(
+  current: ConnectionRecord,
+  { fields: { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }, top }: ParsedConnection,
+): ConnectionRecord {
+  const data = changeData(current.providerSpecificData, providerSpecificData, top)
+  const change = { ...members, ...(data !== undefined && { providerSpecificData: data }) }
+  const { draining, ...next } = withChange(current, change)
+  return { ...next, ...(draining && { draining }) }
+}
+
+/** The mark that a change leaves if it sets whether the connection is active. */
+const createEdit = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: newEdit() })
+
+/** Earlier releases allowed prefixes that are rejected now. They stay until they are changed. */
+const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
+  (before.prefix ?? '').trim() !== (after.prefix ?? '').trim() || (before.sharesPrefix === true && !after.sharesPrefix)

@@ -1,0 +1,194 @@
+import { gatewayError } from '../errors.ts'
+import { mintClientKey } from '../records/key-format.ts'
+import { CONFIRM_KEY } from '../records/key-lookup.ts'
+import { getKeyContext } from '../records/keyring.ts'
+import type { KeyRecord } from '../records/record-collections.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import type { KeyChange, KeyPut } from '../types/records/key-fields.ts'
+import type { Clock } from '../types.ts'
+import { invalidInput } from './input.ts'
+import { findRecord, isSameJson, newEdit, present, timestamp, withChange } from './record-operations.ts'
+
+/** A key and its digest. */
+export interface FoundKey {
+  digest: string
+  record: KeyRecord
+}
+
+/**
+ * Finds keys by id, and changes their records, which are stored under the digests of their values. Remembers the digests, because searching many
+ * keys is slow.
+ */
+export class KeyWriter {
+  readonly #store: WritableStore
+  readonly #clock: Clock
+  #digests = new Map<string, string>()
+
+  constructor(store: WritableStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Throws `NOT_FOUND`. */
+  async find(id: string): Promise<FoundKey> {
+    const { keys } = this.#store
+    const digest = this.#digests.get(id)
+    const record = digest === undefined ? undefined : await keys.get(digest)
+    if (digest !== undefined && record?.id === id) return { digest, record }
+    const found = await findRecord(keys, 'Key', (one) => one.id === id)
+    this.#digests = new Map((await keys.entries()).map((entry) => [entry.record.id, entry.id]))
+    return { digest: found.id, record: found.record }
+  }
+
+  /** Finds the key that a `put` changes. If several keys have the name, the oldest wins. */
+  async findByIdOrName(id: string | undefined, name: string): Promise<FoundKey | undefined> {
+    const entries = await this.#store.keys.entries({ fresh: true })
+    const entry = entries.find(({ record }) => (id === undefined ? record.name === name : record.id === id))
+    return entry && { digest: entry.id, record: entry.record }
+  }
+
+  /**
+   * Encrypts a value and stores the record under its digest. Resolves to the digest, or to `undefined` if it is taken. `order`: the position in
+   * the list; default: the last.
+   */
+  async insert(
+    key: string,
+    { sha256, ...record }: Omit<KeyRecord, 'sealedKey'>,
+    order?: number,
+  ): Promise<string | undefined> {
+    const keyring = await this.#store.keyring()
+    const sealedKey = await keyring.encrypt(getKeyContext(record.id), key)
+    const digest = await keyring.digest(key)
+    if (!(await this.#store.keys.insert(digest, { ...record, sealedKey }, order))) return undefined
+    this.#digests.set(record.id, digest)
+    return digest
+  }
+
+  /** Creates a key. Resolves to its digest, or to `false` if another process has just created the same key. */
+  async add(
+    id: string | undefined,
+    key: string,
+    { isActive = true, ...given }: Omit<KeyPut, 'id' | 'key'>,
+  ): Promise<string | false> {
+    const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: timestamp(this.#clock) }
+    const digest = await this.insert(key, applyChange(plain, { ...given, isActive }))
+    if (digest !== undefined) return digest
+    if (await this.findByIdOrName(id, given.name)) return false
+    throw createTakenError()
+  }
+
+  /** Creates a key with a generated value. Without a value of your own, several gateways could create the same key. */
+  addExclusively(id: string | undefined, given: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
+    return this.#store.runExclusive('keys', async (ready) => {
+      const found = await this.findByIdOrName(id, given.name) // another gateway may have created it
+      ready()
+      return found ? this.change(found, undefined, given) : this.add(id, mintClientKey(), given)
+    })
+  }
+
+  /** Changes the fields of a key. Resolves to `undefined` if it has been deleted. */
+  update(digest: string, change: KeyChange): Promise<KeyRecord | undefined> {
+    return this.#store.keys.update(digest, async (current) => {
+      if (change.isActive === undefined && !(await this.#store.isSignedKey(digest, current)))
+        throw invalidInput(UNSIGNED_KEY)
+      return checkOwner(applyChange(current, change))
+    })
+  }
+
+  /** Changes a key and, if `key` is given, its value, unless nothing would change. Resolves to its digest. */
+  async change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>): Promise<string> {
+    const { keys, isSignedKey, keyring } = this.#store
+    const isSigned = await isSignedKey(digest, record)
+    if (!isSigned && given.isActive === undefined) throw invalidInput(UNSIGNED_KEY)
+    const next = checkOwner(withChange(record, given))
+    const other = key === undefined ? digest : await (await keyring()).digest(key)
+    if (key !== undefined && other !== digest) {
+      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // from a call that was interrupted
+      if (!isOwn) throw createTakenError()
+      await keys.remove(digest)
+    } else if (!isSigned || !isSameJson(record, next)) {
+      await keys.update(digest, (current) => applyChange(current, given))
+    }
+    return other
+  }
+
+  /** Gives a key a new value. The old one keeps working for `graceMs`. */
+  rotate(id: string, graceMs: number): Promise<FoundKey> {
+    const { keys, isSignedKey, runExclusive } = this.#store
+    return runExclusive('keys', async (ready) => {
+      const { digest: from } = await this.find(id)
+      const before = present(await keys.get(from), 'Key')
+      if (!(await isSignedKey(from, before))) throw invalidInput(UNSIGNED_KEY)
+      ready()
+      const order = (await keys.entries()).find((entry) => entry.id === from)?.order
+      const to = await this.insert(mintClientKey(), before, order)
+      if (to === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+      await this.#keepFormer(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
+      return this.#move(before, { from, to })
+    })
+  }
+
+  /** Removes a key and its former values. Throws `NOT_FOUND`. */
+  async remove(id: string): Promise<void> {
+    const { digest } = await this.find(id)
+    const removed = await this.#store.keys.remove(digest)
+    this.#digests.delete(id)
+    present(removed, 'Key')
+    for (const { id: former, record } of await this.#listFormer())
+      if (record.id === id) await this.#store.formerKeys.remove(former)
+  }
+
+  /** A copy, because changes mutate the list. */
+  async #listFormer() {
+    return [...(await this.#store.formerKeys.entries({ fresh: true }))]
+  }
+
+  /** Stores until when a replaced value works. Without an end, it and all earlier values of the key stop working. */
+  async #keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
+    const { formerKeys } = this.#store
+    for (const { id: digest, record } of await this.#listFormer()) {
+      const isOver = Date.parse(record.until) <= this.#clock.now() || (record.id === id && until === undefined)
+      if (isOver) await formerKeys.remove(digest)
+      else if (record.id === id) await formerKeys.update(digest, (former) => ({ ...former, to }))
+    }
+    if (until !== undefined) await formerKeys.insert(from, { id, to, until: new Date(until).toISOString() })
+  }
+
+  /** Removes the old record of a key with a new value, and keeps changes that others have made in the meantime. */
+  async #move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
+    const { keys } = this.#store
+    for (let moved = record; ; ) {
+      if (await keys.remove(from, (current) => isSameJson(current, moved))) break
+      const current = await keys.get(from)
+      if (!current) {
+        await keys.remove(to) // the key has been deleted
+        throw gatewayError('NOT_FOUND', { message: 'Key not found' })
+      }
+      moved = current
+      const { sha256: _, sealedKey: __, ...fields } = current
+      await keys.update(to, ({ sealedKey }) => ({ ...fields, sealedKey }))
+    }
+    return { digest: to, record: present(await keys.get(to), 'Key') }
+  }
+}
+
+const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
+  ...withChange(record, given),
+  ...(given.isActive !== undefined && { edit: newEdit() }),
+})
+
+/** Throws `INVALID_REQUEST` if a key has an account together with a group or `actsFor`. */
+export function checkOwner<
+  T extends { group?: string | null | undefined; account?: string | undefined; actsFor?: object | null | undefined },
+>(key: T): T {
+  if (key.account === undefined) return key
+  if (typeof key.group === 'string') throw invalidInput(GROUP_OR_ACCOUNT)
+  if (key.actsFor) throw invalidInput(ONE_ACCOUNT)
+  return key
+}
+
+const GROUP_OR_ACCOUNT = 'A key cannot have both a "group" and an "account". The plan of the account is its group'
+const ONE_ACCOUNT = 'A key with an "account" cannot have "actsFor", since it only acts for that account'
+/** The error of a key whose record was changed elsewhere. */
+export const UNSIGNED_KEY = `This record was not written by a gateway with this secret, so the key is rejected. ${CONFIRM_KEY}`
+const createTakenError = () => invalidInput('"key" must not be the value of another key')
