@@ -62,7 +62,7 @@ export interface ShownDamage extends DamagedRecord {
 export const damagedRecordInputs = { put: closed({ record: anyObject('must be an object') }) }
 
 export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
-  const { repair, keyLookup, groupCache } = store
+  const { repair, keyCache, groupCache } = store
 
   const find = async (key: string) =>
     present(
@@ -72,7 +72,7 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
 
   /** Rereads the record with the next request, if it is a key or a group. */
   function forget(key: string) {
-    if (key.startsWith(KEYS)) keyLookup.forget(key.slice(KEYS.length))
+    if (key.startsWith(KEYS)) keyCache.forget(key.slice(KEYS.length))
     else if (key.startsWith(GROUPS)) groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
   }
 

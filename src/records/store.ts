@@ -1,7 +1,8 @@
 import { derived, keepValue, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
-import { createKeyLookup, type KeyChanges, type KeyLookup } from './key-lookup.ts'
+import { KeyCache } from './key-cache.ts'
+import { KeyLookup } from './key-lookup.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
 import { createGroupCache, type GroupCache } from './known-groups.ts'
 import { openKeyring, type Secret } from './open-keyring.ts'
@@ -42,7 +43,9 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** By provider id. */
   providers: Records<ProviderRecord>
-  keyLookup: KeyLookup & KeyChanges
+  keyLookup: KeyLookup
+  /** Learns of this gateway's changes. */
+  keyCache: KeyCache
   /** The groups of keys as requests read them. */
   groupCache: GroupCache
   /** With a timeout for each operation. */
@@ -95,7 +98,8 @@ export function createStore(options: StoreOptions): Store {
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
   const groupCache = createGroupCache({ ...deps, records: groups, keyring })
-  const keyLookup = createKeyLookup({ ...deps, records: keys, formerKeys, groups: groupCache, keyring })
+  const keyCache = new KeyCache(freshness, clock)
+  const keyLookup = new KeyLookup({ ...deps, records: keys, formerKeys, groups: groupCache, keyring, cache: keyCache })
 
   return {
     settings,
@@ -108,6 +112,7 @@ export function createStore(options: StoreOptions): Store {
     aliases,
     providers,
     keyLookup,
+    keyCache,
     groupCache,
     storage,
     damage,

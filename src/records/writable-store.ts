@@ -69,16 +69,17 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     providers,
     keyring,
   } = store
-  const { keyLookup, groupCache } = store
+  const { keyCache, groupCache } = store
+  const forgetFormer = (digest: string) => keyCache.forgetFormer(digest)
   const signedKeys: SignedKind<KeyRecord> = {
     kind: recordKinds.keys,
     sign: async (digest, record) => signKey(await keyring(), digest, record),
-    cache: keyLookup,
+    cache: keyCache,
   }
   const signedFormerKeys: SignedKind<FormerKeyRecord> = {
     kind: recordKinds.formerKeys,
     sign: async (digest, record) => signFormerKey(await keyring(), digest, record),
-    cache: { forget: keyLookup.forgetFormer, update: keyLookup.forgetFormer, expire: keyLookup.forgetFormer },
+    cache: { forget: forgetFormer, update: forgetFormer, expire: forgetFormer },
   }
   const signedGroups: SignedKind<GroupRecord> = {
     kind: recordKinds.groups,

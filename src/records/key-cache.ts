@@ -1,0 +1,209 @@
+import { evictOldest } from '../lib/maps.ts'
+import type { ApiKey, Clock } from '../types.ts'
+import type { Freshness } from './cached.ts'
+import { FORMER_KEYS, KEYS, type KeyRecord } from './record-collections.ts'
+import type { PendingRead } from './storage-access.ts'
+
+/** The fields of a client key that a request needs, without its group. */
+export type KeyParts = Pick<
+  ApiKey,
+  'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata' | 'account' | 'actsFor'
+> & {
+  digest: string
+}
+
+export interface CachedKey extends KeyParts {
+  groupId?: string
+}
+
+/** A pending lookup in the storage. */
+export interface PendingLookup {
+  digest: string
+  /** The digest of the credential, if it is a previous value of the key. */
+  former?: string
+  /** Whether another writer has changed the key since. */
+  isExpired: boolean
+}
+
+export interface CacheEntry {
+  digest: string
+  key: CachedKey
+  /** Epoch ms. */
+  readAt: number
+  /** Whether it may have changed. */
+  isExpired: boolean
+  /** Whether another writer is known to have changed it. */
+  isChanged?: boolean
+  /** When this gateway changed it; epoch ms. */
+  changedAt?: number
+  /** When to read again from a storage that was unavailable; epoch ms. */
+  retryAt: number
+  /** Set if the credential is a previous value. */
+  former?: FormerValue | undefined
+  rereading?: PendingRead<CachedKey | undefined> | undefined
+}
+
+/** A previous value of a key. */
+export interface FormerValue {
+  digest: string
+  /** Epoch ms. */
+  until: number
+}
+
+/** Keys in memory by credential, with those that are being looked up. */
+export class KeyCache {
+  readonly #clock: Clock
+  readonly #entries = new Map<string, CacheEntry>()
+  /** Credentials by digest. */
+  readonly #credentials = new Map<string, string>()
+  /** Previous values by digest. */
+  readonly #formerCredentials = new Map<string, string>()
+  /** A key's digest by the digest of a previous value that requests used. */
+  readonly #movedTo = new Map<string, string>()
+  /** A lookup is removed early if its result is outdated. */
+  readonly #lookups = new Set<PendingLookup>()
+  readonly #listeners: Array<(digest: string) => void> = []
+
+  constructor(freshness: Freshness, clock: Clock) {
+    this.#clock = clock
+    freshness.onChange((storageKey) => {
+      if (storageKey.startsWith(KEYS)) this.#changeElsewhere(storageKey.slice(KEYS.length))
+      else if (storageKey.startsWith(FORMER_KEYS)) this.forgetFormer(storageKey.slice(FORMER_KEYS.length))
+    })
+    freshness.onGap(() => {
+      for (const lookup of this.#lookups) lookup.isExpired = true
+      for (const entry of this.#entries.values()) entry.isExpired = true
+      for (const { digest } of this.#entries.values()) this.#notify(digest)
+    })
+  }
+
+  /** Calls `listener` with the digest of each key that changes. */
+  onChange(listener: (digest: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** The cached key of a credential, unless the credential is a previous value that has expired. */
+  get(credential: string): CacheEntry | undefined {
+    const entry = this.#entries.get(credential)
+    if (!entry?.former || this.#clock.now() < entry.former.until) return entry
+    this.forgetFormer(entry.former.digest)
+    return undefined
+  }
+
+  startLookup(digest: string): PendingLookup {
+    const lookup = { digest, isExpired: false }
+    this.#lookups.add(lookup)
+    return lookup
+  }
+
+  endLookup(lookup: PendingLookup): void {
+    this.#lookups.delete(lookup)
+  }
+
+  /** Stores the result of a lookup, unless the key has changed since. */
+  store(
+    credential: string,
+    { lookup, ...found }: Pick<CacheEntry, 'key' | 'readAt' | 'former'> & { lookup: PendingLookup },
+  ): void {
+    if (!this.#lookups.has(lookup)) return
+    const { digest, isExpired } = lookup
+    const entry = { ...found, digest, isExpired, isChanged: isExpired, retryAt: 0 }
+    const oldest = this.#entries.has(credential) ? undefined : evictOldest(this.#entries, MAX_CACHED)
+    if (oldest?.former) this.#formerCredentials.delete(oldest.former.digest)
+    else if (oldest) this.#credentials.delete(oldest.digest)
+    this.#entries.set(credential, entry)
+    if (entry.former) this.#formerCredentials.set(entry.former.digest, credential)
+    else this.#credentials.set(digest, credential)
+  }
+
+  /** Remembers that a key has been rotated, for requests that know it by a previous value. */
+  addMove(from: string, to: string): void {
+    evictOldest(this.#movedTo, MAX_CACHED)
+    this.#movedTo.set(from, to)
+  }
+
+  forget(digest: string): void {
+    for (const lookup of this.#lookups) if (lookup.digest === digest) this.#lookups.delete(lookup)
+    for (const credential of this.#listCredentials(digest)) this.#entries.delete(credential)
+    this.#credentials.delete(digest)
+    this.#notify(digest)
+  }
+
+  forgetFormer(digest: string): void {
+    for (const lookup of this.#lookups) if (lookup.former === digest) this.#lookups.delete(lookup)
+    const credential = this.#formerCredentials.get(digest)
+    this.#formerCredentials.delete(digest)
+    if (credential !== undefined) this.#entries.delete(credential)
+    if (this.#movedTo.delete(digest)) this.#notify(digest)
+  }
+
+  /** Makes sure that a rejected key isn't accepted from memory. `key`: the key as it was read; absent if it doesn't exist. */
+  forgetRejected(digest: string, key?: CachedKey): void {
+    for (const lookup of this.#lookups)
+      if (lookup.digest === digest || lookup.former === digest) this.#lookups.delete(lookup)
+    for (const credential of this.#listCredentials(digest)) {
+      const entry = this.#entries.get(credential)
+      if (entry && key) this.#entries.set(credential, { ...entry, key, rereading: undefined })
+      else this.#entries.delete(credential)
+    }
+  }
+
+  /** Applies `change` to a cached key, and has the key reread before it is used as fresh. */
+  expire(digest: string, change: Partial<CacheEntry> = {}): void {
+    for (const lookup of this.#lookups) {
+      if (lookup.digest !== digest) continue
+      lookup.isExpired = true
+      if (change.key) this.#lookups.delete(lookup)
+    }
+    for (const credential of this.#listCredentials(digest)) {
+      const entry = this.#entries.get(credential)
+      if (entry)
+        this.#entries.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, rereading: undefined })
+    }
+    this.#notify(digest)
+  }
+
+  /** Sets a key that this gateway has written. */
+  update(digest: string, record: KeyRecord): void {
+    this.expire(digest, { key: toCachedKey(digest, record), isChanged: false, changedAt: this.#clock.now() })
+  }
+
+  #changeElsewhere(digest: string): void {
+    const { changedAt = Number.NEGATIVE_INFINITY } = this.#entries.get(this.#credentials.get(digest) ?? '') ?? {}
+    this.expire(digest, this.#clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
+  }
+
+  /** Notifies listeners of a changed key. In-flight requests may know it by the digest of a previous value. */
+  #notify(digest: string): void {
+    const moved = this.#movedTo
+    const others = moved.size === 0 ? [] : [...moved].flatMap(([from, to]) => (to === digest ? from : []))
+    for (const changed of [digest, ...others]) for (const listener of this.#listeners) listener(changed)
+  }
+
+  /** The cached credentials of the key with this digest. */
+  #listCredentials(digest: string): string[] {
+    const own = this.#credentials.get(digest) ?? []
+    if (this.#formerCredentials.size === 0) return [own].flat()
+    return [own, ...this.#formerCredentials.values()].flat().filter((one) => this.#entries.get(one)?.digest === digest)
+  }
+}
+
+export function toCachedKey(digest: string, record: KeyRecord): CachedKey {
+  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, account, actsFor, group } = record
+  const key: CachedKey = { id, name, digest }
+  if (isActive !== undefined) key.isActive = isActive
+  if (expiresAt !== undefined) key.expiresAt = expiresAt
+  if (models !== undefined) key.models = models
+  if (kinds !== undefined) key.kinds = kinds
+  if (limits !== undefined) key.limits = limits
+  if (metadata !== undefined) key.metadata = metadata
+  if (account !== undefined) key.account = account
+  if (actsFor !== undefined) key.actsFor = actsFor
+  if (group !== undefined) key.groupId = group
+  return key
+}
+
+/** Some storages also report the gateway's own changes, within this time, in ms. */
+const ECHO_MS = 1_000
+
+const MAX_CACHED = 20_000
