@@ -193,7 +193,7 @@ export function damagedRecordsTests(
   create: () => Promise<Damageable>,
 ): void {
   for (const prefix of Object.keys(damagedKinds) as DamagedPrefix[])
-    test(`of ${prefix} hide no other, are named, and are removed`, async () => {
+    test(`${prefix}: does not affect other records, is reported, and can be removed`, async () => {
       const { storage: opened, destroy } = await create()
       const { watch, ...storage } = opened
       const client = await fillForDamage(storage)
@@ -219,7 +219,7 @@ export function damagedRecordsTests(
       await destroy()
     })
 
-  test('are named, shown and removed under every key that there can be', async () => {
+  test('reports, shows, and removes damaged records under any possible key', async () => {
     const { storage: opened, destroy } = await create()
     const { watch, ...storage } = opened
     await fillForDamage(storage)

@@ -7,7 +7,7 @@ import { contexts } from './support/contexts.ts'
 import { getShare, getTranslator, printMatrix } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 
-const test = suite('every recorded answer, for the client of every format')
+const test = suite('every recorded response for clients of every format')
 
 /** The folders with recorded answers of a format, and the field that all of them have. */
 const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; member: string }>> = {

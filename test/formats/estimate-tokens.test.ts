@@ -2,7 +2,7 @@ import type { UserPart } from '../../src/protocols/formats/canonical/canonical-p
 import { estimateTokens } from '../../src/protocols/formats/estimate-tokens.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('an estimate of tokens')
+const test = suite('estimating tokens')
 
 const estimate = (content: UserPart[]) => estimateTokens({ turns: [{ role: 'user', content }], tools: [] })
 const near = (got: number, expected: number) =>

@@ -10,7 +10,7 @@ import { PNG } from './fields/field.ts'
 import { contexts } from './support/contexts.ts'
 import { getTranslator } from './support/matrix.ts'
 
-const test = suite('images that the model has generated')
+const test = suite('generated images')
 
 const url = `data:image/png;base64,${PNG}`
 const chatImage = { type: 'image_url', image_url: { url } }
@@ -148,7 +148,7 @@ const targets: readonly [provider: string, model: string, format: ProviderFormat
 
 for (const [name, from, path, body] of original)
   for (const [provider, model, format, said, isMoved = false] of targets)
-    test(`${name} of ${from} for ${model} of ${provider} in ${format}`, async () => {
+    test(`${name} from ${from} for ${model} at ${provider} in ${format}`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(format)).loadTranslator()
       const traits = getTraits(translator.traits, { provider, model, format }, {})

@@ -12,7 +12,7 @@ import { fields as gemini } from './fields/gemini.ts'
 import { fields as chat } from './fields/openai-chat.ts'
 import { fields as responses } from './fields/openai-responses.ts'
 
-const test = suite('values of any JSON type in any field of a chat')
+const test = suite('values of any JSON type in any field of a chat request')
 
 /** For each body and each provider. */
 const RUNS = isCi ? 40 : 1
@@ -55,7 +55,7 @@ const clients: Readonly<
 }
 
 for (const [client, { fields, path, least }] of Object.entries(clients))
-  test(`never make it a fault of the gateway: ${client}`, { timeoutMs: 300_000 }, async () => {
+  test(`never cause a gateway error: ${client}`, { timeoutMs: 300_000 }, async () => {
     const up = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
     const connections = ['openai', 'anthropic', 'google', 'mistral', 'open', 'own']
     const world = await openWorld({

@@ -3,7 +3,7 @@ import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('recognizing whole answers')
+const test = suite('recognizing whole responses')
 
 const answers = {
   'openai-chat': [{ choices: [{}] }],
@@ -21,7 +21,7 @@ const empty = [
 ]
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
-  test(`${name}: an answer is recognized, and any other body is not`, async () => {
+  test(`${name}: a response is recognized, and any other body is not`, async () => {
     const format = await loadUpstreamFormat(name)
     const { isAnswer } = getAnswerReader(format, operations.generate)
     for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))

@@ -6,7 +6,7 @@ import { contexts } from './support/contexts.ts'
 import { getTranslator } from './support/matrix.ts'
 import { recordedExchanges } from './support/recordings.ts'
 
-const test = suite('recorded answers of text, reasoning and calls alone')
+const test = suite('recorded responses with only text, reasoning, and calls')
 
 interface Recorded {
   folder: string
@@ -52,7 +52,7 @@ function getAnswers(format: WireFormat): { name: string; answer: JsonObject }[] 
 }
 
 for (const from of wireFormats)
-  test(`answers lose nothing from ${from} to any client`, async () => {
+  test(`responses from ${from} lose nothing for any client`, async () => {
     const source = await getTranslator(from)
     const answers = getAnswers(from)
     assert.ok(answers.length > 200, `${answers.length} answers`)

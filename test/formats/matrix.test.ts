@@ -10,7 +10,7 @@ import { clients, type Understood, wholeClients } from './support/clients.ts'
 import { getShare, getTranslator } from './support/matrix.ts'
 import { type Heard, recordedStreams } from './support/recordings.ts'
 
-const test = suite('every recorded stream, for the client of every format')
+const test = suite('every recorded stream for clients of every format')
 
 /** The names of the formats in the results of the vendors' own clients. */
 const apis: Readonly<Record<WireFormat, string>> = {

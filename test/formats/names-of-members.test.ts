@@ -4,7 +4,7 @@ import { writeOpenAIErrorBody } from '../../src/protocols/formats/openai-errors.
 import { assert, suite } from '../support/suite.ts'
 import { contexts } from './support/contexts.ts'
 
-const test = suite('values that are names of members of every object')
+const test = suite('values that are names of built-in object properties')
 
 for (const name of ['constructor', 'toString', '__proto__']) {
   test(`"${name}" is not an audio format`, () => {
@@ -15,7 +15,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
     assert.equal(turns, [{ role: 'user', content: [{ type: 'audio', source }] }])
   })
 
-  test(`"${name}" is not a level of thinking`, () => {
+  test(`"${name}" is not a thinking level`, () => {
     const { warnings } = contexts(geminiTranslator)
     const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
     const body = { contents, generationConfig: { thinkingConfig: { thinkingLevel: name } } }

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { whole } from './cases/answers.ts'
 import { ask } from './cases/support.ts'
 
-const test = suite('the input of a function for OpenAI')
+const test = suite('function inputs for OpenAI')
 
 const nothing = { type: 'object', properties: {} }
 const complete: JsonObject[] = [
@@ -33,7 +33,7 @@ const tools = {
 }
 
 for (const client of ['anthropic-messages', 'gemini'] as const) {
-  test(`the schema of functions without parameters of ${client} has properties`, async () => {
+  test(`the schema of functions without parameters from ${client} has properties`, async () => {
     const body = { tools: tools[client] }
     const chat = await ask({ client, model: 'chat/m', answer: () => json(whole['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])

@@ -14,7 +14,7 @@ import { strictModels } from './support/validators/models.ts'
 import type { Validator } from './support/validators/validator.ts'
 import { validators } from './support/validators/validators.ts'
 
-const test = suite('every recorded request, for the provider of every format')
+const test = suite('every recorded request for providers of every format')
 
 /** The folders with requests of a format, and the pattern of their URLs. */
 const places: Readonly<Record<WireFormat, { folders: string[]; path: RegExp }>> = {

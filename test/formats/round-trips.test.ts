@@ -44,7 +44,7 @@ const defined = ({
   ...{ inputTokens, outputTokens, cacheReadTokens, reasoningTokens },
 })
 
-const answers = suite('answers there and back')
+const answers = suite('round trips of responses')
 
 for (const format of wireFormats) {
   const translator = translators[format]
@@ -135,7 +135,7 @@ function joined(events: readonly StreamEvent[]): Answer {
   return { choices: [{ content, finish }], ...(end.usage && { usage: end.usage }) }
 }
 
-const requests = suite('requests there and back')
+const requests = suite('round trips of requests')
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {

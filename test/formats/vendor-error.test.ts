@@ -63,4 +63,4 @@ const table: [name: string, got: object, expected: object][] = [
 ]
 
 for (const [name, got, expected] of table)
-  test(`an error of a vendor is parsed: ${name}`, () => assert.equal(got, expected))
+  test(`a vendor's error is parsed: ${name}`, () => assert.equal(got, expected))

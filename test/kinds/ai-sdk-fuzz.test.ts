@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { png } from './image/pictures.ts'
 import { answerAt } from './samples.ts'
 
-const test = suite('the AI SDK’s images, speech and transcription, whatever comes')
+const test = suite("the AI SDK's images, speech, and transcription with arbitrary bodies")
 
 const TIMES = process.env.CI ? 3_000 : 200
 const file = { type: 'file', mediaType: 'image/png', data: png }
@@ -60,7 +60,7 @@ const values: unknown[] = [
 ]
 
 for (const [name, body] of Object.entries(bodies))
-  test(`no body for ${name} is a fault of the gateway, or reaches another address`, async () => {
+  test(`no body for ${name} causes a gateway error or reaches another URL`, async () => {
     const random = createRandom(11)
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}, 404))
     const { post, told } = await openWorld({ fetch: up, connections: ['one'] })

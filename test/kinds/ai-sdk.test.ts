@@ -24,7 +24,7 @@ const generations = {
 const made: Partial<Record<VendorName, string>> = { openai: png, google: png, vertex: png, xai: jpeg, together: jpeg }
 
 for (const [generation, ai] of Object.entries(generations)) {
-  const test = suite(`images, speech and transcription by the AI SDK ${generation}`)
+  const test = suite(`images, speech, and transcription with AI SDK ${generation}`)
   const path = generation === '7' ? '/v4/ai' : '/v3/ai'
   const modelsOf = (fetch: typeof globalThis.fetch, apiKey = 'x') =>
     ai.createGateway({ baseURL: `http://gateway${path}`, apiKey, fetch })
@@ -44,7 +44,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(made) as VendorName[]) {
     const { model, makes, edits, ...vendor } = imageVendors[name]
 
-    test(`${name} makes images, by its own words for the size`, async () => {
+    test(`${name} generates images, with its own names for the size`, async () => {
       const { models, up } = await images()
       const asked = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
       const {
@@ -63,7 +63,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       assert.is(up.calls.filter(({ url }) => url.href === makes).length, 'most' in vendor ? 2 : 1)
     })
 
-    test(`${name} changes a picture, and loses by name what it does not take`, async () => {
+    test(`${name} edits an image, and unsupported options cause warnings`, async () => {
       const { models, up } = await images()
       const { images: shown, warnings } = await ai.generateImage({
         model: models.image(model),
@@ -79,7 +79,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('options of providers of the AI SDK stand for members of other forms', async () => {
+  test("options of the AI SDK's providers map to fields of other vendors", async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...asked, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
@@ -106,7 +106,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([response.status, up.calls.length], [400, 0])
   })
 
-  test('more images than one call makes are a 400 that says how to get them', async () => {
+  test('more images than one call can return fail with a 400 that says how to get them', async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
     const thrown = await ai.generateImage(asked).catch((error: unknown) => error)
@@ -117,7 +117,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([shown.length, up.calls.length], [25, 3])
   })
 
-  test('each image has the facts of its calls, and the cost of a call appears once', async () => {
+  test("each image has the facts about its call, and a call's cost appears once", async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {
@@ -151,7 +151,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('an image that cannot be fetched is not ordered again', async () => {
+  test('an image that cannot be downloaded is not generated again', async () => {
     const { models, up } = await images({
       answer: ({ url }) =>
         url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
@@ -165,7 +165,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   for (const name of Object.keys(soundVendors)) {
     const model = `${name}/voice-model`
 
-    test(`${name} speaks`, async () => {
+    test(`${name} generates speech`, async () => {
       const { models, told } = await sounds(soundVendors)
       for (const outputFormat of [undefined, 'wav', 'mp3']) {
         const asked = { model: models.speech(model), text: 'Hello', voice: 'alloy', maxRetries: 0 }
@@ -180,7 +180,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('speech without a voice uses OpenAI’s first voice and no language', async () => {
+  test("speech without a voice uses OpenAI's first voice and no language", async () => {
     const { models, up } = await sounds(soundVendors)
     const { warnings } = await ai.generateSpeech({
       model: models.speech('openai/voice-model'),
@@ -197,7 +197,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('speech loses by name what the vendor does not take', async () => {
+  test('unsupported speech options cause warnings', async () => {
     const { models } = await sounds(soundVendors)
     const { warnings } = await ai.generateSpeech({
       model: models.speech('deepgram/voice-model'),
@@ -210,7 +210,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal(lost.sort(), ['instructions', 'providerOptions.elevenlabs.voiceSettings'])
   })
 
-  test('speech that is cut, or is none, is the next vendor’s', async () => {
+  test('the next vendor is tried if speech is cut off or is not audio', async () => {
     const cut = () =>
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
     for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
@@ -254,7 +254,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       assert.equal(told.errors, [])
     })
 
-    test(`${name} tells times where they are wanted`, async () => {
+    test(`${name} includes times only if requested`, async () => {
       const { models } = await sounds(hearingVendors)
       const { segments } = await ai.transcribe({
         model: models.transcription(model),
@@ -269,14 +269,14 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('a model without times gets no word of them', async () => {
+  test('a model without times is not asked for them', async () => {
     const { models, up } = await sounds(hearingVendors)
     const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
     assert.equal(segments, [])
     assert.not.match(new TextDecoder().decode(up.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
-  test('the limit for files holds for their bytes, and not for their base64', async () => {
+  test('the limit for files applies to their bytes, not to their base64', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
     const asked = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...asked, model: fits.models.transcription('openai/m') })
@@ -327,7 +327,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     }
   })
 
-  test('models are listed with the types that the client knows', async () => {
+  test('the model list has the types that the client knows', async () => {
     const types = { m: 'llm', i: 'image', s: 'tts', t: 'stt', e: 'embedding' } as const
     const models = Object.entries(types).map(([id, type]) => ({ id, type }))
     const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }
@@ -341,7 +341,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('a budget reserves the dearest image, whatever a member says that is not read', async () => {
+  test('a budget reserves the price of the most expensive image, whatever unknown fields say', async () => {
     const prices = { i: { images: { low: 0.001, high: 0.02 } } }
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
     const { api, post } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
@@ -352,7 +352,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([response.status, up.calls.length], [402, 0])
   })
 
-  test('a budget holds by images, characters and seconds', async () => {
+  test('a budget applies to images, characters, and seconds', async () => {
     const prices = { i: { image: 0.006 }, s: { character: 0.001 }, t: { second: 0.03 } }
     for (const [times, status] of [
       [1, undefined],

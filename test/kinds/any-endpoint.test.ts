@@ -6,7 +6,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answerAt, jsonAt, sampleOf } from './samples.ts'
 
-const test = suite('every endpoint of a kind, whatever comes')
+const test = suite('every endpoint of a kind with arbitrary requests and responses')
 
 /** A model of which nothing is known, at a provider of OpenAI's form. */
 const MODEL = 'one/of-any-kind'
@@ -29,7 +29,7 @@ const answering = () =>
   })
 
 for (const { at, body } of asked) {
-  test(`${at} answers, and calls the connection's own address with its own key`, async () => {
+  test(`${at} responds, and calls the connection's own URL with its own key`, async () => {
     const up = answering()
     const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await post(at, body, { headers: { authorization: 'Bearer of-the-client', host: 'evil.test' } })
@@ -40,7 +40,7 @@ for (const { at, body } of asked) {
     assert.equal(told.errors, [])
   })
 
-  test(`${at} sends the key nowhere but to the connection, whatever the members of the body say`, async () => {
+  test(`${at} sends the key only to the connection, whatever the fields of the body say`, async () => {
     const up = answering()
     const { post } = await openWorld({ fetch: up, connections: ['one'] })
     const address = 'http://evil.test/v1'
@@ -63,7 +63,7 @@ for (const { at, body } of asked) {
     for (const { url } of up.calls) assert.is(url.host, 'one.test')
   })
 
-  test(`${at} goes on to the next provider of a combo, and says who answered`, async () => {
+  test(`${at} falls back to the next provider of a combo, and names the provider that responded`, async () => {
     const given = answering()
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
     const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false
@@ -80,7 +80,7 @@ for (const { at, body } of asked) {
     assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^two\/of-any-kind=50[03]:\S+;\S+ one/)
   })
 
-  test(`${at} refuses bodies that are malformed, and none is a fault of the gateway`, async () => {
+  test(`${at} rejects malformed bodies, and none causes a gateway error`, async () => {
     const up = answering()
     const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
     for (const text of [
@@ -159,7 +159,7 @@ for (const { at, body } of asked) {
     assert.equal(told.errors, [])
   })
 
-  test(`${at} is explained`, async () => {
+  test(`${at} can be explained`, async () => {
     const { api } = await openWorld({ fetch: answering(), connections: ['one'] })
     const path = at.replace(MODEL, '{model}')
     const { targets } = await api.explain({ model: MODEL, path, body })

@@ -7,7 +7,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { vendors } from './embedding/vendors.ts'
 
-const test = suite('the built-in catalog and its kinds')
+const test = suite('kinds in the built-in catalog')
 
 /** What a provider answers to a text, whatever its form. */
 const ANSWERS: Record<string, object> = {
@@ -25,7 +25,7 @@ const settings: Record<string, object> = {
   bedrock: { apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl', providerSpecificData: { region: 'eu-west-1' } },
 }
 
-test("OpenAI's models of images and sound have prices", async () => {
+test("OpenAI's image and audio models have prices", async () => {
   const unpriced = defaultCatalog.openai?.models?.filter(({ type = 'llm', price }) => type !== 'llm' && !price)
   assert.equal(unpriced, [])
   for (const [model, costUsd] of [
@@ -47,7 +47,7 @@ test("OpenAI's models of images and sound have prices", async () => {
 
 for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries(defaultCatalog)) {
   if (!serviceKinds.includes('embedding')) continue
-  test(`embeddings of ${provider} are served, with each of its models`, async () => {
+  test(`embeddings of ${provider} work with each of its models`, async () => {
     const of = models.filter(({ type }) => type === 'embedding').map(({ id }) => id)
     const up = fakeUpstream(() => json(ANSWERS.embedding))
     const { post } = await openWorld({
@@ -62,11 +62,11 @@ for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries
   })
 }
 
-test('every endpoint of a kind is the one that models of the kind are sent to, or beside it', () => {
+test('findEndpoint supports the kind of every endpoint', () => {
   for (const { operation } of endpoints) assert.ok(findEndpoint(operation.kind), operation.kind)
 })
 
-test('every word for a form that connections may say is a form of some kind, or of one to come', () => {
+test('every form name that a connection can have is known', () => {
   const known = new Set<string>(embeddingForms.vendors)
   for (const name of ['cohere', 'jina', 'mistral', 'nvidia', 'together', 'voyage'] as const) {
     assert.ok(vendorForms.includes(name))

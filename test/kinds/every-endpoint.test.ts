@@ -51,7 +51,7 @@ const malformed: Record<string, BodyInit> = {
 }
 
 for (const { path, at } of asked)
-  test(`POST ${path} answers a malformed body with a 400, and asks nobody`, async () => {
+  test(`POST ${path} rejects a malformed body with a 400 and calls no provider`, async () => {
     const { up, world } = await open()
     for (const [what, body] of Object.entries(malformed)) {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -64,7 +64,7 @@ for (const { path, at } of asked)
   })
 
 for (const { path, at, bodyFor, isInPath } of asked.filter(({ isInPath }) => !isInPath))
-  test(`POST ${path} is a 400 without a model`, async () => {
+  test(`POST ${path} returns 400 without a model`, async () => {
     const { up, world } = await open()
     const { model: _, ...body } = bodyFor(MODEL) as { model?: string }
     assert.is(isInPath, false)
@@ -84,7 +84,7 @@ const quoting: Record<string, (words: string) => unknown> = {
 }
 
 for (const { path, at, bodyFor } of asked)
-  test(`POST ${path} shows no key of a provider that quotes it in an error`, async () => {
+  test(`POST ${path} hides a key that a provider quotes in an error`, async () => {
     for (const status of [200, 400, 401, 404, 422, 429, 500])
       for (const [what, bodyWith] of Object.entries(quoting)) {
         const words = `The key ${KEY} (Bearer ${KEY}) is not known.`
@@ -107,7 +107,7 @@ const phases: Record<string, Answering> = {
 
 for (const { path, at, bodyFor } of asked)
   for (const [phase, answer] of Object.entries(phases))
-    test(`POST ${path} ends its call when the client leaves ${phase}`, async () => {
+    test(`POST ${path} ends its call if the client disconnects ${phase}`, async () => {
       const { up, world } = await open(answer)
       const abort = new AbortController()
       const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: abort.signal })
@@ -133,7 +133,7 @@ const NAMES = [
 ]
 
 for (const { path, at, bodyFor, isInPath } of asked)
-  test(`POST ${path} reaches no other address by the name of a model`, async () => {
+  test(`POST ${path} reaches no other URL through a model name`, async () => {
     const { up, world } = await open()
     const own = await world.post(at(MODEL), bodyFor(MODEL))
     await own.text()

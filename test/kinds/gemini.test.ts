@@ -7,7 +7,7 @@ import { jpeg, png } from './image/pictures.ts'
 import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
 import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
 
-const test = suite('images and speech by @google/genai')
+const test = suite('images and speech with @google/genai')
 
 /** A client, which takes the names of models with a slash for whole paths unless they begin so. */
 function clientOf(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
@@ -26,7 +26,7 @@ const made: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, goog
 for (const name of Object.keys(made) as VendorName[]) {
   const { model, makes, edits } = imageVendors[name]
 
-  test(`${name} makes and changes an image, whole and as a stream`, async () => {
+  test(`${name} generates and edits an image, whole and streamed`, async () => {
     const { gateway, up, told } = await openImages()
     const models = clientOf(gateway)
     const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
@@ -46,7 +46,7 @@ for (const name of Object.keys(made) as VendorName[]) {
   })
 }
 
-test('an image has its media type, its usage and the name of its model', async () => {
+test('an image has its media type, its usage, and the name of its model', async () => {
   const { gateway } = await openImages()
   const { model } = imageVendors.openai
   const config = { responseModalities: ['TEXT', 'IMAGE'], candidateCount: 2 }
@@ -58,7 +58,7 @@ test('an image has its media type, its usage and the name of its model', async (
   assert.equal(answer.usageMetadata?.totalTokenCount, 1_010)
 })
 
-test('other vendors get ratio and size in their own fields, and unsupported ones are dropped with a warning', async () => {
+test('other vendors get the aspect ratio and size in their own fields, and unsupported ones are dropped with a warning', async () => {
   const { post, up } = await openImages()
   const body = {
     contents: [{ parts: [{ text: 'a walk' }] }],
@@ -77,7 +77,7 @@ test('other vendors get ratio and size in their own fields, and unsupported ones
   assert.is((await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body, strict)).status, 400)
 })
 
-test('a combo mixes Google’s image models with others and falls back to the next target', async () => {
+test("a combo mixes Google's image models with others and falls back to the next target", async () => {
   const models = [imageVendors.google.model, imageVendors.xai.model]
   const { gateway, told } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
@@ -103,7 +103,7 @@ test('a failure that may have cost something ends the request', async () => {
   assert.is(up.calls.length, 1)
 })
 
-test('malformed requests are a 400 that asks nobody', async () => {
+test('malformed requests return 400 without a provider call', async () => {
   const { post, up, told } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }
@@ -142,7 +142,7 @@ test('an image model gets a request without image options at its own endpoint', 
   assert.is(up.calls.length, 0)
 })
 
-test('a key for chat alone makes no images by it, and a budget holds', async () => {
+test('a key for chat only cannot generate images, and a budget applies', async () => {
   const { gateway, api, up } = await openImages()
   const asked = { model: imageVendors.openai.model, contents: 'a walk', config: { responseModalities: ['IMAGE'] } }
   const chat = await api.keys.create({ name: 'bob', kinds: ['llm'] })
@@ -188,7 +188,7 @@ async function openSounds(options: WorldOptions = {}) {
 const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' } } }
 
 for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter', 'google'])
-  test(`${name} speaks, whole and as a stream`, async () => {
+  test(`${name} generates speech, whole and streamed`, async () => {
     const { gateway, told, up } = await openSounds()
     const asked = {
       model: `${name}/voice-model`,
@@ -212,7 +212,7 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
     assert.equal(told.errors, [])
   })
 
-test('speech that breaks off in a stream ends with an error, and never with STOP', async () => {
+test('speech that breaks off in a stream ends with an error, never with STOP', async () => {
   const cut = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(samples.pcm.slice(0, 100)),
     pull: (controller) => controller.error(new Error('cut')),

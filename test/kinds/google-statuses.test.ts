@@ -5,7 +5,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { sampleOf } from './samples.ts'
 
-const test = suite('errors for clients of Google')
+const test = suite('errors for Google clients')
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const paths = endpoints

@@ -86,7 +86,7 @@ for (const endpoint of endpoints.filter(hasForms)) {
   const { path, operation, client, version } = endpoint
   const sample = sampleOf(endpoint)?.body ?? {}
   const body = { ...sample, ...RICH[operation.name]?.[client], ...EXTRA[operation.name] }
-  test(`${path} (${client}) never makes them a fault of the gateway`, async () => {
+  test(`${path} (${client}) never causes a gateway error`, async () => {
     const up = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
     const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections })
     const limits = { tokens: { day: 1_000_000_000_000 } }

@@ -6,7 +6,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { flac, m4a, mp3, ogg, recorded, wav, webm } from './sounds.ts'
 
-const test = suite('budgets of sound')
+const test = suite('audio budgets')
 
 const PARALLEL = 50
 const catalog: Catalog = {
@@ -63,7 +63,7 @@ const speakers: Record<string, Price> = {
 }
 
 for (const [what, price] of Object.entries(speakers))
-  test(`50 texts at once do not overrun a budget, charged ${what}`, async () => {
+  test(`50 concurrent texts do not exceed a budget, charged ${what}`, async () => {
     const { askAll, gateway, told } = await budgeted('speaks', price, sound)
     const input = 'Words that are spoken. '.repeat(40)
     const { answered, statuses, usd } = await askAll((headers) =>
@@ -86,7 +86,7 @@ const files = { wav: wav(60), mp3: mp3(60), flac: flac(60), ogg: ogg(60), m4a: m
 
 for (const [format, bytes] of Object.entries(files))
   for (const response_format of ['verbose_json', 'text'])
-    test(`50 files of ${format} at once do not overrun a budget, answered as ${response_format}`, async () => {
+    test(`50 concurrent ${format} files do not exceed a budget, with ${response_format} responses`, async () => {
       const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () =>
         response_format === 'text'
           ? new Response('Hi\n', { headers: { 'content-type': 'text/plain' } })
@@ -132,7 +132,7 @@ test('a browser recording without a length is reserved by its size and charged b
   assert.is(told.usages[0]?.costSource, 'estimated')
 })
 
-test('sound in base64 is reserved by its size', async () => {
+test('audio in base64 is reserved by its size', async () => {
   const { askAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
   const data = Buffer.from(ogg(60)).toString('base64')
   const { answered, usd } = await askAll((headers) =>
@@ -147,7 +147,7 @@ test('sound in base64 is reserved by its size', async () => {
   assert.ok(answered > 0 && usd <= 1, `${answered} ${usd}`)
 })
 
-test('the lengths of files are those of their headers, at any cut and offset', async () => {
+test('durations are read from file headers, wherever the file is truncated or starts', async () => {
   const { getDuration: secondsOf } = await import('../../src/protocols/kinds/sound/length.ts')
   for (const [format, bytes] of Object.entries(files)) {
     assert.ok(Math.abs((secondsOf(bytes) ?? 0) - 60) < 0.1, `${format}: ${secondsOf(bytes)}`)

@@ -8,7 +8,7 @@ import { openImages } from './image/vendors.ts'
 import { wav } from './transcription/sample.ts'
 import { hearingCatalog, hearingVendors } from './transcription/vendors.ts'
 
-const test = suite('names and types of uploads')
+const test = suite('upload names and types')
 
 /** What a vendor reads as the name and the type of a recording. */
 function recordingIn({ provider, init, headers, body }: Call): { name?: string; type?: string } {
@@ -53,7 +53,7 @@ const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = 
 
 for (const provider of Object.keys(hearingVendors))
   for (const [at, { file, ending, type }] of recordings.entries())
-    test(`${provider} gets recording ${at} ("${file.name}", "${file.type}") by its format`, async () => {
+    test(`${provider} gets recording ${at} ("${file.name}", "${file.type}") with its format`, async () => {
       const up = fakeUpstream(() => json({ text: 'Hi' }))
       const { gateway } = await openWorld({
         fetch: up,
@@ -75,7 +75,7 @@ for (const provider of Object.keys(hearingVendors))
 const LISTS = ['timestamp_granularities', 'include', 'known_speaker_names', 'known_speaker_references']
 
 for (const brackets of ['', '[]', '[0]'])
-  test(`OpenAI gets the names of lists with brackets that were sent as "name${brackets}"`, async () => {
+  test(`OpenAI gets list fields with brackets if they were sent as "name${brackets}"`, async () => {
     const up = fakeUpstream(() => json({ text: 'Hi' }))
     const { gateway } = await openWorld({ fetch: up, catalog: hearingCatalog, connections: ['openai', 'groq'] })
     for (const provider of ['openai', 'groq']) {
@@ -111,7 +111,7 @@ const edits: Record<string, { names: string[]; sent: string[] }> = {
 }
 
 for (const [what, { names, sent }] of Object.entries(edits))
-  test(`OpenAI gets ${what} by the names that it has, with a type`, async () => {
+  test(`OpenAI gets ${what} under its own field names, with a type`, async () => {
     const { gateway, up } = await openImages()
     const form = new FormData()
     for (const name of names)
@@ -136,7 +136,7 @@ for (const [what, { names, sent }] of Object.entries(edits))
     assert.is(files.at(-1)?.fileName, 'mask.png')
   })
 
-test('OpenAI gets a picture of a form that is no file as one', async () => {
+test('OpenAI gets an image in a form field as a file', async () => {
   const { gateway, up } = await openImages()
   const form = new FormData()
   form.append('image', new File([bytesOf(png)], 'a.png', { type: 'image/png' }))

@@ -5,7 +5,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { wav } from './sounds.ts'
 
-const test = suite('zeros and nothing as the report of a kind')
+const test = suite('kinds whose usage is zero or missing')
 
 const at = (name: string, type: string | undefined, price: Price, id = 'm') => ({
   [name]: { baseUrl: `http://${name}.test/v1`, models: [{ id, ...(type && { type }), price }] },
@@ -198,7 +198,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     return { world, send }
   }
 
-  test(`are estimated: ${name}`, async () => {
+  test(`is estimated: ${name}`, async () => {
     for (const [nth, answer] of answers.entries()) {
       const { world, send } = await ask(answer, false)
       const response = await send()
@@ -210,7 +210,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     }
   })
 
-  test(`stop a key that has a cent a day: ${name}`, async () => {
+  test(`stops a key with a budget of one cent per day: ${name}`, async () => {
     for (const answer of answers) {
       const { world, send } = await ask(answer, true)
       const statuses: number[] = []

@@ -2,21 +2,21 @@ import { getCatalogModel, getContextWindow } from '../../src/protocols/providers
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('models of the catalog')
+const test = suite('catalog models')
 
 const catalog: Catalog = {
   one: { models: [{ id: 'a', contextWindow: 8 }, { id: 'b' }, { id: 'a', contextWindow: 16 }] },
   bare: {},
 }
 
-test('models of the catalog are found by provider and id, of several entries the first', () => {
+test('catalog models are found by provider and ID; the first of several entries counts', () => {
   assert.is(getCatalogModel(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
   assert.is(getCatalogModel(catalog, { provider: 'one', model: 'b' })?.id, 'b')
   for (const provider of ['one', 'bare', 'none', 'constructor'])
     assert.is(getCatalogModel(catalog, { provider, model: 'c' }), undefined)
 })
 
-test('models of the catalog have an unknown context window unless the catalog has it', () => {
+test('catalog models without a context window have an unknown one', () => {
   const windowOf = (model: string) => getContextWindow(catalog, { provider: 'one', model })
   assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
 })

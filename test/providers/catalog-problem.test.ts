@@ -2,7 +2,7 @@ import { checkCatalog, defaultCatalog } from '../../src/protocols/providers/cata
 import { findProviderProblem } from '../../src/protocols/providers/catalog-problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a catalog of the host\u2019s own')
+const test = suite('a custom catalog')
 
 const FORMATS = 'openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse'
 const ADDRESS = 'a URL that starts with http:// or https://'
@@ -42,12 +42,12 @@ const refused: Array<[provider: unknown, says: string]> = [
   [{ searchConfig: 'yes' }, 'mine.searchConfig must be an object.'],
 ]
 for (const [provider, says] of refused) {
-  test(`${JSON.stringify(provider)} is refused: ${says}`, () => {
+  test(`${JSON.stringify(provider)} is rejected: ${says}`, () => {
     assert.is(findProviderProblem(provider, 'mine'), says)
   })
 }
 
-test('a catalog of the host\u2019s own is fine with fields of the host\u2019s own, with kinds that nobody knows, and with what is undefined', () => {
+test('a custom catalog may have its own fields, unknown kinds, and undefined values', () => {
   for (const provider of [
     {},
     { alias: ' ', models: [], serviceKinds: [] },
@@ -63,7 +63,7 @@ test('a catalog of the host\u2019s own is fine with fields of the host\u2019s ow
     assert.is(findProviderProblem(provider, 'mine'), undefined)
 })
 
-test('a catalog of the host\u2019s own is named by its provider, and the built-in one passes', () => {
+test('a problem in a custom catalog names its provider, and the built-in catalog has none', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(findProviderProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

@@ -12,7 +12,7 @@ test('the built-in catalog is well-formed', () => {
   assert.equal(validateCatalog(defaultCatalog), [])
 })
 
-test('the built-in catalog has the providers in common use', () => {
+test('the built-in catalog has all popular providers', () => {
   const names = new Set(Object.values(defaultCatalog).map((provider) => provider.name))
   const wanted = [
     'OpenAI',
@@ -53,7 +53,7 @@ test('the built-in catalog has the providers in common use', () => {
   )
 })
 
-test('the built-in catalog has for every provider the facts that a call needs', () => {
+test('the built-in catalog has everything that a call needs for every provider', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
     if (cloud) continue // its address comes from the connection
@@ -62,7 +62,7 @@ test('the built-in catalog has for every provider the facts that a call needs', 
   }
 })
 
-test('the built-in catalog uses chat completions for all vendors without a known format of their own', () => {
+test('the built-in catalog uses chat completions for all vendors without their own known format', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
@@ -80,27 +80,27 @@ test('the built-in catalog has prices for the models of vendors that bill by the
   }
 })
 
-test('in the built-in catalog only local models and those declared free cost nothing', () => {
+test('only local models and those declared free cost nothing in the built-in catalog', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )
   assert.equal(free, ['openai', 'zai', 'openrouter', 'ollama', 'lmstudio'])
 })
 
-test('the built-in catalog names source and date of every provider in the data', () => {
+test("the built-in catalog names the source and date of every provider's data", () => {
   assert.equal(Object.keys(modelSources), Object.keys(models))
   for (const [id, source] of Object.entries(modelSources))
     assert.match(source, /^https:\/\/\S+.*, \d{4}-\d\d-\d\d$/, id)
   for (const id of Object.keys(models)) assert.ok(Object.hasOwn(definitions, id), `${id} has models, but no definition`)
 })
 
-test('in the built-in catalog a model of the data replaces one of the same id that is maintained by hand', () => {
+test('generated data in the built-in catalog replaces a hand-written model with the same ID', () => {
   const data = { a: [{ id: 'x', contextWindow: 2 }] }
   const merged = mergeCatalog({ a: { name: 'A' } }, data, { a: [{ id: 'x' }, { id: 'y' }] })
   assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })
 })
 
-test('the built-in catalog is under 25 kB gzipped as an entry of its own', async () => {
+test('the built-in catalog is under 25 kB gzipped as a separate entry point', async () => {
   const entryPoints = [new URL('../../src/protocols/providers/catalog.ts', import.meta.url).pathname]
   const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'esm', write: false })
   const bytes = gzipSync(outputFiles[0]?.contents ?? '').length

@@ -34,15 +34,15 @@ const asChat: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(asChat))
-  test(`${name} through an API like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
+  test(`${name} behind an OpenAI-compatible API`, () => hold(traitsOf(name, 'openai-chat'), expected))
 
-test('an unknown provider gets all that its format accepts', () => {
+test('an unknown provider gets everything that its format accepts', () => {
   const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
   assert.equal(traits.inputs, messagesTranslator.traits.inputs)
   assert.equal(traits.reasoning.by, 'adaptive')
 })
 
-test('computing the traits for other formats takes little time compared with a translation', async () => {
+test('computing traits for other formats takes little time compared with a translation', async () => {
   const { outputFiles } = await build({
     entryPoints: [new URL('../../src/protocols/providers/provider-traits.ts', import.meta.url).pathname],
     bundle: true,

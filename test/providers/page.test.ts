@@ -5,14 +5,14 @@ import { prefixesOf, providerTable, servesChats } from './page.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-const test = suite('the page of the providers')
+const test = suite('the page about providers')
 
-test('the page of the providers has a row for each provider of the catalog that answers chats', () => {
+test('the page about providers has a row for each catalog provider that serves chat', () => {
   const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/protocols/providers/README.md')) ?? []
   assert.is(table, providerTable(defaultCatalog))
 })
 
-test('the front page names the prefix of each provider of the catalog that answers chats, and no other', () => {
+test('the front page lists the prefix of each catalog provider that serves chat, and no others', () => {
   const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
   const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
   const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))

@@ -40,13 +40,13 @@ test('refreshing the catalog treats a price of zero as unknown, unless the selec
   assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
 })
 
-test('refreshing the catalog leaves a floating price out', () => {
+test('refreshing the catalog omits a floating price', () => {
   const list = { ...model('fixed', { cost: { input: 1 } }), ...model('floating', { cost: { input: 1 } }) }
   const prices = select(list, { priced: /^fixed$/ }).chosen.map(({ price }) => price)
   assert.equal(prices, [{ input: 1 }, undefined])
 })
 
-test('refreshing the catalog distinguishes kinds and leaves out what the provider does not serve', () => {
+test('refreshing the catalog distinguishes kinds and omits models that the provider does not serve', () => {
   const list = {
     ...model('chat'),
     ...model('paint', { modalities: { input: ['text'], output: ['image'] } }),
@@ -72,7 +72,7 @@ test('refreshing the catalog distinguishes kinds and leaves out what the provide
   assert.equal(select(list).ids, ['chat'])
 })
 
-test('refreshing the catalog selects models by age, by id and by tools, without deprecated ones, newest first', () => {
+test('refreshing the catalog selects models by age, ID, and tools, without deprecated ones, newest first', () => {
   const list = {
     ...model('old', { release_date: '2025-01', tool_call: true }),
     ...model('older', { release_date: '2024-01' }),
@@ -105,7 +105,7 @@ test('refreshing the catalog reports a provider that the source no longer has', 
   assert.match(select({}, { from: 'other' }).problems[0] ?? '', /^other: the source has no such provider/)
 })
 
-test('refreshing the catalog says what changed', () => {
+test('refreshing the catalog reports the changes', () => {
   const before = { acme: { source: 's', models: [{ id: 'a', price: { input: 1 } }, { id: 'b' }] } }
   const after = { acme: { source: 't', models: [{ id: 'a', price: { input: 2 }, contextWindow: 5 }, { id: 'c' }] } }
   assert.equal(changes(before, after), [
@@ -117,7 +117,7 @@ test('refreshing the catalog says what changed', () => {
   assert.equal(changes(after, after), [])
 })
 
-test('refreshing the catalog writes a module with one model a line and its sources', () => {
+test('refreshing the catalog writes a module with one model per line and its sources', () => {
   const written = renderCatalog({ 'a-b': { source: "it's", models: [{ id: 'x', price: { input: 0.5 } }] } })
   assert.ok(written.includes("  'a-b': 'it\\'s',\n"))
   assert.ok(written.includes("  'a-b': [\n    { id: 'x', price: { input: 0.5 } },\n  ],\n"))

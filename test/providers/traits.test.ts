@@ -228,7 +228,7 @@ const table: Record<string, Expected> = {
 
 for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
 
-test('exactly the providers of the catalog are treated as vendors', () => {
+test('exactly the catalog providers are treated as vendors', () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>
     serviceKinds.includes('llm'),
   )

@@ -191,7 +191,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
 }
 
 for (const [what, [catalog, line]] of Object.entries(malformed)) {
-  test(`validateCatalog refuses ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
+  test(`validateCatalog rejects ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
 }
 
 test('validateCatalog reports every malformed entry, not just the first', () => {

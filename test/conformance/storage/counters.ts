@@ -5,14 +5,14 @@ import { ODD_TTLS } from './expiry.ts'
 
 /** `increment`. */
 export function storageCounters(test: StorageTest): void {
-  test('counts from nothing, up and down', async ({ storage }) => {
+  test('counts up and down, starting at 0', async ({ storage }) => {
     assert.is(await add(storage, 'count', 5), 5)
     assert.is(await add(storage, 'count', -7), -2)
     assert.is(await add(storage, 'count', 0), -2)
     assert.is(await add(storage, 'other', 9_007_199_254_740_000), 9_007_199_254_740_000)
   })
 
-  test('keeps a counter as a value in decimal, with a new version at each step', async ({ storage }) => {
+  test('stores a counter as a decimal value with a new version at each step', async ({ storage }) => {
     const set = await storage.set('count', '41')
     assert.is(await add(storage, 'count', 1), 42)
     const stored = await storage.get('count')
@@ -24,7 +24,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await add(storage, 'count', 1), 1)
   })
 
-  test('loses no step of many at once', async ({ storage, other }) => {
+  test('loses no step when many run concurrently', async ({ storage, other }) => {
     const second = await other()
     const sums = await Promise.all(
       Array.from({ length: 60 }, (_, index) => add(index % 2 ? storage : second, 'count', 1)),
@@ -36,7 +36,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is((await storage.get('count'))?.value, '60')
   })
 
-  test('refuses what is no integer, and leaves it as it is', async ({ storage }) => {
+  test('rejects a value that is not an integer, and leaves it unchanged', async ({ storage }) => {
     for (const value of ['', 'many', '1.5', '1e3', ' 1', '0x10', 'NaN', '9007199254740991']) {
       const version = await storage.set('text', value)
       assert.ok(await fails(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)
@@ -49,7 +49,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('count'), undefined)
   })
 
-  test('refuses a `ttlMs` that is not from 1 to 1e12, also for a counter that is there, and changes nothing', async ({
+  test('rejects a `ttlMs` outside 1 to 1e12, even for an existing counter, and changes nothing', async ({
     storage,
   }) => {
     await add(storage, 'count', 1)
@@ -63,7 +63,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is(await storage.get('other'), undefined)
   })
 
-  test('counts the time of a counter from its first step', async ({ storage, passTime }) => {
+  test("starts a counter's TTL at its first step", async ({ storage, passTime }) => {
     await add(storage, 'window', 1, 1_000)
     await passTime(700)
     assert.is(await add(storage, 'window', 1, 1_000), 2)

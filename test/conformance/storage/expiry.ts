@@ -6,7 +6,7 @@ export const ODD_TTLS = [0, -1, 0.5, 1e13, Number.NaN, Number.POSITIVE_INFINITY,
 
 /** `ttlMs`. */
 export function storageExpiry(test: StorageTest): void {
-  test('answers a value until its time is over, and then treats it as absent', async ({ storage, passTime, other }) => {
+  test('returns a value until it expires, and then treats it as absent', async ({ storage, passTime, other }) => {
     await storage.set('brief', 'value', { ttlMs: 1_000 })
     await storage.set('long', 'value', { ttlMs: 60_000 })
     await passTime(500)
@@ -27,7 +27,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('long'))?.value, 'value')
   })
 
-  test('creates a value where the time of the old one is over', async ({ storage, passTime }) => {
+  test('creates a value when the old one has expired', async ({ storage, passTime }) => {
     const old = await storage.set('key', 'old', { ttlMs: 1_000, ifVersion: null })
     assert.ok(typeof old === 'string')
     assert.is(await storage.set('key', 'new', { ifVersion: null }), false)
@@ -39,7 +39,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is.not(version, old)
   })
 
-  test('counts the time from the last write, and not at all without `ttlMs`', async ({ storage, passTime }) => {
+  test('starts the TTL at the last write, and never expires without `ttlMs`', async ({ storage, passTime }) => {
     await storage.set('renewed', 'value', { ttlMs: 1_000 })
     await storage.set('kept', 'value', { ttlMs: 1_000 })
     await passTime(700)
@@ -53,9 +53,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('kept'))?.value, 'value')
   })
 
-  test('refuses a `ttlMs` that is not from 1 to 1e12, whatever the version, and changes nothing', async ({
-    storage,
-  }) => {
+  test('rejects a `ttlMs` outside 1 to 1e12, with any version, and changes nothing', async ({ storage }) => {
     const version = await storage.set('key', 'value')
     assert.ok(typeof version === 'string')
     for (const ttlMs of ODD_TTLS)
@@ -70,7 +68,7 @@ export function storageExpiry(test: StorageTest): void {
     }
   })
 
-  test('keeps the time of a value when a write loses the race', async ({ storage, passTime }) => {
+  test("keeps a value's TTL when a write loses the race", async ({ storage, passTime }) => {
     await storage.set('key', 'value', { ttlMs: 1_000 })
     assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
     await passTime(1_100)

@@ -3,20 +3,20 @@ import type { StorageConformance, StorageTest } from '../storage.ts'
 
 /** What an adapter claims to have, `ownSecret`, and `close`. */
 export function storageLifetime(test: StorageTest, claims: Required<Pick<StorageConformance, 'atomic' | 'has'>>): void {
-  test('has what it claims', async ({ storage }) => {
+  test('supports exactly the features it claims', async ({ storage }) => {
     assert.is(storage.atomic, claims.atomic)
     for (const name of ['increment', 'watch', 'ownSecret'] as const) {
       assert.is(typeof storage[name], claims.has.includes(name) ? 'function' : 'undefined', name)
     }
   })
 
-  test('works with its functions taken off the object', async ({ storage: { get, set, list } }) => {
+  test('works when its methods are called without the object', async ({ storage: { get, set, list } }) => {
     await set('key', 'value')
     assert.is((await get('key'))?.value, 'value')
     assert.is((await list('')).length, 1)
   })
 
-  test('settles operations under way before it is closed, and may be closed twice', async ({ storage, other }) => {
+  test('finishes pending operations before it closes, and can be closed twice', async ({ storage, other }) => {
     const second = await other()
     const writes = Array.from({ length: 10 }, (_, index) => storage.set(`key/${index}`, 'value'))
     await storage.close?.()
@@ -27,7 +27,7 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
 
   if (!claims.has.includes('ownSecret')) return
 
-  test('keeps one secret of its own', async ({ storage, other }) => {
+  test('keeps one secret per store', async ({ storage, other }) => {
     const secrets = await Promise.all([storage.ownSecret?.(), storage.ownSecret?.(), (await other()).ownSecret?.()])
     assert.ok(isSecret(secrets[0]))
     assert.is(new Set(await Promise.all(secrets.map(sealedWith))).size, 1)

@@ -34,14 +34,14 @@ export function storageListing(test: StorageTest): void {
     assert.is((await storage.list('')).length, 8)
   })
 
-  test('orders by code unit, whatever the order of writing', async ({ storage }) => {
+  test('orders keys by code unit, regardless of insertion order', async ({ storage }) => {
     const keys = ['a', 'Z', 'a/', 'a0', 'a-', 'a_', 'é', 'z', '10', '9', '\uFF5E', '😀', 'ab', 'aB', 'a b', '~']
     for (const key of keys) await storage.set(`k/${key}`, 'value')
     const listed = (await storage.list('k/')).map(({ key }) => key)
     assert.equal(listed, keys.map((key) => `k/${key}`).sort())
   })
 
-  test('takes a prefix as it is, never as a pattern', async ({ storage }) => {
+  test('treats a prefix literally, never as a pattern', async ({ storage }) => {
     for (const prefix of [...SPECIAL, 'aXb/', 'ab/', 'aXXb/']) await storage.set(`${prefix}1`, prefix)
     for (const prefix of SPECIAL) {
       const listed = await storage.list(prefix)
@@ -64,7 +64,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(await behind('z'), [])
   })
 
-  test('answers at most `limit`, so that pages of any size make up the whole', async ({ storage }) => {
+  test('returns at most `limit` keys, and pages of any size add up to the full list', async ({ storage }) => {
     const keys = Array.from({ length: 25 }, (_, index) => `page/${String(index).padStart(3, '0')}`)
     await Promise.all(keys.toReversed().map((key) => storage.set(key, key)))
     await storage.set('pagf', 'behind')
@@ -81,7 +81,7 @@ export function storageListing(test: StorageTest): void {
     }
   })
 
-  test('shows each change at once', async ({ storage }) => {
+  test('shows each change immediately', async ({ storage }) => {
     const listed = async () => (await storage.list('k/')).map(({ key, value }) => `${key}=${value}`)
     await storage.set('k/b', '1')
     assert.equal(await listed(), ['k/b=1'])

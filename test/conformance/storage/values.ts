@@ -18,18 +18,18 @@ const TEXTS = [
 
 /** `get`, `set` and `delete` without conditions. */
 export function storageValues(test: StorageTest): void {
-  test('answers nothing for a key that was never set', async ({ storage }) => {
+  test('returns undefined for a key that was never set', async ({ storage }) => {
     assert.is(await storage.get('absent'), undefined)
     assert.is(await storage.delete('absent'), false)
   })
 
-  test('answers the value that was set last, with its version', async ({ storage }) => {
+  test('returns the last value set, with its version', async ({ storage }) => {
     await storage.set('key', 'first')
     const version = await storage.set('key', 'second')
     assert.equal(await storage.get('key'), { value: 'second', version })
   })
 
-  test('forgets what was deleted', async ({ storage }) => {
+  test('returns undefined for a deleted key', async ({ storage }) => {
     await storage.set('key', 'value')
     await storage.set('key/other', 'value')
     assert.is(await storage.delete('key'), true)
@@ -38,7 +38,7 @@ export function storageValues(test: StorageTest): void {
     assert.is((await storage.get('key/other'))?.value, 'value')
   })
 
-  test('keeps every text as it is, as a value and as a key', async ({ storage, other }) => {
+  test('keeps every string unchanged, as a value and as a key', async ({ storage, other }) => {
     for (const [index, text] of TEXTS.entries()) await storage.set(`text/${index}`, text)
     for (const text of TEXTS) await storage.set(`key/${text}`, text)
     const reader = await other()
@@ -46,16 +46,14 @@ export function storageValues(test: StorageTest): void {
     for (const text of TEXTS) assert.is((await reader.get(`key/${text}`))?.value, text)
   })
 
-  test('keeps a value of a megabyte, or of the size that the adapter states', async ({ storage, other }) => {
+  test('stores a value of 1 MB, or of the size that the adapter declares', async ({ storage, other }) => {
     const phrase = 'The quick brown fox – ' // 24 bytes
     const value = phrase.repeat(Math.min(45_000, Math.floor((storage.largestValueBytes ?? Infinity) / 24)))
     await storage.set('big', value)
     assert.ok((await (await other()).get('big'))?.value === value)
   })
 
-  test('refuses a value or a key beyond the limit that the adapter states, by name, and changes nothing', async ({
-    storage,
-  }) => {
+  test("rejects a value or key over the adapter's declared limit by name, and changes nothing", async ({ storage }) => {
     const { largestValueBytes, longestKeyBytes } = storage
     const version = await storage.set('key', 'value')
     if (largestValueBytes !== undefined) {
@@ -71,7 +69,7 @@ export function storageValues(test: StorageTest): void {
     assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
   })
 
-  test('keeps NUL and half a surrogate pair exactly, or refuses them by name', async ({ storage, other }) => {
+  test('keeps NUL and unpaired surrogates exactly, or rejects them by name', async ({ storage, other }) => {
     for (const value of ['a\u0000b', 'a\uD800b', '\uDC00']) {
       const before = await storage.get('key')
       const written = await storage.set('key', value).catch((error: unknown) => error)
@@ -84,7 +82,7 @@ export function storageValues(test: StorageTest): void {
     }
   })
 
-  test('treats names of the language as keys like any other', async ({ storage }) => {
+  test('treats names of built-in object properties like any other key', async ({ storage }) => {
     for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       assert.is(await storage.get(key), undefined)
       await storage.set(key, key)

@@ -3,14 +3,14 @@ import type { StorageTest } from '../storage.ts'
 
 /** `ifVersion`, one writer at a time. */
 export function storageVersions(test: StorageTest): void {
-  test('gives each write a version of its own, the same value or not', async ({ storage }) => {
+  test('gives each write its own version, even if the value is the same', async ({ storage }) => {
     const versions = []
     for (let count = 0; count < 5; count++) versions.push(await storage.set('key', 'same'))
     assert.ok(versions.every((version) => typeof version === 'string' && version !== ''))
     assert.is(new Set(versions).size, 5)
   })
 
-  test('writes when the version is the current one, and only then', async ({ storage }) => {
+  test('writes only if the version is the current one', async ({ storage }) => {
     const first = await storage.set('key', 'first')
     assert.ok(typeof first === 'string')
     const second = await storage.set('key', 'second', { ifVersion: first })
@@ -37,7 +37,7 @@ export function storageVersions(test: StorageTest): void {
     assert.is(await storage.get('key'), undefined)
   })
 
-  test('deletes when the version is the current one, and only then', async ({ storage }) => {
+  test('deletes only if the version is the current one', async ({ storage }) => {
     const first = await storage.set('key', 'first')
     const second = await storage.set('key', 'second')
     assert.ok(typeof first === 'string' && typeof second === 'string')
@@ -48,7 +48,7 @@ export function storageVersions(test: StorageTest): void {
     assert.is(await storage.get('key'), undefined)
   })
 
-  test('never gives a version again, not even after the key was deleted', async ({ storage, other }) => {
+  test('never reuses a version, not even after the key was deleted', async ({ storage, other }) => {
     const seen: string[] = []
     for (let round = 0; round < 3; round++) {
       const version = await storage.set('key', 'same', { ifVersion: null })

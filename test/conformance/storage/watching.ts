@@ -4,7 +4,7 @@ import type { StorageTest } from '../storage.ts'
 
 /** `watch`. How soon it tells is a matter of each adapter's own tests; here it has five seconds. */
 export function storageWatching(test: StorageTest): void {
-  test('reports the keys that others set, change and delete', async ({ storage, other }) => {
+  test('reports keys that other instances set, change, or delete', async ({ storage, other }) => {
     await storage.set('kept', '1')
     await storage.set('changed', '1')
     await storage.set('deleted', '1')
@@ -21,7 +21,7 @@ export function storageWatching(test: StorageTest): void {
     assert.not.ok(heard.keys.includes('kept'))
   })
 
-  test('has the new value when it reports the change', async ({ storage, other }) => {
+  test('already returns the new value when it reports the change', async ({ storage, other }) => {
     const second = await other()
     await storage.get('key')
     const values: Array<Promise<string | undefined>> = []
@@ -32,7 +32,7 @@ export function storageWatching(test: StorageTest): void {
     assert.is(await values[0], 'new')
   })
 
-  test('reports to every watcher, each until it stops', async ({ storage, other }) => {
+  test('reports to every watcher until that watcher stops', async ({ storage, other }) => {
     const second = await other()
     const first = await listen(storage)
     const both = await listen(storage)

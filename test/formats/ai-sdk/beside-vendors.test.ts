@@ -151,7 +151,7 @@ const withoutThoughts = ({ steps, ...rest }: Heard) => ({
 })
 
 for (const format of wireFormats)
-  test(`an application receives the same from a provider of ${format} with and without the gateway`, async () => {
+  test(`an app gets the same result from a ${format} provider with and without the gateway`, async () => {
     const { provider, model, create } = vendors[format]
     let answers: Answered[] = []
     let asked = 0

@@ -27,7 +27,7 @@ for (const { name, ai, version } of generations) {
   const once = { maxRetries: 0 } as const
 
   for (const format of wireFormats) {
-    test(`a provider of ${format} receives files sent as bytes, base64, data URLs, and text`, async () => {
+    test(`a ${format} provider receives files sent as bytes, base64, data URLs, and text`, async () => {
       const up = fakeUpstream(() => json(saidBy(format).answer.whole))
       const { fetch } = await openBefore(format, up)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
@@ -49,7 +49,7 @@ for (const { name, ai, version } of generations) {
       }
     })
 
-    test(`a denied call of a ${format} model has a result with the reason`, async () => {
+    test(`a denied call by a ${format} model gets a result with the reason`, async () => {
       const { fetch, asked } = await openToolLoop(format, 'ai-sdk')
       const tools = {
         [weather.name]: ai.tool({
@@ -79,7 +79,7 @@ for (const { name, ai, version } of generations) {
       if (format !== 'openai-chat') assert.match(JSON.stringify(asked.at(-1)), SIGNATURE)
     })
 
-    test(`the events of a provider of ${format} arrive as raw chunks if requested`, async () => {
+    test(`the events of a ${format} provider arrive as raw chunks if requested`, async () => {
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse(saidBy(format).answer.events)),
@@ -94,7 +94,7 @@ for (const { name, ai, version } of generations) {
     })
   }
 
-  test('a response describes its target, its attempts, its cost, and what the target does not support', async () => {
+  test('a response describes its target, its attempts, its cost, and the options that the target does not support', async () => {
     const up = fakeUpstream(({ provider }) =>
       provider === 'one' ? json({}, 500) : json(saidBy('anthropic-messages').answer.whole),
     )
@@ -140,7 +140,7 @@ for (const { name, ai, version } of generations) {
     }
   })
 
-  test('errors name a model that does not exist, and a wrong key', async () => {
+  test('errors name a model that does not exist, and an invalid key', async () => {
     const { world, fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
@@ -156,7 +156,7 @@ for (const { name, ai, version } of generations) {
     assert.is(pick(await ask(MODEL)).name, 'GatewayAuthenticationError')
   })
 
-  test('the list of models has their types and the version of the client', async () => {
+  test('the model list has the types of the models and the version of the client', async () => {
     const { gateway, api } = await openWorld({
       connections: ['one'],
       combos: { fast: ['one/m'] },

@@ -347,7 +347,7 @@ test('warnings name the options that another vendor does not support', async () 
   ])
 })
 
-test('a warning about unsupported reasoning, and the error of a strict call, name the option that set it', async () => {
+test('a warning about unsupported reasoning names the option that set it, and so does the error in strict mode', async () => {
   const asked: [call: Asked, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [

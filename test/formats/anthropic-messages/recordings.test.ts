@@ -92,7 +92,7 @@ test("Anthropic's client reads translated recordings like the originals, whereve
 
 const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
 
-test('a recorded response that is parsed and written again means the same', () => {
+test('a recorded response keeps its meaning when it is parsed and written again', () => {
   let understood = 0
   for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue

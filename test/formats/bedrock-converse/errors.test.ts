@@ -62,7 +62,7 @@ for (const [status, body, type, error] of cases) {
   test(`${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
 }
 
-test('an error in an answer is detected', () => {
+test('an error in a response is detected', () => {
   assert.equal(getAnswerReader(bedrockConverse, operations.generate).getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,

@@ -54,7 +54,7 @@ test('an incomplete frame at the end is ignored', () => {
   assert.is(read([bytes.subarray(0, -1)]).length, 6)
 })
 
-test('a frame with a wrong byte is rejected', () => {
+test('a corrupted frame is rejected', () => {
   const [bytes = new Uint8Array()] = converseFrames()
   for (let at = 0; at < bytes.length; at++) {
     const wrong = bytes.slice()
@@ -63,7 +63,7 @@ test('a frame with a wrong byte is rejected', () => {
   }
 })
 
-test('a frame whose headers exceed their length is rejected', () => {
+test('a frame whose headers extend past its end is rejected', () => {
   for (const headers of [
     [5, 0x61],
     [1, 0x61, 7, 0xff, 0xff, 1],

@@ -9,7 +9,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients, type Understood, wholeClients } from '../support/clients.ts'
 import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
 
-const test = suite('recorded exchanges with Converse, for the client of every format')
+const test = suite('recorded Converse exchanges for clients of every format')
 
 interface Case {
   name: string
@@ -68,7 +68,7 @@ const getShare = (format: WireFormat) =>
   [...cases()].filter((_, at) => isCi || at % wireFormats.length === wireFormats.indexOf(format))
 
 for (const format of wireFormats) {
-  test(`recordings mean the same to clients of ${format}`, async () => {
+  test(`recordings mean the same to ${format} clients`, async () => {
     let answer = json({})
     const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
     const differing: JsonObject[] = []

@@ -11,7 +11,7 @@ import { contexts } from '../support/contexts.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 import { brokenRules } from './support/converse-rules.ts'
 
-const test = suite('recorded requests written for Converse')
+const test = suite('recorded requests for Converse')
 
 /** The folders with requests of a format, and the minimum number that Converse supports. */
 const sources: [format: WireFormat, folders: string[], least: number][] = [
@@ -29,7 +29,7 @@ const models = [
 const modelsFor = (request: number) => (isCi ? models : models.slice(request % models.length).slice(0, 1))
 
 for (const [format, folders, least] of sources) {
-  test(`requests of ${format} clients follow the rules of Converse`, async () => {
+  test(`requests from ${format} clients follow the rules of Converse`, async () => {
     const client = await getSharedFormat(format)?.loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }

@@ -27,7 +27,7 @@ function understood(parts: readonly AssistantPart[]) {
 
 const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' }
 
-test('recorded whole answers are parsed', () => {
+test('recorded whole responses are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue

@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { eventFrame } from '../support/event-stream.ts'
 
-const test = suite('round trips of Converse answers')
+const test = suite('round trips of Converse responses')
 
 const textArbitrary = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() === text)
 const base64 = fc.base64String({ minLength: 4 })
@@ -98,7 +98,7 @@ function getParts(events: readonly StreamEvent[]): AssistantPart[] {
   return [...parts.values()]
 }
 
-test('a stream is parsed like the whole answer, wherever its texts and frames are split', () => {
+test('a stream is parsed like the whole response, wherever its texts and frames are split', () => {
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
       const events = readResult(concatBytes([...getFrames(content, lengths)]), chunks)
@@ -110,7 +110,7 @@ test('a stream is parsed like the whole answer, wherever its texts and frames ar
   )
 })
 
-test('an answer is sent back in its original blocks', () => {
+test('a response is sent back in its original blocks', () => {
   fc.assert(
     fc.property(blocks, (content) => {
       const parts = whole(content).choices[0]?.content ?? []

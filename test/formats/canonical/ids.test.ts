@@ -1,7 +1,7 @@
 import { createUniqueIds } from '../../../src/protocols/formats/canonical/ids.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('unique ids')
+const test = suite('unique IDs')
 
 test('IDs stay unchanged unless they are taken', () => {
   const unique = createUniqueIds(['old', 'old_2'])

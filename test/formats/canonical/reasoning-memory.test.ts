@@ -37,7 +37,7 @@ test('stored reasoning returns to the start of the turn, or before its later cal
   ])
 })
 
-test('reasoning of a stream is stored like that of a whole answer', () => {
+test('reasoning in a stream is stored like that of a whole response', () => {
   const memory = createReasoningMemory()
   const passed: StreamEvent[] = []
   const listen = memory.listen(K, (event) => passed.push(event))
@@ -66,7 +66,7 @@ test('nothing is stored from a truncated stream', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test('stored reasoning is found only by its owner, and not added to reasoning that the client sends', () => {
+test('only its owner can retrieve stored reasoning, which is not added to reasoning that the client sends', () => {
   const memory = createReasoningMemory()
   memory.keep(K, [thought('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))
@@ -74,7 +74,7 @@ test('stored reasoning is found only by its owner, and not added to reasoning th
   assert.equal(memory.recall('k', own), own)
 })
 
-test('reasoning of calls with counted IDs belongs to its own conversation', () => {
+test('reasoning of calls with sequential IDs belongs to its own conversation', () => {
   const memory = createReasoningMemory()
   const createRequest = (system: string, ...words: string[]): Turn[] => [
     { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },
@@ -136,7 +136,7 @@ test('the phase of the text before a call is stored for its origin only', () => 
     assert.equal(memory.recall('k', bare, other), bare)
 })
 
-test('the phase is stored from a stream, and beside reasoning that the client sends', () => {
+test('the phase is stored from a stream, even next to reasoning that the client sends', () => {
   const memory = createReasoningMemory()
   const listen = memory.listen({ ...K, origin: openai('a') }, () => {})
   for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {

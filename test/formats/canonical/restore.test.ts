@@ -33,10 +33,10 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
   'what was not touched': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
 }
 
-const test = suite('undoing changes of the request in its answer')
+const test = suite('undoing request changes in the response')
 
 for (const [name, [given, expected, reason]] of Object.entries(table)) {
-  test(`an answer is restored: ${name}`, () => {
+  test(`a response is restored: ${name}`, () => {
     const answer: Answer = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
     assert.equal(restoreAnswer(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
   })

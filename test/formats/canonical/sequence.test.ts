@@ -48,7 +48,7 @@ test('candidates beyond the requested number are dropped', () => {
   ])
 })
 
-test('a stream starts once, closes open parts, and ends with reasons and usage, whatever their order', () => {
+test('a stream starts once, closes open parts, and ends with reasons and usage in any order', () => {
   const expected = [
     { type: 'start' },
     text(0),
@@ -65,7 +65,7 @@ test('a stream starts once, closes open parts, and ends with reasons and usage, 
   )
 })
 
-test('a stream without a finish or an end mark ends with an error', () => {
+test('a stream without a finish or an end marker ends with an error', () => {
   const end = last([text(0)])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_CUT')
   assert.is(last([])?.type, 'error')
@@ -73,7 +73,7 @@ test('a stream without a finish or an end mark ends with an error', () => {
   assert.equal(last([text(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'stop' }] })
 })
 
-test('an unreadable event is an error between the start and the finish of the answer', () => {
+test('an unreadable event is an error between the start and the finish of a response', () => {
   const unreadable: ReaderEvent = { type: 'unreadable' }
   const end = last([text(0), unreadable, finish('stop'), { type: 'done' }])
   assert.ok(end?.type === 'error' && end.error.code === 'UPSTREAM_INVALID')
@@ -86,7 +86,7 @@ test('a stream in which one of several candidates did not finish ends with an er
   assert.is(last([text(0), second, finish('stop')])?.type, 'error')
 })
 
-test('the finish reason follows the calls in the content, but a truncated answer stays truncated', () => {
+test('the finish reason follows the calls in the content, but a truncated response stays truncated', () => {
   assert.equal(last([call(0), finish('stop')]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), { type: 'done' }]), { type: 'end', finishes: [{ reason: 'tool-calls' }] })
   assert.equal(last([call(0), finish('length')]), { type: 'end', finishes: [{ reason: 'length' }] })

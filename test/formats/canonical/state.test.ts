@@ -56,7 +56,7 @@ seal('state belongs to its own account only', () => {
   assert.not(belongsTo(state, { format: 'openai-chat', account: 'google/1' }))
 })
 
-const detach = suite('state in formats that have it in reasoning only')
+const detach = suite('state in formats that only have it in reasoning')
 
 const parts: AssistantPart[] = [
   { type: 'reasoning', text: 'hm' },

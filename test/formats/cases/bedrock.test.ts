@@ -63,7 +63,7 @@ test('fields that only Anthropic knows are not sent', async () => {
 
 for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
   for (const stream of [false, true])
-    test(`an answer with only ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
+    test(`a response with only ${stopReason} is a failure${stream ? ', streamed' : ''}`, async () => {
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
       const frames = [
         eventFrame('messageStart', { role: 'assistant' }),

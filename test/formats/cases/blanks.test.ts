@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: blank turns of a user')
+const test = suite('cases: blank user turns')
 
 /** A conversation that ends with the user's blanks, and what the client calls that turn. */
 const ending: Record<WireFormat, (blanks: string) => [body: JsonObject, field: string]> = {
@@ -66,7 +66,7 @@ for (const client of clients) {
   }
 }
 
-test('a blank turn beside tool results is dropped', async () => {
+test('a blank turn next to tool results is dropped', async () => {
   const messages = [
     createMessage('user', 'Hi'),
     { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f' } }] },

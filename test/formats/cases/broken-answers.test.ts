@@ -6,7 +6,7 @@ import { clients } from '../support/clients.ts'
 import { geminiChunk, said, whole } from './answers.ts'
 import { ask, getData, getStream } from './support.ts'
 
-const test = suite('cases: answers that the model has broken')
+const test = suite('cases: responses that the model made invalid')
 
 const message = 'Malformed function call: print(default_api.f('
 const broken = (finishReason: string, more: JsonObject = {}) => ({ candidates: [{ finishReason, index: 0, ...more }] })
@@ -39,7 +39,7 @@ for (const client of wireFormats) {
       }
     })
 
-  test(`the broken answer of the only target is an error: ${client}`, async () => {
+  test(`an invalid response from the only target is an error: ${client}`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
       const answer = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
@@ -64,7 +64,7 @@ for (const client of wireFormats) {
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
-  test(`content before the end ${reason} is an answer`, async () => {
+  test(`content before the end ${reason} counts as a response`, async () => {
     const answer = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })

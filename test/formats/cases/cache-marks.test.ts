@@ -102,7 +102,7 @@ const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
 
 for (const [name, target] of Object.entries(targets)) {
   for (const [what, [given, sent]] of Object.entries(fitted))
-    test(`${what} are sent as ${name} takes them`, async () => {
+    test(`${what} are sent in the form that ${name} accepts`, async () => {
       const { sent: body, warned } = await ask({ ...target, body: bodyFor(target.client, given) })
       assert.equal(getMarks(body), sent)
       const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
@@ -127,7 +127,7 @@ for (const [name, target] of Object.entries(targets)) {
     }
   })
 
-  test(`a turn with only a mark passes it to the turn before: ${name}`, async () => {
+  test(`a turn with only a mark passes it to the previous turn: ${name}`, async () => {
     const messages = [
       createMessage(text('a')),
       { role: 'assistant', content: 'b' },
@@ -166,14 +166,14 @@ for (const [name, target] of Object.entries(wholly)) {
     assert.equal([getMarks(sent), warned], [['5m'], []])
   })
 
-  test(`a mark on the whole request never adds a fifth mark or a longer lifetime after a shorter one: ${name}`, async () => {
+  test(`a mark on the whole request never causes a fifth mark, or a longer lifetime after a shorter one: ${name}`, async () => {
     const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
     assert.is(getMarks((await ask({ ...target, body: four })).sent).length, 4)
     const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
     assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
-  test(`the last block keeps its own mark beside the one on the whole request: ${name}`, async () => {
+  test(`the last block keeps its own mark next to the one on the whole request: ${name}`, async () => {
     const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
     assert.equal(getMarks(sent), ['5m'])
   })
@@ -204,7 +204,7 @@ test('marks inside tool results move to the results if inner blocks cannot have 
   assert.equal(getMarks(sent), ['5m'])
 })
 
-test('a mark on a search result stays one mark, although it becomes several texts', async () => {
+test('a mark on a search result stays one mark, even though the result becomes several texts', async () => {
   const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
   const { sent } = await ask({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
   assert.equal(getMarks(sent), ['5m'])

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, openDoor } from './support.ts'
 
-const test = suite('cases: how long a prompt is kept')
+const test = suite('cases: how long a prompt is cached')
 
 interface Told {
   prompt_cache_retention?: unknown

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: tool calls and results on their way to the provider')
+const test = suite('cases: tool calls and results sent to the provider')
 
 /** What a provider is sent of a client's conversation. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {

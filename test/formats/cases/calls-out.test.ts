@@ -6,7 +6,7 @@ import { clients } from '../support/clients.ts'
 import { callCases } from './call-cases.ts'
 import { delta, getData, getStream, openDoor, providerOf, request } from './support.ts'
 
-const test = suite('cases: tool calls on their way to the client')
+const test = suite('cases: tool calls sent to the client')
 
 type Events = (JsonObject | '[DONE]')[]
 
@@ -33,7 +33,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
   })
 }
 
-test('calls are numbered from 0 over the whole stream, with unique IDs', async () => {
+test('calls are numbered from 0 across the stream, with unique IDs', async () => {
   from = 'gemini'
   events = callCases['parallel calls of Gemini, a part a chunk, without ids']?.[1] ?? []
   const heads = (await getData(await ask('openai-chat'))).flatMap(({ choices }) => {
@@ -69,7 +69,7 @@ const cut = [
   delta({}, 'length'),
 ]
 
-test('a call that the limit truncated is sent unchanged, with the reason', async () => {
+test('a call that the output limit truncated is sent unchanged, with the reason', async () => {
   from = 'openai-chat'
   events = cut
   const chat = JSON.stringify(await getData(await ask('openai-chat')))

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite('cases: tool calls in whole answers')
+const test = suite('cases: tool calls in whole responses')
 
 const chat = (calls: readonly JsonObject[], finish_reason: string) => ({
   ...whole['openai-chat'],
@@ -136,7 +136,7 @@ for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) 
   })
 }
 
-test('a call that is dropped from an answer is reported', async () => {
+test('a call that is dropped from a response is reported', async () => {
   const answer = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
   for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
     const { warned } = await ask({ client, model: 'chat/m', answer })

@@ -7,7 +7,7 @@ import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './answers.ts'
 import { ask, openDoor, type Question } from './support.ts'
 
-const test = suite('cases: the billing line of Claude Code')
+const test = suite("cases: Claude Code's billing line")
 
 const billing = (nonce: number) => `x-anthropic-billing-header: cc_version=2.1.81.df2; cc_entrypoint=cli; cch=${nonce};`
 const brief = { type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }

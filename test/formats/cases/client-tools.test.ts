@@ -213,7 +213,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
   }
 }
 
-test('a call whose arguments do not fit the tool is a function call', async () => {
+test('a call whose arguments do not fit the tool stays a function call', async () => {
   for (const stream of [false, true]) {
     const answer = () => calling['openai-chat']('apply_patch', '{"patch":"x"}', stream)
     const body = { tools: [{ type: 'apply_patch' }] }
@@ -224,7 +224,7 @@ test('a call whose arguments do not fit the tool is a function call', async () =
   }
 })
 
-test('the events of a streamed call are its start and its end, in order', async () => {
+test("a streamed call's events are its start and its end, in order", async () => {
   const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
   const { response } = await ask({
     client,
@@ -249,7 +249,7 @@ test('the events of a streamed call are its start and its end, in order', async 
   )
 })
 
-test('a shell that runs at OpenAI is left out beside other tools', async () => {
+test('a shell that runs at OpenAI is dropped next to other tools', async () => {
   const tools = [
     { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } },
     { type: 'shell', environment: { type: 'container_auto' } },
@@ -268,13 +268,13 @@ test('the function of a local shell lists its skills in the description', async 
   assert.match(JSON.stringify(sent.tools), /- pdf \(\/skills\/pdf\): Reads PDFs/)
 })
 
-test('a choice of the tool forces its function', async () => {
+test('choosing the tool forces its function', async () => {
   const body = { tools: [{ type: 'shell' }, { type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }
   const { sent } = await ask({ client, model: 'chat/m', body, answer: () => json(whole['openai-chat']) })
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
 })
 
-test('the client’s own function of the same name stays a function', async () => {
+test("the client's own function of the same name stays a function", async () => {
   const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }, { type: 'shell' }]
   const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', false)
   const { response, warned } = await ask({ client, model: 'chat/m', body: { tools }, answer })
@@ -288,7 +288,7 @@ const openaiCatalog = {
   openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses', models: [{ id: 'gpt-5.6' }] },
 } as const
 
-test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are read as such', async () => {
+test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are recognized', async () => {
   const { shell, 'apply_patch, a change': patch } = cases
   assert.ok(shell && patch)
   const items = [

@@ -20,7 +20,7 @@ const open = () =>
 const getFetch = (world: World) => (input: string | URL | Request, init?: RequestInit) =>
   world.gateway.fetch(new Request(input, init))
 
-test('probes are answered without a call', async () => {
+test('probes get a response without a provider call', async () => {
   const { world, up } = await open()
   for (const path of ['/', '/v1/messages']) {
     for (const method of ['HEAD', 'OPTIONS']) {
@@ -41,7 +41,7 @@ test('fifty concurrent counts are estimated locally if the provider cannot count
   assert.is(up.calls.length, 0)
 })
 
-test('the limit of a chat client gets the field name that a reasoning model accepts, and sampling is dropped', async () => {
+test("a chat client's token limit gets the field name that a reasoning model accepts, and sampling is dropped", async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await ask({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
@@ -64,7 +64,7 @@ test('stream options without a stream are dropped', async () => {
   }
 })
 
-test('a prompt that Gemini blocks is a filtered answer', async () => {
+test('a prompt that Gemini blocks becomes a filtered response', async () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
   for (const stream of [false, true]) {
     const answer = () => (stream ? getStream('gemini', [blocked]) : json(blocked))
@@ -84,7 +84,7 @@ const generations = {
 }
 
 for (const [generation, { path, headers }] of Object.entries(generations)) {
-  test(`the ${generation} client of Anthropic is answered by a provider of each format`, async () => {
+  test(`a ${generation} Anthropic client works with a provider of each format`, async () => {
     const { world, up } = await open()
     const body = { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
     for (const format of wireFormats) {
@@ -102,7 +102,7 @@ for (const [generation, { path, headers }] of Object.entries(generations)) {
   })
 }
 
-test('each vendor’s client lists the models in its own format, on one path', async () => {
+test("each vendor's client gets the model list in its own format, on the same path", async () => {
   const { world } = await open()
   const fetch = getFetch(world)
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'k', fetch })
@@ -118,7 +118,7 @@ test('each vendor’s client lists the models in its own format, on one path', a
   )
 })
 
-test('Google’s client can stream with both versions of its path', async () => {
+test("Google's client can stream with both versions of its path", async () => {
   const { world } = await open()
   for (const apiVersion of ['v1', 'v1beta']) {
     const client = new GoogleGenAI({
@@ -133,7 +133,7 @@ test('Google’s client can stream with both versions of its path', async () => 
   }
 })
 
-test('a stream that Google’s client does not request as events is one JSON array', async () => {
+test("a stream that Google's client does not request as events is one JSON array", async () => {
   const { world } = await open()
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   for (const format of wireFormats) {
@@ -144,7 +144,7 @@ test('a stream that Google’s client does not request as events is one JSON arr
   }
 })
 
-test('a client never sees a key that is not its own', async () => {
+test('a client never sees a key other than its own', async () => {
   const { world, up } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
   assert.ok([...(up.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))

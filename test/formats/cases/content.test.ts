@@ -19,7 +19,7 @@ const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '
 const result = { role: 'tool', tool_call_id: 'c1', content: 'x' }
 
 for (const content of ['', null, [{ type: 'text', text: '' }], ' \n ']) {
-  test(`a turn of calls beside ${JSON.stringify(content)} has no empty text`, async () => {
+  test(`a turn with calls and ${JSON.stringify(content)} has no empty text`, async () => {
     const messages = [
       user('a'),
       { role: 'assistant', content, tool_calls: calls },
@@ -73,7 +73,7 @@ const schema = {
   $defs: { item: { type: 'string' } },
 }
 
-test('the schema of a tool goes unchanged to providers that accept JSON Schema', async () => {
+test('a tool schema reaches providers that accept JSON Schema unchanged', async () => {
   const fields = {
     'openai/m': 'parameters',
     'responses/m': 'parameters',
@@ -92,7 +92,7 @@ test('the schema of a tool goes unchanged to providers that accept JSON Schema',
   }
 })
 
-test('the schema of a tool is converted for providers that accept less', () => {
+test('a tool schema is converted for providers that accept less', () => {
   const { target } = contexts(geminiTranslator, { format: 'gemini', traits: { schema: 'openapi' } })
   const asks = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
   const { body } = geminiTranslator.writeRequest({ ...asks, tools: [{ type: 'function', name: 'f', schema }] }, target)
@@ -149,7 +149,7 @@ test('fields that only Anthropic knows go to Anthropic only', async () => {
   assert.is(call?.headers.get('anthropic-beta'), betas['anthropic-beta'])
 })
 
-test('choices that are empty or have no delta are ignored, and the first chunk with an id counts', async () => {
+test('choices that are empty or have no delta are ignored, and the first chunk with an ID counts', async () => {
   const filter = { id: '', model: '', object: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
   const trailing = { ...delta({}), choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] }
   const events = [filter, delta({ role: 'assistant', content: 'a' }), delta({}, 'stop'), trailing, '[DONE]' as const]
@@ -161,7 +161,7 @@ test('choices that are empty or have no delta are ignored, and the first chunk w
   }
 })
 
-test('content in parts is text and reasoning', async () => {
+test('content parts become text and reasoning', async () => {
   const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
   const events = [
     delta({ role: 'assistant', content: '' }),

@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
 import { ask, delta, getStream, providerOf } from './support.ts'
 
-const test = suite('cases: integers of 64 bits in the arguments and results of tools')
+const test = suite('cases: 64-bit integers in tool arguments and results')
 
 const ARGS = '{"id":9007199254740993}'
 const RESULT = '{"key":-9223372036854775807}'
@@ -83,7 +83,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
   gemini: [geminiChunk([{ functionCall: { name: 'f', args } }], 'STOP')],
 }
 
-test('integers keep their digits if a vendor of Messages sends all arguments at once', async () => {
+test('integers keep their digits if a Messages vendor sends all arguments at once', async () => {
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
   const { response } = await ask({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },
@@ -92,7 +92,7 @@ test('integers keep their digits if a vendor of Messages sends all arguments at 
   assert.match(await response.text(), /9007199254740993\b/)
 })
 
-test('integers keep their digits if a vendor of Chat Completions sends all arguments as an object', async () => {
+test('integers keep their digits if a Chat Completions vendor sends all arguments as an object', async () => {
   const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
   const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
   const answer = () => getStream('openai-chat', events)

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: documents for providers that know files only')
+const test = suite('cases: documents for providers that only support files')
 
 const PDF = 'JVBERi0xLjQK'
 const about = { title: 'Report', context: 'Of 2024.', citations: { enabled: true } }

@@ -5,7 +5,7 @@ import { whole } from './answers.ts'
 import { ask, delta, getFormat, getStream } from './support.ts'
 
 /* Servers written in Go write all members of a call, also those that its type has no use for, as empty objects. */
-const test = suite('cases: empty members beside a tool call')
+const test = suite('cases: empty fields next to a tool call')
 
 const fn = (name: string, args: string) => ({ function: { name, arguments: args } })
 const custom = (name: string, input: string) => ({ custom: { name, input } })
@@ -43,13 +43,13 @@ const calls = [
   ['custom_tool_call', 'g', 'free'],
 ]
 
-test('a whole answer has the calls that their types name', async () => {
+test('a whole response has the calls that their types name', async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
   const answer = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
   assert.equal(await readResult(() => json(answer), false), calls)
 })
 
-test('a stream has the calls that their types name, also where further pieces leave the type empty', async () => {
+test('a stream has the calls that their types name, even if later pieces leave the type empty', async () => {
   const piece = (call: JsonObject) => delta({ content: '', tool_calls: [call], ...noFunctionCall })
   const events = [
     delta({ role: 'assistant', content: '', ...noFunctionCall }),
@@ -73,7 +73,7 @@ const history = {
   ],
 }
 
-test('a history has the calls that their types name, without a warning', async () => {
+test('the history has the calls that their types name, without a warning', async () => {
   const sent = async (model: string) => {
     const request = await ask({
       client: 'openai-chat',
@@ -94,7 +94,7 @@ test('a history has the calls that their types name, without a warning', async (
   assert.is(responses.match(/"type":"function_call"/g)?.length, 2)
 })
 
-test('a tool and a forced tool are what their types name', async () => {
+test('tools and forced tools are recognized by their types', async () => {
   const functionTool = {
     type: 'function',
     function: { name: 'f', parameters: { type: 'object' } },
@@ -121,7 +121,7 @@ test('a tool and a forced tool are what their types name', async () => {
   assert.equal([sent.tool_choice, warned], [{ type: 'function', name: 'g' }, []])
 })
 
-test('a message with an empty function_call and no calls has its text', async () => {
+test('a message with an empty function_call and no calls keeps its text', async () => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'a', ...noFunctionCall },

@@ -29,7 +29,7 @@ const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> =
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`a truncated stream is an error, never an end: ${from} for ${client}`, async () => {
+    test(`a truncated stream is an error, never a normal end: ${from} for ${client}`, async () => {
       const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
       const answer = () => getStream(from, cut)
       const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
@@ -42,7 +42,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`a finish without an end mark is an end: ${client}`, async () => {
+  test(`a finish reason without an end marker is a normal end: ${client}`, async () => {
     const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
     const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
     const { text, finish } = await clients[client](response)
@@ -50,7 +50,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('an end mark without a finish closes everything that is open, and completes the response', async () => {
+test('an end marker without a finish reason closes everything that is open, and completes the response', async () => {
   const answer = () =>
     getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
@@ -77,7 +77,7 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
 }
 
 for (const [where, events] of Object.entries(counted)) {
-  test(`tokens that are reported ${where} are reported once, at the end`, async () => {
+  test(`tokens reported ${where} are reported once, at the end`, async () => {
     const answer = () => getStream('openai-chat', events)
     const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
     const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')
@@ -91,7 +91,7 @@ for (const [where, events] of Object.entries(counted)) {
   })
 }
 
-test('only a chat client that requests tokens gets them, in one chunk without choices', async () => {
+test('only a chat client that requests token counts gets them, in one chunk without choices', async () => {
   for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
     const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
     const answer = () => getStream(from, said[from]('a'))
@@ -113,7 +113,7 @@ test('only a chat client that requests tokens gets them, in one chunk without ch
 
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test('an error in the first event fails the attempt, and the client gets the next target or the error’s status', async () => {
+test("an error in the first event fails the attempt, and the client gets the next target or the error's status", async () => {
   const answer = () => getStream('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
@@ -152,7 +152,7 @@ for (const client of wireFormats) {
     assert.equal(up.providers, ['chat'])
   })
 
-  test(`an error in place of an answer is an error: ${client}`, async () => {
+  test(`an error in place of a response is an error: ${client}`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { messageStart } from './answers.ts'
 import { ask, catalog, getStream, providerOf } from './support.ts'
 
-const test = suite('cases: errors in the form that clients act on')
+const test = suite('cases: errors in the form that clients recognize')
 
 /** What each vendor says when the prompt does not fit. */
 const overflows: Record<string, [from: WireFormat, status: number, body: JsonObject]> = {
@@ -75,7 +75,7 @@ const result: Readonly<Record<WireFormat, (error: JsonObject) => void>> = {
 }
 
 for (const [vendor, [from, status, body]] of Object.entries(overflows)) {
-  test(`a prompt that is too long for ${vendor} is an error that every client recognizes`, async () => {
+  test(`a prompt that is too long for ${vendor} becomes an error that every client recognizes`, async () => {
     for (const client of wireFormats) {
       if (client === from) continue
       const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(body, status) })
@@ -89,7 +89,7 @@ const TOO_LONG = { code: 'context_length_exceeded', message: 'Your input exceeds
 const failed = { type: 'response.failed', response: { id: 'r', status: 'failed', error: TOO_LONG } }
 
 for (const client of wireFormats) {
-  test(`a prompt that a stream reports as too long is a 400: ${client}`, async () => {
+  test(`a prompt that a stream reports as too long returns 400: ${client}`, async () => {
     const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
     const answer = () => getStream('openai-responses', [begun, failed])
     const { response } = await ask({ client, model: 'responses/m', stream: true, answer })
@@ -112,7 +112,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('a prompt that a stream reports as too long later is an error in the form of the client', async () => {
+test("a prompt that a stream reports as too long later is an error in the client's format", async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
   const answer = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])
@@ -215,7 +215,7 @@ const oddBodies: Record<string, [status: number, answer: () => Response, message
 }
 
 for (const [name, [status, answer, message]] of Object.entries(oddBodies)) {
-  test(`an error of ${name} keeps its status, in the client's envelope`, async () => {
+  test(`an error from ${name} keeps its status, in the client's envelope`, async () => {
     for (const client of wireFormats) {
       for (const stream of [false, true]) {
         const { response } = await ask({ client, model: 'chat/m', stream, answer })

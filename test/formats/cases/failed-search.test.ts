@@ -5,7 +5,7 @@ import { answerOf } from './answer-of.ts'
 import { whole } from './answers.ts'
 import { ask, getStream } from './support.ts'
 
-const test = suite('cases: a search that failed')
+const test = suite('cases: failed searches')
 
 const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'rain' } }
 const failed = (error_code: string) => ({
@@ -29,7 +29,7 @@ const anthropic = [
   { type: 'message_stop' },
 ]
 
-test('a failed search has the status failed for clients of Responses', async () => {
+test('a failed search has the status "failed" for Responses clients', async () => {
   const question = { client: 'openai-responses', model: 'messages/m' } as const
   const content = [search, failed('max_uses_exceeded')]
   const { response } = await ask({ ...question, answer: () => json({ ...whole['anthropic-messages'], content }) })
@@ -40,7 +40,7 @@ test('a failed search has the status failed for clients of Responses', async () 
   assert.equal([item?.type, item?.status], ['web_search_call', 'failed'])
 })
 
-test('a failed search has an error for clients of Messages', async () => {
+test('a failed search has an error for Messages clients', async () => {
   const output = [call('failed'), call('completed')]
   const answer = () => json({ ...whole['openai-responses'], output })
   const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
@@ -49,7 +49,7 @@ test('a failed search has an error for clients of Messages', async () => {
   assert.equal(found.content, [])
 })
 
-test('a failed search is text in the history', async () => {
+test('a failed search becomes text in the history', async () => {
   const { sent } = await ask({
     client: 'anthropic-messages',
     model: 'chat/m',

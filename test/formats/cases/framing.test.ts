@@ -8,7 +8,7 @@ import { clients } from '../support/clients.ts'
 import { said, whole } from './answers.ts'
 import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
 
-const test = suite('cases: how streams are cut into bytes')
+const test = suite('cases: how streams are split into bytes')
 
 let chunks: Iterable<Uint8Array> = []
 const { world } = await openDoor(() => bytesAnswer(chunks))
@@ -26,7 +26,7 @@ const toBytes = (from: WireFormat, ...pieces: string[]) => encodeUtf8(getEvents(
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
-    test(`characters split into bytes arrive whole: ${from} for ${client}`, async () => {
+    test(`characters split across chunks arrive whole: ${from} for ${client}`, async () => {
       const bytes = toBytes(from, WORDS, '👩‍👩‍👧')
       const { text, finish } = await readResult(from, client, byteByByte(bytes))
       assert.equal([text, finish], [`${WORDS}👩‍👩‍👧`, 'stop'])
@@ -35,7 +35,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`line separators of Unicode are escaped for clients that split lines at them: ${client}`, async () => {
+  test(`Unicode line separators are escaped for clients that split lines at them: ${client}`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
     const answers = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
@@ -78,7 +78,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
 
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
-    test(`${name}: the client gets the same answer, ${from}`, async () => {
+    test(`${name}: the client gets the same response, ${from}`, async () => {
       const text = getEvents(from, said[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
         const result = await readResult(from, client, rewrite(text).map(encodeUtf8))
@@ -88,7 +88,7 @@ for (const [name, rewrite] of Object.entries(rewritten)) {
   }
 }
 
-test('an event of megabytes is read, however small the pieces', async () => {
+test('an event of several megabytes is parsed, however small the pieces', async () => {
   const long = 'x'.repeat(2_000_000)
   const bytes = encodeUtf8(
     getEvents('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),
@@ -102,7 +102,7 @@ test('an event of megabytes is read, however small the pieces', async () => {
   assert.ok(busyMs() - startedAt < 5_000, `${busyMs() - startedAt} ms of the processor`)
 })
 
-test('surrogate pairs, NUL and integers beyond 2^53 in arguments stay as they are', async () => {
+test('surrogate pairs, NUL, and integers beyond 2^53 in arguments stay unchanged', async () => {
   const args = '{"id":12345678901234567890,"text":"\\u0000\\ud83d\\ude00😀"}'
   const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: args } }
   const bytes = encodeUtf8(getEvents('openai-chat', [delta({ tool_calls: [call] }), delta({}, 'tool_calls')]).join(''))

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: clients and models of Gemini')
+const test = suite('cases: Gemini clients and models')
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const parameters = { type: 'object', properties: { a: { type: 'string' } } }
@@ -17,13 +17,13 @@ async function sentTo(model: string, body: JsonObject, client: WireFormat = 'gem
   return input
 }
 
-test('tools given as one object are the tools of the request', async () => {
+test('tools sent as one object become the tools of the request', async () => {
   const body = { contents, tools: { functionDeclarations: [declaration] } }
   const { sent, warned } = await sentTo('chat/m', body)
   assert.equal([sent.tools, warned], [[{ type: 'function', function: declaration }], []])
 })
 
-test('one function declaration that is no list is the tool of the request', async () => {
+test('a function declaration that is not in a list becomes the tool of the request', async () => {
   const { sent } = await sentTo('chat/m', { contents, tools: [{ function_declarations: declaration }] })
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })
@@ -79,7 +79,7 @@ const both = {
 }
 
 for (const model of ['gemini/gemini-2.5-pro', 'gemini/gemini-2.0-flash']) {
-  test(`${model} gets the functions of a request that has a search beside them`, async () => {
+  test(`${model} gets the functions of a request that also has a search`, async () => {
     const { sent, warned } = await sentTo(model, both, 'openai-chat')
     assert.match(JSON.stringify(sent.tools), /^\[\{"functionDeclarations":\[\{"name":"look"/)
     assert.not.match(JSON.stringify(sent), /googleSearch|includeServerSide/)
@@ -87,18 +87,18 @@ for (const model of ['gemini/gemini-2.5-pro', 'gemini/gemini-2.0-flash']) {
   })
 }
 
-test('a newer model of Gemini gets the search and the functions', async () => {
+test('a newer Gemini model gets the search and the functions', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-3-pro-preview', both, 'openai-chat')
   assert.match(JSON.stringify(sent.tools), /functionDeclarations.*googleSearch/)
   assert.equal(warned, [])
 })
 
-test('an older model of Gemini searches if there are no functions, or none may be called', async () => {
+test('an older Gemini model searches if there are no functions, or if none may be called', async () => {
   const { sent, warned } = await sentTo('gemini/gemini-2.5-pro', { ...both, tools: [] }, 'openai-chat')
   assert.equal([sent.tools, warned], [[{ googleSearch: {} }], []])
 })
 
-test('an older model of Gemini with a forced search gets no functions', async () => {
+test('an older Gemini model with a forced search gets no functions', async () => {
   const tools = [
     { type: 'web_search_20250305', name: 'web_search' },
     { name: 'look', input_schema: parameters },

@@ -78,7 +78,7 @@ const details = [
 ]
 
 for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
-  test(`details of reasoning keep their fields: ${client}`, async () => {
+  test(`reasoning details keep their fields: ${client}`, async () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: details }
     const answer = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
     assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
@@ -120,7 +120,7 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
         assert.equal(signatures(again.parts), client === 'openai-chat' ? wanted.sort(byText) : wanted)
       })
 
-test('an image model gets text and images from elsewhere with the value for a missing signature', async () => {
+test('an image model gets text and images from elsewhere with the placeholder for a missing signature', async () => {
   const skip = 'skip_thought_signature_validator'
   for (const [model, first, other] of [
     [DRAWS, skip, skip],
@@ -143,7 +143,7 @@ for (const [client, elsewhere] of [
   ['openai-responses', 'responses/m'],
 ] as const)
   for (const stream of [false, true])
-    test(`unsigned reasoning reaches no vendor that requires signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
+    test(`unsigned reasoning never reaches a vendor that requires signatures: ${client}${stream ? ', streamed' : ''}`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
       const { world, up } = await openDoor(({ provider }) => {
         if (provider !== 'gemini') return json(whole[client])

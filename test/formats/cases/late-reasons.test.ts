@@ -44,7 +44,7 @@ const begun = getEvents('openai-responses', said['openai-responses']('a ', 'b ')
 for (const client of wireFormats)
   for (const [how, reason] of Object.entries(reasons)) {
     for (const [when, before] of Object.entries({ 'before any content': [], 'after some': begun }))
-      test(`the reason of a failure comes in the next event, ${how}, ${when}: ${client}`, async () => {
+      test(`the reason for a failure comes in the next event, ${how}, ${when}: ${client}`, async () => {
         for (const events of [failed, ...blanks].flatMap((failure) => [
           [...before, failure, reason],
           [...before, failure + reason],
@@ -63,7 +63,7 @@ for (const client of wireFormats)
         }
       })
 
-    test(`the reason of a failure comes in the next event, ${how}, of a stream that was not requested: ${client}`, async () => {
+    test(`the reason for a failure comes in the next event, ${how}, in a stream that was not requested: ${client}`, async () => {
       const { response } = await ask({ client, model: 'responses/m', answer: () => sse([failed, reason]) })
       assert.equal([response.status, (await response.text()).includes(FILTERED)], [400, true])
     })
@@ -105,7 +105,7 @@ const between: Readonly<Record<string, readonly string[]>> = {
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`the reason of a failure comes some events later: ${client} client, ${provider} provider`, async () => {
+    test(`the reason for a failure comes some events later: ${client} client, ${provider} provider`, async () => {
       const { blanks, reason } = failures[provider]
       const quiet = between[provider] ?? []
       const start = getEvents(provider, said[provider]('a ', 'b ')).slice(0, provider === 'gemini' ? 1 : 4)
@@ -144,7 +144,7 @@ for (const client of wireFormats)
   })
 
 for (const client of wireFormats)
-  test(`a failure that has no reason is an error: ${client}`, async () => {
+  test(`a failure without a reason is an error: ${client}`, async () => {
     for (const before of [[], begun])
       for (const after of [[], [named({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
         const answer = () => sse([...before, failed, ...after])

@@ -5,7 +5,7 @@ import { answerOf } from './answer-of.ts'
 import { said, whole } from './answers.ts'
 import { ask, getStream } from './support.ts'
 
-const test = suite('cases: an answer that is to be a list')
+const test = suite('cases: list responses')
 
 const list = { type: 'array', items: { $ref: '#/$defs/city' } }
 const $defs = { city: { type: 'string' } }
@@ -42,7 +42,7 @@ test('a list arrives in a stream', async () => {
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
-test('a truncated list arrives as its beginning, and other text is unchanged', async () => {
+test('a truncated list arrives as its beginning, and other text stays unchanged', async () => {
   for (const [text, expected] of [
     ['{"answer": ["Be', '["Be'],
     ['I cannot.', 'I cannot.'],

@@ -160,7 +160,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
     for (const client of wireFormats) {
       const model = `${providerOf[from]}/m`
 
-      test(`${what} is understood, whatever the status: ${from} for ${client}`, async () => {
+      test(`${what} is recognized, whatever the status: ${from} for ${client}`, async () => {
         for (const status of [200, 400, 500, 502]) {
           const answer = () => json(envelope[from](error), status)
           const { response, world } = await ask({ client, model, answer })
@@ -171,7 +171,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
         }
       })
 
-      test(`${what} is understood in a stream: ${from} for ${client}`, async () => {
+      test(`${what} is recognized in a stream: ${from} for ${client}`, async () => {
         const begin = getEvents(from, sayings[from]('a ', 'b ')).slice(0, 4)
         for (const events of [[inStream[from](error)], [...begin, inStream[from](error)]]) {
           const { response } = await ask({ client, model, stream: true, answer: () => sse(events) })
@@ -189,7 +189,7 @@ for (const [what, body, said] of [
   ['without an envelope', { code: 'InvalidParameter', message: LONG, request_id: 'r' }, LONG],
 ] as const)
   for (const client of wireFormats)
-    test(`an error ${what} of an object that is not an answer is understood: ${client}`, async () => {
+    test(`an error ${what} of an object that is not a response is recognized: ${client}`, async () => {
       for (const status of [200, 400]) {
         const { response } = await ask({ client, model: 'chat/m', answer: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)
@@ -205,7 +205,7 @@ for (const [what, body, said] of [
       assert.ok(String(getError(await getData(response)).message).includes(said))
     })
 
-test('text of the client is not a reason', async () => {
+test("the client's own text is not treated as a reason", async () => {
   const error = {
     message: 'Invalid value',
     code: 'invalid_value',

@@ -7,7 +7,7 @@ import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { candidate, chat, message, type Told } from './answer-losses.ts'
 import { ask, delta, getData, getStream, openDoor, providerOf, type Question } from './support.ts'
 
-const test = suite('cases: answers that pause')
+const test = suite('cases: responses that pause')
 
 const paused = (result: Told): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
   model: `${providerOf[result.from]}/m`,
@@ -105,7 +105,7 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
     })
   }
 
-test('a pause is no normal end for the AI SDK, which gets the word of the provider', async () => {
+test("a pause is not a normal end for the AI SDK, which gets the provider's own reason", async () => {
   const { answer } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
   const { world } = await openDoor(() => json(answer))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]

@@ -141,7 +141,7 @@ for (const [model, isOff] of Object.entries(off)) {
   })
 }
 
-test('a reasoning budget leaves tokens for the answer', async () => {
+test('a reasoning budget leaves tokens for the response', async () => {
   for (const [limit, effort] of [
     [1_024, 'high'],
     [1_500, 'medium'],

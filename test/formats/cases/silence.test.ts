@@ -7,7 +7,7 @@ import { clients } from '../support/clients.ts'
 import { said } from './answers.ts'
 import { getEvents, openDoor, providerOf, request } from './support.ts'
 
-const test = suite('cases: a provider that is silent before its answer')
+const test = suite('cases: providers that are silent before the response')
 
 /** What each client passes over. */
 const sign: Readonly<Record<WireFormat, RegExp>> = {
@@ -36,7 +36,7 @@ const decoder = new TextDecoder()
 for (const client of wireFormats) {
   const others = (['openai-chat', 'anthropic-messages'] as const).filter((from) => from !== client)
   for (const from of others) {
-    test(`a keep-alive is sent at least every 15 s while a provider is silent, and its answer arrives: ${from} for ${client}`, async () => {
+    test(`a keep-alive is sent at least every 15 s while a provider is silent, and its response arrives: ${from} for ${client}`, async () => {
       const { clock, reader, world, headers } = await late(client, from, () =>
         sse(getEvents(from, said[from]('Hello'))),
       )
@@ -63,7 +63,7 @@ for (const client of wireFormats) {
     })
   }
 
-  test(`the failure of a silent provider becomes an event: ${client}`, async () => {
+  test(`a failure of a silent provider becomes an event: ${client}`, async () => {
     const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
     const { clock, reader, world } = await late(client, others[0] ?? 'openai-chat', busy)
     await reader.read()
@@ -75,7 +75,7 @@ for (const client of wireFormats) {
     assert.match(String(world.told.requests[0]?.status), /^(?:503|529)$/)
   })
 
-  test(`the call of a silent provider ends as soon as the client leaves: ${client}`, async () => {
+  test(`the call to a silent provider ends as soon as the client disconnects: ${client}`, async () => {
     const { reader, world, up, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
     await reader.read()
     await reader.cancel()
@@ -84,7 +84,7 @@ for (const client of wireFormats) {
   })
 }
 
-test("a silent provider of the client's own format is awaited, because its status and headers are passed on", async () => {
+test("the gateway waits for a silent provider of the client's own format, because it passes on status and headers", async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, up } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
@@ -95,7 +95,7 @@ test("a silent provider of the client's own format is awaited, because its statu
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
-test('the stream of a silent provider names the losses of its answer', async () => {
+test('the stream of a silent provider names the losses of its response', async () => {
   const clock = fakeClock()
   const answer = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', said['anthropic-messages']('a'))))
@@ -108,7 +108,7 @@ test('the stream of a silent provider names the losses of its answer', async () 
   await body?.cancel()
 })
 
-test('keep-alives are sent in a JSON array as well', async () => {
+test('keep-alives are also sent in a JSON array', async () => {
   const clock = fakeClock()
   const answers = [
     () => sse(getEvents('openai-chat', said['openai-chat']('Hello'))),

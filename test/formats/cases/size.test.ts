@@ -4,7 +4,7 @@ import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bytesAnswer, delta, getEvents, openDoor, request } from './support.ts'
 
-const test = suite('cases: answers of many megabytes, or of very many events')
+const test = suite('cases: responses of many megabytes, or of very many events')
 
 const MANY = isCi ? 150_000 : 60_000
 
@@ -25,7 +25,7 @@ async function getLength(client: 'anthropic-messages' | 'openai-responses', even
 
 const call = (fields: object) => delta({ tool_calls: [fields] })
 
-test('a call that waits for another one takes linear time', async () => {
+test('a call that waits for another takes linear time', async () => {
   const more = { choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: ' ' } }] } }] }
   const events = [
     call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),

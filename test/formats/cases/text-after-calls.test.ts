@@ -7,7 +7,7 @@ import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './answers.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite('cases: the assistant’s own text after its last call')
+const test = suite("cases: the assistant's own text after its last call")
 
 const parameters = { type: 'object', properties: {} }
 
@@ -199,7 +199,7 @@ const apart: Partial<Record<WireFormat, JsonObject>> = {
 for (const [client, body] of Object.entries(apart) as [WireFormat, JsonObject][]) {
   for (const target of targets) {
     if (target === client) continue
-    test(`text in a message after the call joins the turn of the call, from ${client} to ${target}`, async () =>
+    test(`text in a message after the call joins the call's turn, from ${client} to ${target}`, async () =>
       assert.equal(outline[target](await sentTo(target, client, body)), expected[target]('after')))
   }
 }
@@ -215,7 +215,7 @@ const interrupted = (role: 'user' | 'developer') => ({
   ],
 })
 
-test('text after a call stays in its turn when a user’s message before the result moves after the results', async () => {
+test('text after a call stays in its turn when a user message before the result moves after the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('user'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'user: "hurry"'])
   const blocks = await sentTo('anthropic-messages', 'openai-responses', interrupted('user'))
@@ -225,7 +225,7 @@ test('text after a call stays in its turn when a user’s message before the res
   ])
 })
 
-test('text after a call stays in its turn when a developer’s message before the result moves after the results', async () => {
+test('text after a call stays in its turn when a developer message before the result moves after the results', async () => {
   const sent = await sentTo('openai-chat', 'openai-responses', interrupted('developer'))
   assert.equal(outline['openai-chat'](sent), [...expected['openai-chat']('after'), 'system: "hurry"'])
 })

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { said, whole } from './answers.ts'
 import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
 
-const test = suite('cases: what happens to a connection')
+const test = suite('cases: connections')
 
 /** What a `fetch` hands out of a compressed answer: the bytes decoded, the headers as they were. */
 const compressed = (body: ConstructorParameters<typeof Response>[0], type: string, status = 200) =>
@@ -77,7 +77,7 @@ const phases = {
 
 for (const [phase, { answer, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    test(`the call ends when the client disconnects, and no other is made: ${phase}, ${client}`, async () => {
+    test(`the call ends when the client disconnects, and no other call is made: ${phase}, ${client}`, async () => {
       const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
       const leaving = new AbortController()
       const path =
@@ -107,7 +107,7 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
   }
 }
 
-test('pings of a provider reach the client of its format', async () => {
+test('provider pings reach clients of the same format', async () => {
   const events = getEvents('anthropic-messages', said['anthropic-messages']('a'))
   events.splice(3, 0, 'event: ping\ndata: {"type": "ping"}\n\n')
   const { response } = await ask({

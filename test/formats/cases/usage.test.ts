@@ -101,7 +101,7 @@ function getUsage(events: readonly JsonObject[]): JsonObject {
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     if (client === from) continue
-    test(`tokens are counted once, cached ones included: ${from} for ${client}, whole and streamed`, async () => {
+    test(`tokens are counted once, including cached ones: ${from} for ${client}, whole and streamed`, async () => {
       const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
       const expected = [1_110, 1_000, written, 50]
       const question = { client, model: `${providerOf[from]}/m` }
@@ -119,7 +119,7 @@ for (const from of wireFormats) {
   }
 }
 
-test('cached tokens of a response are not input tokens for a client of Messages', async () => {
+test('cached tokens of a response are not input tokens for a Messages client', async () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008 },

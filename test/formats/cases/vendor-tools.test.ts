@@ -66,14 +66,14 @@ for (const [client, target] of pairs) {
   const f = functionOf[client]
 
   for (const tool of vendorTools[client]) {
-    test(`${client} to ${target}: ${getName(tool)} beside functions is dropped with a warning`, async () => {
+    test(`${client} to ${target}: ${getName(tool)} next to functions is dropped with a warning`, async () => {
       const tools = [...Array.from({ length: 8 }, (_, at) => f(`f${at}`)), tool, f('g')]
       const { response, sent, warned } = await ask({ client, model, body: { tools }, answer: answered(model) })
       assert.equal([response.status, warned], [200, ['dropped:tools[8]']])
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${client} to ${target}: ${getName(tool)} as the only tool or in strict mode is a 400 that names it`, async () => {
+    test(`${client} to ${target}: ${getName(tool)} as the only tool or in strict mode returns a 400 that names it`, async () => {
       const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
       assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
       const message = await getMessage(alone.response)
@@ -91,7 +91,7 @@ for (const [client, target] of pairs) {
 for (const client of wireFormats) {
   const model = 'chat/m'
   for (const tool of searches[client] ?? []) {
-    test(`${client}: ${getName(tool)} for a target without a search is dropped beside functions and else a 400`, async () => {
+    test(`${client}: ${getName(tool)} for a target without search is dropped next to functions; otherwise it returns 400`, async () => {
       const f = functionOf[client]('f')
       const { response, sent, warned } = await ask({
         client,
@@ -109,7 +109,7 @@ for (const client of wireFormats) {
   }
 }
 
-test('openai-chat: web_search_options for a target without a search is dropped beside functions and else a 400', async () => {
+test('openai-chat: web_search_options for a target without search is dropped next to functions; otherwise it returns 400', async () => {
   const client = 'openai-chat'
   const model = 'messages/m'
   const search = { web_search_options: {} }
@@ -120,7 +120,7 @@ test('openai-chat: web_search_options for a target without a search is dropped b
   assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
 })
 
-test('what Codex offers by default reaches a target without a search', async () => {
+test("Codex's default tools work with a target without search", async () => {
   const client = 'openai-responses'
   const tools = [
     functionOf[client]('exec_command'),
@@ -171,7 +171,7 @@ const forced: Record<string, [client: WireFormat, body: JsonObject]> = {
 }
 
 for (const [what, [client, body]] of Object.entries(forced))
-  test(`${what}, forced, is a 400`, async () => {
+  test(`forcing ${what} returns 400`, async () => {
     const { response, up } = await ask({ client, model: 'chat/m', body, answer: answered('chat/m') })
     assert.equal([response.status, up.calls.length], [400, 0])
   })
@@ -183,7 +183,7 @@ test('a tool that may not be called is dropped without a warning', async () => {
   assert.equal([response.status, getNames(sent), warned], [200, [], []])
 })
 
-test('a vendor’s tool among several allowed ones is dropped with a warning', async () => {
+test("a vendor's tool among several allowed ones is dropped with a warning", async () => {
   const client = 'openai-responses'
   const tools = [functionOf[client]('f'), functionOf[client]('g'), { type: 'image_generation' }]
   const allowed = [{ type: 'function', name: 'f' }, { type: 'image_generation' }]
@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in one entry with functions is dropped by its own name', async () => {
+test('a search in the same entry as functions is dropped by its own name', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await ask({
     client: 'gemini',

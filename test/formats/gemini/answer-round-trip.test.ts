@@ -8,7 +8,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, optional, plain, saidPart, words } from './support/arbitraries.ts'
 
-const test = suite('round trips of answers of Gemini')
+const test = suite('round trips of Gemini responses')
 
 const usage = fc
   .record({
@@ -63,7 +63,7 @@ const numbered = (value: Answer): Answer => ({
   })),
 })
 
-test('an answer means the same when it is read again', () => {
+test('a response keeps its meaning when it is read again', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
     fc.property(answer.map(numbered), (given) => {
@@ -77,7 +77,7 @@ test('an answer means the same when it is read again', () => {
   )
 })
 
-test('a stream means the same as the whole answer, wherever it is split', () => {
+test('a stream means the same as the whole response, wherever it is split', () => {
   fc.assert(
     fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)

@@ -2,7 +2,7 @@ import type { CanonicalError } from '../../../src/protocols/formats/canonical/ca
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('errors of Gemini')
+const test = suite('Gemini errors')
 
 const parse = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   geminiTranslator.parseError({ status, body, header: (name) => headers[name], now: 0 })
@@ -62,8 +62,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider returned status 404.' }],
 ]
 
-for (const [name, got, expected] of table)
-  test(`an error of Gemini is parsed: ${name}`, () => assert.equal(got, expected))
+for (const [name, got, expected] of table) test(`a Gemini error is parsed: ${name}`, () => assert.equal(got, expected))
 
 const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],

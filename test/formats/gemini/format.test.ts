@@ -10,7 +10,7 @@ import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
-const watching = suite('watching a Gemini stream that passes through')
+const watching = suite('watching a passed-through Gemini stream')
 
 function watch(...chunks: unknown[]) {
   const watched = getAnswerReader(gemini, operations.generate).watchStream()
@@ -55,7 +55,7 @@ watching('an error is detected, bare or in an array', () => {
   assert.is(watch({ error }).started, false)
 })
 
-const whole = suite('whole Gemini answers that pass through')
+const whole = suite('whole passed-through Gemini responses')
 
 const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 

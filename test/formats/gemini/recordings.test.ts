@@ -9,7 +9,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
-const test = suite('recordings of Gemini')
+const test = suite('Gemini recordings')
 
 /** The stream that a client of the same format gets through the canonical form, split into pieces. */
 function translated(sse: string, pieces: (bytes: Uint8Array) => Uint8Array[]): JsonObject[] {
@@ -72,7 +72,7 @@ for (const [how, pieces, longest] of [
   ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
 ] as const) {
-  test(`recorded streams mean the same as for Google's own client, ${how}`, () => {
+  test(`recorded streams mean the same as in Google's own client, ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, heard: received } of recorded) {
@@ -100,7 +100,7 @@ for (const [how, pieces, longest] of [
 
 const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent)\b/.test(url)
 
-test('recorded answers mean the same when they are written again', () => {
+test('recorded responses mean the same when they are written again', () => {
   let understood = 0
   for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue

@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, json, media, optional, origin, plain, saidPart, words } from './support/arbitraries.ts'
 
-const test = suite('round trips of Gemini')
+const test = suite('Gemini round trips')
 
 const userPart: fc.Arbitrary<UserPart> = fc.oneof(
   words.map((text): UserPart => ({ type: 'text', text })),

@@ -53,4 +53,4 @@ const fits: [
 
 const test = suite('the types of Gemini')
 
-test("the types of Gemini are those of Google's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of Gemini match Google's own client", () => assert.ok(fits.every(Boolean)))

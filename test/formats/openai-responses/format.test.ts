@@ -29,7 +29,7 @@ const beginnings: Record<string, [event: object, started: boolean]> = {
 }
 
 for (const [name, [event, started]] of Object.entries(beginnings))
-  test(`${name} is ${started ? 'something' : 'nothing'} of the answer`, () => assert.is(watch(event).started, started))
+  test(`${name} ${started ? 'starts' : 'does not start'} the response`, () => assert.is(watch(event).started, started))
 
 test('a stream ends with its whole response', () => {
   const usage = { input_tokens: 3, output_tokens: 4 }

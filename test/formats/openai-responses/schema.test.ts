@@ -6,7 +6,7 @@ import { eventsOf, usage, written } from './support/events.ts'
 import { createValidator } from './support/schema.ts'
 import { ours, payloads } from './support/streams.ts'
 
-const test = suite('responses and the schema of Open Responses')
+const test = suite('responses and the Open Responses schema')
 
 const state = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 'z' } as const
 const content: AssistantPart[] = [

@@ -2,7 +2,7 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('embeddings, the first steps')
+const test = suite('embeddings')
 
 const floats = [0.25, -0.5, 1]
 const base64 = 'AACAPgAAAL8AAIA/'
@@ -40,7 +40,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
   return { ...world, up, ask }
 }
 
-test('a request of the form of its provider is passed through, and so is the answer, byte by byte', async () => {
+test("a request in its provider's own form is passed through, and so is the response, byte for byte", async () => {
   const { ask, up, told } = await open()
   const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
@@ -56,7 +56,7 @@ test('a request of the form of its provider is passed through, and so is the ans
   assert.is(told.usages[0]?.outputTokens, 0)
 })
 
-test('numbers come as the client asks for them, whatever the provider has sent', async () => {
+test('vectors have the encoding that the client requests, whatever the provider sends', async () => {
   for (const [vector, encoding_format, wanted] of [
     [floats, 'base64', base64],
     [floats, 'float', floats],
@@ -74,7 +74,7 @@ test('numbers come as the client asks for them, whatever the provider has sent',
   }
 })
 
-test('a request of another form than that of its provider is translated', async () => {
+test("a request that is not in its provider's form is translated", async () => {
   const { ask, up } = await open()
   const { body, response } = await ask({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
   assert.is(up.calls[0]?.url.href, 'http://cohere.test/v2/embed')
@@ -98,7 +98,7 @@ test('a request of another form than that of its provider is translated', async 
   assert.match(strict.body.error.message, /^"input_type": /)
 })
 
-test('a request with more inputs than the provider accepts in one call is divided, and joined in order', async () => {
+test('a request with more inputs than the provider accepts is divided, and the results are joined in order', async () => {
   const { ask, up } = await open()
   const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
   const { body, response } = await ask({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
@@ -128,7 +128,7 @@ test('a combo falls back to the next provider when one fails', async () => {
   assert.equal(up.providers, ['openai', 'cohere'])
 })
 
-test('an error is read by clients of each form: of the gateway, and of a provider', async () => {
+test('clients of each form can read errors of the gateway and of a provider', async () => {
   const { ask } = await open({ status: 400 })
   for (const body of [
     { model: 'nobody/m' },
@@ -147,7 +147,7 @@ test('an error is read by clients of each form: of the gateway, and of a provide
   }
 })
 
-test('a limit in US dollars holds for embeddings by the price of their input, and an unknown price is not taken for none', async () => {
+test('a dollar limit counts embeddings at their input price, and an unknown price does not count as free', async () => {
   const priced = {
     openai: {
       baseUrl: 'http://openai.test/v1',

@@ -10,7 +10,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answering, type FakeVendor, type Seen, vectorOf, vendors } from './vendors.ts'
 
-const test = suite('official clients that embed')
+const test = suite('official clients requesting embeddings')
 
 const TEXTS = ['alpha', 'beta beta', 'c']
 const WANTED = TEXTS.map((text) => vectorOf(text))
@@ -29,7 +29,7 @@ async function open(vendor: FakeVendor) {
 }
 
 for (const [name, vendor] of asked) {
-  test(`openai embeds at ${name}, without a word on the encoding and with floats`, async () => {
+  test(`openai gets embeddings from ${name}, with the default encoding and with floats`, async () => {
     const { fetch, model } = await open(vendor)
     const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch, maxRetries: 0 })
     for (const more of [{}, { encoding_format: 'float' as const }]) {
@@ -43,7 +43,7 @@ for (const [name, vendor] of asked) {
     assert.equal([...(one.data[0]?.embedding ?? [])], WANTED[0])
   })
 
-  test(`@google/genai embeds one content and many at ${name}`, async () => {
+  test(`@google/genai gets one embedding and several from ${name}`, async () => {
     const { fetch, model } = await open(vendor)
     const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
     const one = await models.embedContent({ model, contents: 'alpha' })
@@ -55,7 +55,7 @@ for (const [name, vendor] of asked) {
     )
   })
 
-  test(`the AI SDK embeds at ${name} as a client of OpenAI, of Google and of Cohere`, async () => {
+  test(`the AI SDK gets embeddings from ${name} through its OpenAI, Google, and Cohere providers`, async () => {
     const { fetch, model } = await open(vendor)
     const openai = createOpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch })
     const google = createGoogleGenerativeAI({ baseURL: 'http://gateway/v1beta', apiKey: 'none', fetch })

@@ -4,7 +4,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { embedding } from './sample.ts'
 
-const test = suite('a combo of embeddings')
+const test = suite('combos of embedding models')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
   const up = fakeUpstream(() => json(embedding.answer))
@@ -35,7 +35,7 @@ interface Failed {
 
 const MIXED = /"models" must all be the same embedding model/
 
-test('one model at several providers is accepted, whatever the prefix of its id', async () => {
+test('one model at several providers is accepted, whatever the prefix of its ID', async () => {
   const { make, ask } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
@@ -62,7 +62,7 @@ test('two models are rejected through combos and aliases, even if an inner combo
   await make('around', ['alike', 'inner'])
 })
 
-test('two models are refused on a change, also one of a combo within or of the kind', async () => {
+test('two models are rejected in an update of the combo, of an inner combo, or of its kind', async () => {
   const { make, api } = await open()
   const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
   const outer = await make('outer', ['inner', 'b/small'])
@@ -75,7 +75,7 @@ test('two models are refused on a change, also one of a combo within or of the k
   await refused(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
-test('a combo stored earlier is rejected when it is used, and so is one that an alias has mixed', async () => {
+test('a combo stored earlier is rejected when it is used, and so is one that an alias changed', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })

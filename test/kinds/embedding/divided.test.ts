@@ -3,7 +3,7 @@ import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstr
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('requests with more inputs than a vendor takes')
+const test = suite('requests with more inputs than a vendor accepts')
 
 interface Sent {
   [name: string]: unknown
@@ -25,7 +25,7 @@ async function open(provider: string, answer: (sent: Sent, nth: number) => objec
 
 const texts = Array.from({ length: 300 }, (_, at) => `${at}`)
 
-test('keep what the client says to a vendor that speaks its form', async () => {
+test('keep client options for a vendor with the same API', async () => {
   const cohere = await open('cohere', (sent) => ({
     embeddings: { int8: sent.texts.map((text) => [Number(text) % 100]) },
   }))
@@ -49,7 +49,7 @@ test('keep what the client says to a vendor that speaks its form', async () => {
     )
 })
 
-test('keep numbers as the vendor packs them, where the client asks for that', async () => {
+test("keep the vendor's packed numbers if the client requests them", async () => {
   const packed = (text: string) => `${text.padStart(4, 'A')}`
   const { post, sent } = await open('voyage', ({ input }) => ({
     data: input.map((text, index) => ({ index, embedding: packed(text) })),
@@ -63,7 +63,7 @@ test('keep numbers as the vendor packs them, where the client asks for that', as
   for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, asked])
 })
 
-test('are no answer when the vectors of two parts have two widths', async () => {
+test('fail if two parts have vectors of different lengths', async () => {
   const { post } = await open('bedrock', (_, nth) => ({ embedding: nth === 3 ? [1, 2] : [1, 2, 3] }))
   const model = 'bedrock/amazon.titan-embed-text-v2:0'
   const response = await post('/v1/embeddings', { model, input: texts.slice(0, 5) })
@@ -125,7 +125,7 @@ for (const [at, [model, most]] of TOKENS.entries())
         assert.ok(textsIn(one).reduce((sum, text) => sum + wordsIn(text), 0) <= most, `${textsIn(one).length} texts`)
     })
 
-test('of tokens are divided by their number, and an input that is too long alone is sent alone', async () => {
+test('of tokens are divided by token count, and an input over the limit is sent separately', async () => {
   const { post, sent } = await open('openai', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))
@@ -146,7 +146,7 @@ test('of tokens are divided by their number, and an input that is too long alone
   )
 })
 
-test('that are short are one call', async () => {
+test('are sent in one call if they are short', async () => {
   const { post, sent } = await open('mistral', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))

@@ -5,9 +5,9 @@ import { createRandom } from '../../support/random.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { base64Of, vectorOf } from './vendors.ts'
 
-const test = suite('the numbers of vectors')
+const test = suite('vector values')
 
-test('floats come through base64 and back as they were, to the bit', () => {
+test('floats survive a round trip through base64 bit for bit', () => {
   const edges = [0, -0, 1, -1, 1e-45, -1e-45, 1.17549435e-38, 3.4028234e38, -3.4028234e38, 1 / 3, Math.PI].map(
     Math.fround,
   )
@@ -51,7 +51,7 @@ for (const [what, embeddings] of Object.entries({
   'half a number in base64': ['AAAA', 'AAAA'],
   'an object for a vector': [{}, {}],
 }))
-  test(`an answer is a failure of its provider, not of the client, when it has ${what}`, async () => {
+  test(`a response is the provider's failure, not the client's, if it has ${what}`, async () => {
     const ask = await answeredWith(embeddings)
     for (const encoding_format of ['float', undefined]) {
       const { status, text } = await ask({ encoding_format })
@@ -60,7 +60,7 @@ for (const [what, embeddings] of Object.entries({
     }
   })
 
-test('vectors that are not in the order of their indexes are put into it where they are translated', async () => {
+test('vectors that are not in the order of their indexes are sorted when they are translated', async () => {
   const { post } = await openWorld({
     fetch: fakeUpstream(() =>
       json({ data: [2, 0, 1].map((index) => ({ index, embedding: [index, 0.5] })), model: 'm', object: 'list' }),

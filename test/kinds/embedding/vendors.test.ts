@@ -4,7 +4,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answering, base64Of, type FakeVendor, type Seen, vectorOf, vendors } from './vendors.ts'
 
-const test = suite('embeddings of every vendor for every client')
+const test = suite('embeddings from every vendor for every client')
 
 interface Options {
   task?: string
@@ -87,7 +87,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   const { lacks = [] } = vendor
 
   for (const [who, client] of Object.entries(clients))
-    test(`texts of ${who} get their vectors from ${name}, in their order`, async () => {
+    test(`${who} gets vectors for texts from ${name}, in order`, async () => {
       const { ask, seen, told } = await open(vendor)
       const { status, text, answer } = await ask(client, TEXTS)
       assert.is(status, 200, text)
@@ -106,7 +106,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   for (const [who, client] of Object.entries(clients))
-    test(`the width and the task of ${who} get to ${name}, or are named`, async () => {
+    test(`the vector length and task from ${who} reach ${name}, or cause warnings`, async () => {
       const { ask, seen } = await open(vendor)
       const options = { task: 'search_query', ...(!lacks.includes('width') && { width: 3 }) }
       const { status, text, answer, warnings } = await ask(client, TEXTS, options)
@@ -183,6 +183,6 @@ const TOKENS: ReadonlySet<string> = new Set([
   'a server that is set to Responses',
 ])
 
-test('a vector in base64 is the same number by number, to the bit', () => {
+test('a vector in base64 has the same numbers bit for bit', () => {
   assert.is(base64Of([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
 })

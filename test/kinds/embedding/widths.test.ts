@@ -3,7 +3,7 @@ import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('widths of vectors that no vendor has')
+const test = suite('vector lengths that no vendor supports')
 
 const content = { parts: [{ text: 'Hi' }] }
 const requests: Record<string, (model: string, width: unknown) => [at: string, body: object, field: RegExp]> = {
@@ -34,7 +34,7 @@ for (const [client, request] of Object.entries(requests))
     'cohere/embed-v4.0',
     'voyage/voyage-3.5',
   ])
-    test(`${client} is told so before ${model} is called`, async () => {
+    test(`${client} gets an error before ${model} is called`, async () => {
       const up = fakeUpstream(() => json({}, 400))
       const connections = ['openai', 'google', 'cohere', 'voyage']
       const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections })

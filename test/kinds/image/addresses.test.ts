@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, jpeg, png } from './pictures.ts'
 import { imageVendors, openImages } from './vendors.ts'
 
-const test = suite('pictures by address, for vendors that take bytes')
+const test = suite('image URLs for vendors that only accept bytes')
 
 const ADDRESS = 'https://pictures.org/a.png?token=very-secret'
 const isPicture = ({ url }: Call) => url.hostname === 'pictures.org'
@@ -18,7 +18,7 @@ for (const [name, sentBy] of [
   ['openai', (call: Call) => readForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')],
   ['google', (call: Call) => JSON.parse(call.body).contents[0].parts],
 ] as const)
-  test(`${name} gets the bytes of a picture that is named by its address`, async () => {
+  test(`${name} gets the bytes of an image that the client sends as a URL`, async () => {
     const { ask, up } = await openImages(served())
     const response = await ask(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
     assert.is(response.status, 200, await response.text())
@@ -40,14 +40,14 @@ for (const [name, sentBy] of [
     }
   })
 
-test('a vendor that reads addresses gets them as they are', async () => {
+test('a vendor that accepts URLs gets them unchanged', async () => {
   const { ask, up } = await openImages(served())
   await ask(imageVendors.xai.model, { image: ADDRESS }, { path: 'edits' })
   assert.is(up.calls.filter(isPicture).length, 0)
   assert.match(up.calls[0]?.body ?? '', /pictures\.org/)
 })
 
-test('the next target of a combo has the picture that was fetched for the first', async () => {
+test('the next target of a combo gets the image that was downloaded for the first', async () => {
   const { ask, up } = await openImages({
     ...served(bytesOf(jpeg)),
     combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
@@ -98,14 +98,14 @@ for (const [what, address, answer] of [
     assert.equal(told.errors, [])
   })
 
-test('a gateway that fetches no media rejects URLs', async () => {
+test('a gateway that does not download media rejects URLs', async () => {
   const { ask, up } = await openImages({ ...served(), fetchMedia: false })
   const response = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
   assert.equal([response.status, up.calls.length], [400, 0])
   assert.match(await response.text(), /Send the image itself/)
 })
 
-test('a client that leaves ends the download', async () => {
+test('the download ends if the client disconnects', async () => {
   const abort = new AbortController()
   const { ask, up } = await openImages({
     answer(call) {

@@ -7,7 +7,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, dataUrl, jpeg, png, webp } from './pictures.ts'
 import { imageVendors, openImages, vendorNames } from './vendors.ts'
 
-const test = suite('images under hardship')
+const test = suite('images and malformed data')
 
 const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 const STREAM = `${event('image_generation.partial_image', { b64_json: png, partial_image_index: 0 })}${event(
@@ -33,7 +33,7 @@ async function streaming() {
 
 for (const provider of ['one', 'openrouter'])
   for (const end of ['close', 'error'] as const)
-    test(`a stream of ${provider} that is cut anywhere never ends well (${end})`, async () => {
+    test(`a truncated stream from ${provider} never ends normally (${end})`, async () => {
       const streamed = await streaming()
       const whole = await streamed([STREAM], 'close', { provider })
       assert.match(whole, /image_generation\.completed/)
@@ -45,7 +45,7 @@ for (const provider of ['one', 'openrouter'])
       }
     })
 
-test('an error event of the provider is one of the client, and shows no key', async () => {
+test("a provider's error event becomes an error event for the client, and shows no key", async () => {
   const [partial = ''] = STREAM.split('event: image_generation.completed')
   const key = apiKeyOf('one')
   const failing = event('error', { error: { message: `bad key ${key}`, code: 'x' } })
@@ -78,7 +78,7 @@ const names = [
 ]
 
 const times = process.env.CI ? 3_000 : 200
-test(`of ${times} random requests for images none is a fault of the gateway`, async () => {
+test(`none of ${times} random image requests causes a gateway error`, async () => {
   const random = createRandom(11)
   const { gateway, told, clock } = await openImages()
   for (let nth = 0; nth < times; nth++) {
@@ -108,7 +108,7 @@ test(`of ${times} random requests for images none is a fault of the gateway`, as
   assert.equal(told.errors, [])
 })
 
-test('an upload that is larger than its limit is a 413 that names the option', async () => {
+test('an upload over its limit returns a 413 that names the option', async () => {
   const { ask, up } = await openImages({ limits: { maxImageBytes: 2_000 } })
   const response = await ask('openai/gpt-image-2', { image: dataUrl('A'.repeat(4_000)) }, { path: 'edits' })
   assert.is(response.status, 413)
@@ -116,7 +116,7 @@ test('an upload that is larger than its limit is a 413 that names the option', a
   assert.is(up.calls.length, 0)
 })
 
-test('the limit of pictures in JSON is that of the bytes of all', async () => {
+test('the limit for images in JSON applies to the total of their bytes', async () => {
   const { ask } = await openImages({ limits: { maxImageBytes: 3_000 } })
   const image = dataUrl(Buffer.concat([bytesOf(png), Buffer.alloc(1_400)]).toString('base64'))
   const most = { image: [image], mask: image }
@@ -152,7 +152,7 @@ test('more than sixteen images, two masks, and a mask with markup are rejected b
   assert.is(up.calls.length, 0)
 })
 
-test('bytes that are no picture are no base64 of the client', async () => {
+test('the client never gets invalid base64 as an image', async () => {
   const { ask } = await openImages({ answer: () => json({ data: [{ b64_json: '%%%' }] }) })
   const response = await ask('xai/grok-imagine-image', {})
   assert.ok(response.status === 200 || response.status === 502)

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, jpeg, png } from './pictures.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
-const test = suite('images that come by a job or an address')
+const test = suite('images from a job or a URL')
 
 const { model, makes } = imageVendors.bfl
 const POLL = 'https://api.eu2.bfl.ai/v1/get_result?id=j'
@@ -27,7 +27,7 @@ test('the job is polled at the URL in its response, with the key', async () => {
   )
 })
 
-test('the picture is fetched without the key, and never for a client that wants its address', async () => {
+test('the image is downloaded without the key, and not at all for a client that wants its URL', async () => {
   const { ask, up } = await openImages()
   await ask(model, {})
   const [sample] = up.calls.filter(isSample)
@@ -37,7 +37,7 @@ test('the picture is fetched without the key, and never for a client that wants 
   assert.is(up.calls.filter(isSample).length, 1)
 })
 
-test('the vendor’s reported cost is the cost of the image', async () => {
+test("the vendor's reported cost is the cost of the image", async () => {
   const { ask, api } = await openImages({ usage: true })
   await ask(model, {})
   const { requests } = await api.usage.requests({})
@@ -51,7 +51,7 @@ const ends: Record<string, { status: string; code: number; asked: string[] }> = 
   'is not found': { status: 'Task not found', code: 502, asked: ['bfl'] },
 }
 for (const [what, { status, code }] of Object.entries(ends))
-  test(`a job that ${what} orders nothing anew, and is a ${code}`, async () => {
+  test(`a job that ${what} is not started again, and returns ${code}`, async () => {
     const { ask, up } = await openImages({
       combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
       answer: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
@@ -113,7 +113,7 @@ for (const address of ADDRESSES)
     )
   })
 
-test('a connection with another address sends its key to the job at that address alone', async () => {
+test('a connection with its own base URL only sends its key to jobs at that URL', async () => {
   for (const [polling, key] of [
     ['https://proxy.test/v1/get_result', apiKeyOf('bfl')],
     ['https://api.us1.bfl.ai/v1/get_result', null],
@@ -157,7 +157,7 @@ for (const address of PICTURES)
     )
   })
 
-test('an image that is larger than the limit is not read', async () => {
+test('an image over the size limit is not read', async () => {
   const { ask } = await openImages({
     limits: { maxImageBytes: 1_000 },
     answer: (call) =>
@@ -173,7 +173,7 @@ const phases: Record<string, (call: Call) => boolean> = {
   'while the picture is fetched': isSample,
 }
 for (const [phase, isMeant] of Object.entries(phases))
-  test(`a client that leaves ${phase} ends the call`, async () => {
+  test(`a client that disconnects ${phase} ends the call`, async () => {
     const { gateway, up, clock, told } = await openImages({
       answer: (call) => {
         if (isMeant(call)) return never()
@@ -192,7 +192,7 @@ for (const [phase, isMeant] of Object.entries(phases))
     assert.equal([up.open, clock.pending(), told.errors.length], [0, 0, 0])
   })
 
-test('a client that leaves between two questions ends the job', async () => {
+test('a client that disconnects between two polls ends the job', async () => {
   const { gateway, up, clock } = await openImages({
     answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })

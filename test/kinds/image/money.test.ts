@@ -3,7 +3,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './pictures.ts'
 
-const test = suite('images are paid for once')
+const test = suite('images are paid for only once')
 
 const good = () => json({ created: 1, data: [{ b64_json: png }] })
 const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code } }))
@@ -64,7 +64,7 @@ for (const stream of [false, true]) {
       assert.match(text, /"error"/)
     })
 
-    test(`after ${what} another target is tried if the combo says so${how}`, async () => {
+    test(`after ${what} another target is tried if the combo allows it${how}`, async () => {
       const { status, providers, text } = await ask(first, { retryAmbiguous: true }, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })
@@ -77,13 +77,13 @@ for (const stream of [false, true]) {
     })
 }
 
-test('a 400 is the answer to the request, in any combo', async () => {
+test('a 400 ends the request, in any combo', async () => {
   const filtered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
   const { status, providers } = await ask(filtered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])
 })
 
-test('no second attempt is started beside a slow one', async () => {
+test('a slow attempt is not hedged', async () => {
   const up = fakeUpstream(async () => good())
   const { post, clock } = await openWorld({
     fetch: up,

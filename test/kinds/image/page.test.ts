@@ -2,12 +2,12 @@ import { readPages } from '../../docs/pages.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { imageVendors, openImages } from './vendors.ts'
 
-const test = suite('the page of images')
+const test = suite('the page about images')
 
 const page = readPages().find(({ path }) => path === 'src/protocols/kinds/IMAGES.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
-test('the commands of the page make a combo, and ask for an image', async () => {
+test('the commands on the page create a combo and request an image', async () => {
   const { api, post, ask } = await openImages()
   let run = 0
   for (const script of scripts) {
@@ -26,7 +26,7 @@ test('the commands of the page make a combo, and ask for an image', async () => 
   assert.is(run, 2)
 })
 
-test('each field that the page gives a vendor reaches it', async () => {
+test('each field that the page lists for a vendor reaches it', async () => {
   const rows = (page?.text ?? '').matchAll(
     /^\| (xAI|Together|OpenRouter|Black Forest Labs) +\|(?:[^|]*\|){5}([^|]*)\|$/gm,
   )

@@ -5,12 +5,12 @@ import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, dataUrl, jpeg, png } from './pictures.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
-const test = suite('masks, markup and jobs of single models')
+const test = suite('masks, markup, and jobs of individual models')
 
 const edits = { path: 'edits' } as const
 const sent = (call: Call | undefined) => JSON.parse(call?.body ?? '{}')
 
-test('a fill model gets the picture and its mask as base64', async () => {
+test('a fill model gets the image and its mask as base64', async () => {
   const { ask, up } = await openImages({
     answer: ({ url }) =>
       url.pathname === '/v1/flux-pro-1.0-fill'
@@ -24,7 +24,7 @@ test('a fill model gets the picture and its mask as base64', async () => {
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
-test('a mask is rejected for models that change whole images, and markup for all but OpenAI’s', async () => {
+test("a mask is rejected for models that change whole images, and markup for all models except OpenAI's", async () => {
   const { ask, up } = await openImages()
   for (const [model, member] of [
     ['bfl/flux-2-pro', 'mask'],
@@ -40,7 +40,7 @@ test('a mask is rejected for models that change whole images, and markup for all
   assert.is(up.calls.length, 0)
 })
 
-test('markup and mask of JSON reach OpenAI as files', async () => {
+test('markup and mask in JSON reach OpenAI as files', async () => {
   for (const member of ['markup', 'mask']) {
     const { ask, up } = await openImages()
     const asked = { image: dataUrl(png), [member]: dataUrl(jpeg, 'image/jpeg') }

@@ -4,7 +4,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './pictures.ts'
 
-const test = suite('prices of images by size and quality')
+const test = suite('image prices by size and quality')
 
 const catalog: Catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', type: 'image' }] } }
 const images = { 'high:1024x1024': 0.2, '1024x1024:low': 0.01, '1536x1024': 0.06, '4K': 0.5, medium: 0.05 }
@@ -43,12 +43,12 @@ for (const [body, said, usd] of [
   [{ stream: true, quality: 'high' }, { size: '1024x1024', quality: 'high' }, 0.2],
   [{ size: '512x512' }, {}, 0.5],
 ] as const)
-  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} answered with ${JSON.stringify(said)}`, async () => {
+  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} and the response ${JSON.stringify(said)}`, async () => {
     const { cost } = await open({ images }, said)
     assert.is(await cost(body), usd)
   })
 
-test('what is not named costs `image`, also where nothing is', async () => {
+test('images without a named price cost `image`, even if the vendor reports no facts', async () => {
   assert.is(await (await open({ images, image: 0.03 })).cost({ size: '512x512' }), 0.03)
   assert.is(await (await open({ images: {}, image: 0.03 })).cost({}), 0.03)
   assert.is(await (await open({ images: {} })).cost({}), undefined)
@@ -78,7 +78,7 @@ test('the highest possible price of a response is reserved', async () => {
   }
 })
 
-test('no image costs more than was reserved for it, whatever the vendor says of it', async () => {
+test('no image costs more than was reserved for it, whatever the vendor reports', async () => {
   const tables = [
     images,
     { medium: 0.05, '1536x1024': 0.2 },

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { dataUrl, png } from './pictures.ts'
 import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
-const test = suite('what images cost, and the limits of keys')
+const test = suite('image costs and key limits')
 
 /** The usage of an answer in OpenAI's names, and what is kept of the request. */
 async function spentAt(name: VendorName, body: object = {}) {
@@ -15,7 +15,7 @@ async function spentAt(name: VendorName, body: object = {}) {
   return { usage, units, tokens: [tokens.input, tokens.output], costUsd, costSource }
 }
 
-test('tokens are charged for where the model has a price of them', async () => {
+test('tokens are charged if the model has a price for them', async () => {
   const openai = await spentAt('openai')
   assert.equal(openai.tokens, [10, 1_000])
   assert.equal([openai.units, openai.costUsd, openai.costSource], [{ image: 1 }, 0.03005, 'counted'])
@@ -29,24 +29,24 @@ test('tokens are charged for where the model has a price of them', async () => {
   })
 })
 
-test('several calls for one request are added up', async () => {
+test('the costs of several calls for one request are added up', async () => {
   const { tokens, units, usage } = await spentAt('google', { n: 3 })
   assert.equal([tokens, units], [[24, 3_360], { image: 3 }])
   assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
 })
 
-test('a vendor’s reported cost is the cost', async () => {
+test("a vendor's reported cost is the cost", async () => {
   assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
   const { units, costSource } = await spentAt('openrouter', { n: 2 })
   assert.equal([units, costSource], [{ image: 2 }, 'reported'])
 })
 
-test('a model without a price has no cost, and not the cost 0', async () => {
+test('a model without a price has an unknown cost, not 0', async () => {
   const { costUsd, units } = await spentAt('together')
   assert.equal([costUsd, units], [undefined, { image: 1 }])
 })
 
-test('the owner of a connection sets the price of an image', async () => {
+test('the operator can set the price of an image on a connection', async () => {
   const { api, ask } = await openImages({ usage: true })
   const { connections } = await api.connections.list()
   const connection = connections.find(({ provider }) => provider === 'together')
@@ -67,7 +67,7 @@ async function limited(limits: UsageLimits) {
   }
 }
 
-test('the worst case of tokens is reserved, and what is left is free after the answer', async () => {
+test('the worst case of tokens is reserved, and the rest is released after the response', async () => {
   const { ask, up } = await limited({ usd: { total: 0.5 } })
   for (let times = 0; times < 3; times++) assert.is((await ask('openai/gpt-image-2')).status, 200)
   assert.is((await ask('openai/gpt-image-2', { n: 2 })).status, 402)
@@ -75,7 +75,7 @@ test('the worst case of tokens is reserved, and what is left is free after the a
   assert.is(up.calls.length, 3)
 })
 
-test('the price of each image is reserved for as many as are wanted', async () => {
+test('the price is reserved for each requested image', async () => {
   const { ask, up } = await limited({ usd: { total: 0.1 } })
   assert.is((await ask('bfl/flux-kontext-pro', { n: 3 })).status, 402)
   assert.is(up.calls.length, 0)

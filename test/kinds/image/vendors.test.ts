@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, dataUrl, png } from './pictures.ts'
 import { fieldsOf, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
 
-const test = suite('images at each vendor')
+const test = suite('images from each vendor')
 
 interface Answer {
   created: number
@@ -34,7 +34,7 @@ for (const name of vendorNames) {
     assert.equal([told.errors, up.open], [[], 0])
   })
 
-  test(`${name} gets a size in its own words, and as many images as are wanted`, async () => {
+  test(`${name} gets a size in its own format, and as many calls as needed`, async () => {
     const { ask, up } = await openImages()
     const response = await ask(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
@@ -64,7 +64,7 @@ for (const name of vendorNames) {
       assert.is(sent.length, 2)
     })
 
-  test(`${name} answers a stream with one event at least`, async () => {
+  test(`${name} responds to a streaming request with at least one event`, async () => {
     const { ask } = await openImages()
     const response = await ask(model, { stream: true })
     const text = await response.text()
@@ -74,7 +74,7 @@ for (const name of vendorNames) {
     assert.match(text, /"b64_json":"/)
   })
 
-  test(`${name} loses by name what it does not take, and nothing in strict mode`, async () => {
+  test(`${name}: unsupported options cause warnings, and errors in strict mode`, async () => {
     const { ask, up } = await openImages()
     const body = { style: 'vivid', negative_prompt: 'rain', background: 'transparent', quality: 'high', seed: 7 }
     const response = await ask(model, body)
@@ -89,7 +89,7 @@ for (const name of vendorNames) {
   })
 }
 
-test('a larger image than the vendor makes, and a ratio beside another size, are named', async () => {
+test('an image larger than the vendor supports, and a ratio that conflicts with the size, cause warnings', async () => {
   const { ask } = await openImages()
   for (const [model, body, lost] of [
     ['fireworks', { resolution: '4K' }, 'replaced:resolution'],
@@ -112,7 +112,7 @@ test('a larger image than the vendor makes, and a ratio beside another size, are
   }
 })
 
-test('models of OpenAI before gpt-image-2 make the nearest of their three sizes', async () => {
+test('OpenAI models before gpt-image-2 use the closest of their three sizes', async () => {
   const { ask, up } = await openImages()
   for (const [aspect_ratio, size, lost] of [
     ['1:1', '1024x1024', undefined],
@@ -140,7 +140,7 @@ const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => bool
   bfl: ({ width, height }) => width === 1_536 && height === 1_024,
 }
 
-test('a mask is never left out', async () => {
+test('a mask is never dropped', async () => {
   const { ask, up } = await openImages()
   for (const name of vendorNames.filter((one) => one !== 'openai' && one !== 'azure')) {
     const response = await ask(imageVendors[name].model, { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
@@ -154,7 +154,7 @@ test('a mask is never left out', async () => {
   assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
 })
 
-test('a form names the deployment of Azure, as JSON does', async () => {
+test('a form names the Azure deployment, as JSON does', async () => {
   const up = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
   const { gateway, post } = await openWorld({
     fetch: up,

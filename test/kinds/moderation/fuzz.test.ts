@@ -3,7 +3,7 @@ import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { models, open } from './support.ts'
 
-const test = suite('whatever a client of moderation sends')
+const test = suite('moderation with arbitrary requests')
 
 /** As many as make a figure in CI; a twentieth of them at a desk. */
 const RUNS = isCi ? 10_000 : 500
@@ -28,7 +28,7 @@ const body = fc.record(
   { requiredKeys: ['model', 'input'] },
 )
 
-test(`is answered, and never with a fault of the gateway, ${RUNS} times`, { timeoutMs: 300_000 }, async () => {
+test(`never causes a gateway error in ${RUNS} requests`, { timeoutMs: 300_000 }, async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { world } = await open({ combos })
   const seen = new Map<number, number>()

@@ -13,7 +13,7 @@ const flaggedIn = ({ results }: Answer) =>
   results.map(({ categories }) => Object.keys(categories).filter((name) => categories[name]))
 
 for (const [name, model] of Object.entries(models))
-  test(`a text, a list of texts and a list of text parts are judged in their order by ${name}`, async () => {
+  test(`a text, a list of texts, and a list of text parts are moderated in order by ${name}`, async () => {
     const { ask } = await open()
     const one = await ask(model, 'they kill')
     assert.is(one.status, 200, JSON.stringify(one.body))
@@ -35,7 +35,7 @@ for (const [name, model] of Object.entries(models))
     assert.equal(flaggedIn((await ask(model, parts)).body), [['illicit']])
   })
 
-test('a request to OpenAI is passed through, images and unknown members included', async () => {
+test('a request to OpenAI is passed through, including images and unknown fields', async () => {
   const { ask, up } = await open()
   const parts = [{ type: 'text', text: 'a walk' }, image]
   const { status, warned } = await ask(models.openai, parts, { 'x-signalbox-strict': 'true' })
@@ -44,7 +44,7 @@ test('a request to OpenAI is passed through, images and unknown members included
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
 })
 
-test('Mistral’s categories get OpenAI’s names or keep their own, and the missing ones are named', async () => {
+test("Mistral's categories get OpenAI's names or keep their own, and the missing ones are reported", async () => {
   const { ask, up } = await open()
   const { body, warned } = await ask(models.mistral, ['a bomb in a passport', 'ignore all instructions'], {
     'x-signalbox-strict': 'true',
@@ -102,7 +102,7 @@ test('a field that Mistral does not know is dropped with a warning, and rejected
   assert.equal([strict.status, up.calls.length], [400, 1])
 })
 
-test('a malformed request is a 400 that names the field, whatever the target', async () => {
+test('a malformed request returns a 400 that names the field, whatever the target', async () => {
   const { ask, up } = await open()
   const wrong: Array<[unknown, string]> = [
     [undefined, 'input'],
@@ -120,14 +120,14 @@ test('a malformed request is a 400 that names the field, whatever the target', a
   assert.is(up.calls.length, 0)
 })
 
-test('a request without a model is a 400, as everywhere', async () => {
+test('a request without a model returns 400, as at other endpoints', async () => {
   const { world } = await open()
   const response = await world.post('/v1/moderations', { input: 'a' })
   assert.is(response.status, 400)
   assert.match(await response.text(), /\\"model\\" is required/)
 })
 
-test('an answer with fewer results than inputs, or without categories, is a failure of its vendor', async () => {
+test("a response with fewer results than inputs, or without categories, is the vendor's failure", async () => {
   const answers: JsonObject[] = [
     { id: 'm', results: [] },
     { id: 'm', results: [{ categories: {} }, {}] },
@@ -146,7 +146,7 @@ test('an answer with fewer results than inputs, or without categories, is a fail
   }
 })
 
-test('moderation reports usage and cost: OpenAI’s is free, Mistral’s is charged by token', async () => {
+test("moderation reports usage and cost: OpenAI's is free, Mistral's is charged by token", async () => {
   const { ask, world } = await open()
   await ask(models.openai, 'a walk')
   await ask(models.mistral, 'a walk')

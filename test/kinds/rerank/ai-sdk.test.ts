@@ -6,7 +6,7 @@ import { modelOf, openVendors, type VendorName } from './support.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of objects that it sends as JSON
 
-const test = suite('rerank by the AI SDK')
+const test = suite('reranking with the AI SDK')
 
 async function open() {
   const { world, up } = await openVendors()
@@ -35,7 +35,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
     )
   })
 
-test('an error has the words of the gateway or the vendor', async () => {
+test('an error has the message of the gateway or the vendor', async () => {
   const { cohere } = await open()
   const errorOf = async (model: string, query: string, priority = 0) => {
     const asked = { model: cohere.reranking(model), query, documents, maxRetries: 0 }

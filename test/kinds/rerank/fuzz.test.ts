@@ -3,7 +3,7 @@ import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendors, type VendorName } from './support.ts'
 
-const test = suite('whatever a client of rerank models sends')
+const test = suite('reranking with arbitrary requests')
 
 /** As many as make a figure in CI; a tenth of them at a desk. */
 const RUNS = isCi ? 5_000 : 500
@@ -50,7 +50,7 @@ const body = fc.record(
 )
 
 for (const path of ['/v1/rerank', '/v2/rerank'])
-  test(`is answered at ${path}, and never with a fault of the gateway, ${RUNS} times`, {
+  test(`never causes a gateway error at ${path} in ${RUNS} requests`, {
     timeoutMs: 300_000,
   }, async () => {
     const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }

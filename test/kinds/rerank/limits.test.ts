@@ -3,7 +3,7 @@ import type { UsageLimits } from '../../../src/types/limits.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendors } from './support.ts'
 
-const test = suite('the limits of keys that rerank')
+const test = suite('key limits and reranking')
 
 const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
 
@@ -19,7 +19,7 @@ async function open(limits: UsageLimits) {
   return { ask, up }
 }
 
-test('a dollar limit applies to searches, which are charged as counted', async () => {
+test('a dollar limit applies to searches, which are charged as reported', async () => {
   const { ask, up } = await open({ usd: { total: 0.008 } })
   for (let times = 0; times < 3; times++) {
     const { status, headers } = await ask(modelOf('cohere'))
@@ -29,7 +29,7 @@ test('a dollar limit applies to searches, which are charged as counted', async (
   assert.is(up.calls.length, 3)
 })
 
-test('a dollar limit applies to tokens, and the query’s tokens count with each document', async () => {
+test("a dollar limit applies to tokens, and the query's tokens count with each document", async () => {
   const { ask, up } = await open({ usd: { total: 1 } })
   assert.is((await ask(modelOf('voyage'))).status, 200)
   const query = 'word '.repeat(4_000)
@@ -51,7 +51,7 @@ test('a request that may count as several searches is rejected if they do not fi
   assert.is((await ask(modelOf('bedrock'))).status, 200)
 })
 
-test('a token limit counts the vendors’ tokens, and none for a search', async () => {
+test("a token limit counts the vendors' tokens, and none for a search", async () => {
   const { ask } = await open({ tokens: { total: 10_000 } })
   for (let times = 0; times < 30; times++) assert.is((await ask(modelOf('cohere'))).status, 200)
   let answered = 0

@@ -3,7 +3,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendor, openVendors, type VendorName } from './support.ts'
 
-const test = suite('what rerank models are asked')
+const test = suite('requests to rerank models')
 
 const query = 'red fruit'
 const documents = ['a red fruit', 'a tree']
@@ -51,13 +51,13 @@ const asked: Record<VendorName, JsonObject> = {
 }
 
 for (const [name, body] of Object.entries(asked) as Array<[VendorName, JsonObject]>)
-  test(`${name} gets its own form, with the credential of its connection`, async () => {
+  test(`${name} gets requests in its own form, with the connection's credential`, async () => {
     const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
     assert.equal([own, warned], [body, null])
     assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
   })
 
-test('a request in Cohere’s second form is passed through to Cohere, byte for byte but for the model', async () => {
+test("a request in Cohere's v2 form is passed through to Cohere, byte for byte except for the model", async () => {
   const { world, up } = await openVendor('cohere')
   const text = '{ "query":"q",\n "documents": ["a", "b"], "new_option" : 1e0, "model": "cohere/rerank-v4.0-pro"}'
   await world.post('/v2/rerank', text)
@@ -65,7 +65,7 @@ test('a request in Cohere’s second form is passed through to Cohere, byte for 
   assert.is(up.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
 })
 
-test('a request in Cohere’s second form with what only other forms have is written anew', async () => {
+test("a request in Cohere's v2 form with fields of other forms is rewritten", async () => {
   for (const [more, answered] of [
     [{ return_documents: false }, undefined],
     [{ return_documents: true }, { text: 'a red fruit' }],
@@ -82,7 +82,7 @@ test('a request in Cohere’s second form with what only other forms have is wri
   }
 })
 
-test('options of a vendor reach it, and servers of users get whatever clients send', async () => {
+test("vendor options reach their vendor, and users' own servers get everything that clients send", async () => {
   const cases: Array<[VendorName, JsonObject, JsonObject]> = [
     ['cohere', { max_tokens_per_doc: 99, priority: 3 }, { max_tokens_per_doc: 99, priority: 3 }],
     ['voyage', { truncation: false }, { truncation: false }],
@@ -101,7 +101,7 @@ test('options of a vendor reach it, and servers of users get whatever clients se
   assert.is(body.truncate, false)
 })
 
-test('Bedrock supports the length of documents for Cohere’s models, and no options for Amazon’s', async () => {
+test("Bedrock supports the length of documents for Cohere's models, and no options for Amazon's", async () => {
   const { ask, up } = await openVendors()
   const lengthIn = (at: number) =>
     JSON.parse(up.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
@@ -114,7 +114,7 @@ test('Bedrock supports the length of documents for Cohere’s models, and no opt
   assert.equal(lengthIn(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
 })
 
-test('a whole ARN stays as it is, and access keys sign the call to the service of Bedrock’s agents', async () => {
+test("a whole ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
   const apiKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'us-east-1' } }]
   const { ask, up } = await openVendors({ connections })
@@ -131,7 +131,7 @@ test('a whole ARN stays as it is, and access keys sign the call to the service o
   )
 })
 
-test('the address and the ARN at Bedrock are those of the region, also beside an address for chat', async () => {
+test("Bedrock's URL and ARN use the connection's region, even with a separate URL for chat", async () => {
   const at = async (providerSpecificData: { region: string; baseUrl?: string }) => {
     const connections = [{ provider: 'bedrock', apiKey: 'bedrock-api-key', providerSpecificData }]
     const { ask, up } = await openVendors({ connections })
@@ -153,7 +153,7 @@ test('the address and the ARN at Bedrock are those of the region, also beside an
   assert.is((await at({ region: 'us-east-1', baseUrl: 'http://proxy.test/aws' }))[0], 'http://proxy.test/aws/rerank')
 })
 
-test('more results than documents are all of them', async () => {
+test('a request for more results than documents returns all of them', async () => {
   for (const [name, wanted] of [
     ['voyage', 'top_k'],
     ['cohere', 'top_n'],
@@ -164,7 +164,7 @@ test('more results than documents are all of them', async () => {
   }
 })
 
-test('an empty document is sent as a space, and the indexes stay the client’s', async () => {
+test('an empty document is sent as a space, and the indexes stay the same', async () => {
   const { ask, up } = await openVendor('voyage')
   const response = await ask('/v2/rerank', { query, documents: ['', 'a red fruit', ''] })
   assert.equal(JSON.parse(up.calls[0]?.body ?? '').documents, [' ', 'a red fruit', ' '])
@@ -179,7 +179,7 @@ test('an empty document is sent as a space, and the indexes stay the client’s'
   )
 })
 
-test('objects are ranked by their text, by the members that are named, or by all of them', async () => {
+test('objects are ranked by their text, by the fields that the request names, or by all fields', async () => {
   const object = {
     title: 'Peru "and" more',
     text: 'A land',
@@ -198,7 +198,7 @@ test('objects are ranked by their text, by the members that are named, or by all
   assert.equal(await textsSent('cohere', { documents: [object], rank_fields: ['unknown'] }), [' '])
 })
 
-test('Together gets objects and the names of their members as they are', async () => {
+test('Together gets objects and the names of their fields unchanged', async () => {
   const objects = [{ title: 'a', text: 'b' }]
   const { body } = await sent('together', { query, documents: objects, rank_fields: ['title'] })
   assert.equal([body.documents, body.rank_fields], [objects, ['title']])
@@ -281,7 +281,7 @@ test('unsupported options fail with a 400 in strict mode, without a provider cal
   assert.is((await ask(modelOf('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
 })
 
-test('Voyage’s clients are known by what they send, and by their name', async () => {
+test('Voyage clients are recognized by their fields or their user agent', async () => {
   const { ask } = await openVendors()
   const shapeFor = async (body: JsonObject, headers = {}) => {
     const answer = (await (
@@ -296,7 +296,7 @@ test('Voyage’s clients are known by what they send, and by their name', async 
   assert.is(await shapeFor({ top_k: null }), 'others')
 })
 
-test('the address of a connection counts, with the version segment that people paste or without', async () => {
+test("a connection's base URL is used, with or without the version segment", async () => {
   const at = async (provider: VendorName, baseUrl: string, form?: string) => {
     const id = form === undefined ? provider : 'openai-compatible-x'
     const providerSpecificData = { baseUrl, ...(form !== undefined && { format: form as 'openai-chat' }) }

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { rank, rerankVendors } from '../support/rerank-vendors.ts'
 import { openVendor, type VendorName } from './support.ts'
 
-const test = suite('rerank: each form of clients at each vendor')
+const test = suite('reranking: each client form with each vendor')
 
 const query = 'capital of the United States'
 const texts = [
@@ -101,7 +101,7 @@ const searching = new Set<VendorName>(['cohere', 'bedrock'])
 
 for (const name of Object.keys(rerankVendors) as VendorName[])
   for (const [form, client] of Object.entries(clients)) {
-    test(`a client of ${form} gets its own form from ${name}`, async () => {
+    test(`a ${form} client gets its own form from ${name}`, async () => {
       const { ask, up } = await openVendor(name)
       const response = await ask(client.path, client.body)
       assert.is(response.status, 200, await response.clone().text())

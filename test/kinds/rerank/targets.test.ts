@@ -19,7 +19,7 @@ const voyageAnswers = (answer: () => Response) =>
 const comboOf = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)
-  test(`a failing first target goes to the next under ${strategy}`, async () => {
+  test(`a failing first target falls back to the next under ${strategy}`, async () => {
     const up = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
     const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf(strategy) } })
     for (let times = 0; times < 4; times++) {
@@ -30,7 +30,7 @@ for (const strategy of strategies)
     assert.ok(up.calls.length >= 4)
   })
 
-test('a request that one vendor rejects is the client’s fault, without a fallback', async () => {
+test("a request that one vendor rejects is the client's fault, without a fallback", async () => {
   const up = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
   const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
   const response = await ask('rank', '/v1/rerank', body)
@@ -39,7 +39,7 @@ test('a request that one vendor rejects is the client’s fault, without a fallb
   assert.is(up.calls.length, 1)
 })
 
-test('an answer that is none goes to the next target', async () => {
+test('an invalid response falls back to the next target', async () => {
   const wrong: unknown[] = [
     {},
     { data: [] },
@@ -71,7 +71,7 @@ test('an error that is a list is reported without a message', async () => {
   assert.match(await (await ask(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
-test('results come in the order of their scores, equal ones in the order of the vendor, and as many as are wanted', async () => {
+test("results are sorted by score, ties keep the vendor's order, and the requested number is returned", async () => {
   const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
   const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ data })) })
   const documents = ['a', 'b', 'c', 'd']
@@ -84,7 +84,7 @@ test('results come in the order of their scores, equal ones in the order of the 
   ])
 })
 
-test('usage is reported in the vendor’s unit, and in US dollars if the price is known or reported', async () => {
+test("usage is reported in the vendor's unit, and in USD if the price is known or reported", async () => {
   const { ask, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
   const asked = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
@@ -129,7 +129,7 @@ test('a model or combo of another kind fails with a 400 that names its endpoint'
   }
 })
 
-test('explain names the targets of a rerank request, and those that cannot carry it', async () => {
+test('explain names the targets of a rerank request, and those that cannot handle it', async () => {
   const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
   const usesOf = async (headers: Record<string, string>) => {

@@ -5,7 +5,7 @@ import { collectGarbage } from '../../support/garbage.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { hearingCatalog } from './vendors.ts'
 
-const test = suite('the memory of an upload')
+const test = suite('memory used by an upload')
 
 const SIZE = 25 * 1024 * 1024
 /** Bytes in array buffers, where uploads are, and in the heap, where texts are. */

@@ -77,7 +77,7 @@ const withoutSpeakers = new Set(['groq', 'openrouter'])
 for (const provider of Object.keys(hearingVendors))
   for (const [format, check] of Object.entries(checks)) {
     if (format === 'diarized_json' && withoutSpeakers.has(provider)) continue
-    test(`${provider} writes ${format}`, async () => {
+    test(`${provider} returns ${format}`, async () => {
       const { send, told } = await open()
       const response = await send({ response_format: format, model: `${provider}/m` })
       const text = await response.text()
@@ -107,7 +107,7 @@ for (const provider of Object.keys(hearingVendors))
     assert.equal(told.errors, [])
   })
 
-test('words are told with their times', async () => {
+test('words are returned with their times', async () => {
   for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
     const { send } = await open()
     const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
@@ -124,14 +124,14 @@ test('unsupported fields are reported, and rejected in strict mode', async () =>
   assert.is((await send(fields, { headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
-test('a prompt that is a list becomes words to listen for', async () => {
+test('a prompt that is a list becomes keywords', async () => {
   const { send, up } = await open()
   await send({ model: 'deepgram/m', prompt: 'Signalbox, srvx', 'keywords[]': 'Hono', language: 'de' })
   assert.equal(up.calls[0]?.url.searchParams.getAll('keyterm'), ['Hono', 'Signalbox', 'srvx'])
   assert.is(up.calls[0]?.url.searchParams.get('language'), 'de')
 })
 
-test('an upload is sent anew to each target, with another boundary', async () => {
+test('an upload is sent again to each target, with another boundary', async () => {
   const boundaries: (string | null)[] = []
   const models = ['openai/m', 'groq/m', 'elevenlabs/m']
   const { send, told } = await open(
@@ -147,7 +147,7 @@ test('an upload is sent anew to each target, with another boundary', async () =>
   assert.equal([boundaries.length, new Set(boundaries).size, told.errors.length], [3, 3, 0])
 })
 
-test('fields of a form that is passed on stay, in their order, before the file', async () => {
+test('fields of a passed-through form keep their order, before the file', async () => {
   const { sendBytes, up } = await open()
   const { bytes, contentType } = { bytes: handMade(), contentType: 'multipart/form-data; boundary=x' }
   const response = await sendBytes(bytes, { headers: { 'content-type': contentType } })
@@ -172,7 +172,7 @@ const handMade = () =>
     encodeUtf8('\r\n--x--\r\n'),
   ])
 
-test('an upload arrives alike however it is divided', async () => {
+test('an upload arrives unchanged, however it is split into chunks', async () => {
   const { sendBytes, up } = await open()
   const random = createRandom(35)
   const whole = handMade()
@@ -236,7 +236,7 @@ test('an upload over its limit gets a 413 that names the option', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('the limit of sound in JSON is that of its bytes, as it is in a form', async () => {
+test('the limit for audio in JSON applies to its bytes, as in a form', async () => {
   const { post, up } = await open(() => json({ text: TEXT }), { limits: { maxAudioBytes: 5_000 } })
   for (const [size, status] of [
     [4_999, 200],
@@ -253,14 +253,14 @@ test('the limit of sound in JSON is that of its bytes, as it is in a form', asyn
   assert.is(up.calls.length, 2)
 })
 
-test('a page of another site needs a preflight to send a form', async () => {
+test('a page on another site needs a preflight to send a form', async () => {
   const { send } = await open()
   const origin = 'https://elsewhere.test'
   assert.is((await send({ model: 'openai/m' }, { headers: { origin } })).status, 415)
   assert.is((await send({ model: 'openai/m' }, { headers: { origin, authorization: 'Bearer x' } })).status, 200)
 })
 
-test('sound in JSON is taken as well', async () => {
+test('audio in JSON is accepted too', async () => {
   const { post } = await open()
   for (const provider of Object.keys(hearingVendors)) {
     const data = Buffer.from(wav).toString('base64')
@@ -269,7 +269,7 @@ test('sound in JSON is taken as well', async () => {
   }
 })
 
-test('translations reach vendors that have them, and models that are told to', async () => {
+test('translations reach vendors that support them, and models that can be prompted', async () => {
   const at = '/v1/audio/translations'
   for (const provider of ['openai', 'groq', 'google']) {
     const { send, up } = await open()
@@ -284,12 +284,12 @@ test('translations reach vendors that have them, and models that are told to', a
   assert.is((await send({ model: 'deepgram/m' }, { at })).status, 400)
 })
 
-test('silence is an answer', async () => {
+test('silence returns an empty text', async () => {
   const { send } = await open(() => json({ text: '' }))
   assert.equal((await (await send({ model: 'openai/m' })).json()) as Answer, { text: '' })
 })
 
-test('an abort ends the call of the vendor, and one in the middle of the upload calls none', async () => {
+test("an abort ends the vendor's call, and an abort during the upload makes no call", async () => {
   const { send, sendBytes, up } = await open(never)
   const abort = new AbortController()
   const replying = send({ model: 'openai/m' }, { signal: abort.signal })
@@ -305,7 +305,7 @@ test('an abort ends the call of the vendor, and one in the middle of the upload 
   assert.equal([(await uploading).status, up.calls.length], [499, 1])
 })
 
-test('events that are cut never end normally', async () => {
+test('truncated events never end normally', async () => {
   for (const provider of ['openai', 'mistral']) {
     const whole = encodeUtf8(await streamOf(provider))
     let answer = whole

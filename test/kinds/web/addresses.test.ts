@@ -1,7 +1,7 @@
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('addresses of pages that lead inside')
+const test = suite('page URLs that point to internal networks')
 
 /** Each is refused before any vendor sees it. */
 const inside = [
@@ -141,7 +141,7 @@ const outside: Array<[given: string, sent: string]> = [
   ['https://www.iana.org/domains?next=http://127.0.0.1/', 'https://www.iana.org/domains?next=http://127.0.0.1/'],
 ]
 
-test('all others reach the vendor in one spelling, in the body and nowhere else', async () => {
+test('all other URLs reach the vendor normalized, only in the body', async () => {
   const web = await openWeb()
   for (const [given, sent] of outside) {
     for (const model of ['jina', 'firecrawl', 'tavily', 'exa']) {

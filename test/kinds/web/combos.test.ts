@@ -4,7 +4,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('combos of search and fetch')
+const test = suite('combos for search and fetch')
 
 const down = (...hosts: string[]) => ({
   answer: ({ url }: { url: URL }) =>
@@ -13,7 +13,7 @@ const down = (...hosts: string[]) => ({
       : undefined,
 })
 
-test('a combo of search providers survives two that fail', async () => {
+test('a combo of search providers falls back past two failures', async () => {
   const models = ['tavily/search', 'brave/search', 'exa/search']
   const web = await openWeb({ ...down('tavily', 'brave'), combos: { any: { kind: 'webSearch', models } } })
   const response = await web.post('/v1/search', { model: 'any', query: 'q' })
@@ -25,7 +25,7 @@ test('a combo of search providers survives two that fail', async () => {
   assert.is(web.up.open, 0)
 })
 
-test('a combo names providers alone, also through an alias and another combo', async () => {
+test('a combo can list just providers, also through an alias or another combo', async () => {
   const web = await openWeb({
     ...down('tavily'),
     combos: {
@@ -130,7 +130,7 @@ const spent: Array<[provider: string, status: number, body: object]> = [
 ]
 
 for (const [provider, status, body] of spent) {
-  test(`${provider} without credits (${status}) is left out until it has cooled down`, async () => {
+  test(`${provider} without credits (${status}) is skipped until its cooldown ends`, async () => {
     const web = await openWeb({
       answer: ({ url }) => (url.host.includes(provider) ? Response.json(body, { status }) : undefined),
       combos: { any: { kind: 'webSearch', models: [`${provider}/search`, 'brave/search'] } },
@@ -227,7 +227,7 @@ const errors: Array<[provider: string, status: number, body: object | string, ou
 ]
 
 for (const [provider, status, body, outcome, words] of errors) {
-  test(`${provider}'s ${status} is ${outcome}, and goes to the next target`, async () => {
+  test(`${provider}'s ${status} is ${outcome}, and falls back to the next target`, async () => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const web = await openWeb({
       answer: ({ url }) =>
@@ -256,7 +256,7 @@ for (const [provider, status, body, outcome, words] of errors) {
 const isOf = (provider: string, url: URL) =>
   url.host.includes(provider === 'searxng' ? 'localhost' : (provider.split('-')[0] ?? ''))
 
-test('a request that one vendor rejects as malformed goes to another', async () => {
+test('a request that one vendor rejects as malformed falls back to another', async () => {
   const web = await openWeb({
     answer: ({ url }) =>
       url.host.includes('tavily') ? Response.json({ detail: { error: 'Bad.' } }, { status: 400 }) : undefined,
@@ -288,7 +288,7 @@ test('a combo or model of another kind is rejected with the right endpoint', asy
   assert.equal(web.up.calls, [])
 })
 
-test('the name of a provider without a connection is a 404 that says so', async () => {
+test('a provider name without a connection returns a 404 that says so', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   for (const model of ['exa', 'exa/search']) {
     const response = await web.post('/v1/search', { model, query: 'q' })
@@ -298,7 +298,7 @@ test('the name of a provider without a connection is a 404 that says so', async 
   }
 })
 
-test('an unknown name is a 404, and a missing one a 400', async () => {
+test('an unknown name returns 404, and a missing one 400', async () => {
   const web = await openWeb()
   assert.is((await web.post('/v1/search', { model: 'nobody', query: 'q' })).status, 404)
   assert.is((await web.post('/v1/search', { model: 'nobody/search', query: 'q' })).status, 404)

@@ -4,7 +4,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 import { fetchVendors, searchVendors } from './vendors.ts'
 
-const test = suite('where searches and fetches are sent')
+const test = suite('destinations of searches and fetches')
 
 /** The providers of the built-in catalog that serve a kind. */
 const serving = (kind: Kind) =>
@@ -13,7 +13,7 @@ const serving = (kind: Kind) =>
     .map(([id]) => id)
     .sort()
 
-test('every built-in provider of the two kinds is served, and its entry of the listing is the name to ask for', async () => {
+test('every built-in provider of both kinds works, and can be requested by its ID in the listing', async () => {
   assert.equal(serving('webSearch'), searchVendors.map(({ provider }) => provider).sort())
   assert.equal(serving('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
   const web = await openWeb()
@@ -32,7 +32,7 @@ test('every built-in provider of the two kinds is served, and its entry of the l
   }
 })
 
-test("a connection's own address comes before the vendor's", async () => {
+test("a connection's own base URL takes precedence over the vendor's", async () => {
   const answer = () => Response.json({ results: [], data: { markdown: 'Whole' }, success: true })
   const connections = [
     { provider: 'searxng', baseUrl: 'http://10.0.0.5:8888/', apiKey: undefined },
@@ -66,7 +66,7 @@ test("a connection's own address comes before the vendor's", async () => {
   }
 })
 
-test('a connection can speak the form of a vendor, and a host can name a service of its own', async () => {
+test("a connection can use another vendor's form, and the host app can define its own service", async () => {
   const web = await openWeb({
     answer: () => Response.json({ results: [], organic: [], searchParameters: {} }),
     catalog: {

@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets a request for a page in its form, and the client gets the common form`, async () => {
+  test(`${provider} gets a page request in its own form, and the client gets the common form`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -123,7 +123,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(content, { format, text: 'Whole', length: 5, truncated: false })
   })
 
-  test(`an answer of ${provider} without a page is a failure`, async () => {
+  test(`a response from ${provider} without a page is a failure`, async () => {
     for (const body of [{}, { results: [], failed_results: [] }, { success: true, data: {} }, { data: null }]) {
       const web = await openWeb({ answer: () => Response.json(body) })
       const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, url: PAGE })
@@ -132,7 +132,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     }
   })
 
-  test(`a list of pages is read by ${provider}`, async () => {
+  test(`${provider} reads a list of pages`, async () => {
     const urls = ['https://found.example/a', 'https://found.example/b', 'https://found.example']
     const web = await openWeb({
       answer({ url, body }) {
@@ -160,7 +160,7 @@ for (const [provider, expected] of Object.entries(cases)) {
   })
 }
 
-test('a page is cut at a whole character', async () => {
+test('a page is truncated at a whole character', async () => {
   const web = await openWeb({ answer: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
   const response = await web.post('/v1/web/fetch', { model: 'jina', url: PAGE, max_characters: 2 })
   assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
@@ -182,7 +182,7 @@ const statuses: Record<string, (status: number) => object> = {
 
 for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [404, 410]) {
-    test(`a page that ${provider} finds to be gone (${status}) is the answer`, async () => {
+    test(`a page that ${provider} reports as missing (${status}) is the response`, async () => {
       const web = await openWeb({
         answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
@@ -197,7 +197,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   }
 
   for (const status of [403, 429, 500, 503]) {
-    test(`a page that refuses ${provider} (${status}) is fetched elsewhere, and costs ${provider} nothing`, async () => {
+    test(`a page that rejects ${provider} (${status}) is fetched by another vendor, without a cooldown for ${provider}`, async () => {
       const web = await openWeb({
         answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
@@ -219,7 +219,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
 const isOf = (provider: string, url: URL) => url.host.includes(provider)
 const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
 
-test('of a list, the pages that could not be read are named', async () => {
+test('pages in a list that could not be read are reported', async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
     answer({ url, body }) {
@@ -246,7 +246,7 @@ test('of a list, the pages that could not be read are named', async () => {
   }
 })
 
-test('a list of one page goes to the next target when a vendor cannot read it', async () => {
+test('a list of one page falls back to the next target if a vendor cannot read it', async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       answer: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
@@ -259,7 +259,7 @@ test('a list of one page goes to the next target when a vendor cannot read it', 
   }
 })
 
-test('of a list, what a vendor says nothing about is named, too', async () => {
+test('pages in a list that a vendor omits are reported as well', async () => {
   const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()

@@ -4,7 +4,7 @@ import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('whatever is asked of a search and a fetch, and whatever comes back')
+const test = suite('searches and fetches with arbitrary requests and responses')
 
 /** As many as make a figure in CI; a share of them at a desk. */
 const RUNS = isCi ? 10_000 : 300
@@ -158,7 +158,7 @@ const junk = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('0 answers of 500, no error of the gateway, and JSON', { timeoutMs: 300_000 }, async () => {
+test('never return 500 or anything other than JSON, and cause no gateway error', { timeoutMs: 300_000 }, async () => {
   let sent: unknown
   let status = 200
   const web = await openWeb({

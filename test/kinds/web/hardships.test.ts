@@ -3,7 +3,7 @@ import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('searches and fetches that go wrong')
+const test = suite('failing searches and fetches')
 
 const asks: Array<[path: string, body: object, calls: number]> = [
   ['/v1/search', { model: 'brave', query: 'q' }, 1],
@@ -18,7 +18,7 @@ const asks: Array<[path: string, body: object, calls: number]> = [
 
 for (const [path, body, calls] of asks) {
   for (const phase of ['headers', 'body'] as const) {
-    test(`${calls} calls of ${path} end when the client leaves before their ${phase} have come`, async () => {
+    test(`${calls} calls to ${path} end when the client disconnects before their ${phase} arrive`, async () => {
       const endless = () =>
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
       const web = await openWeb({ answer: () => (phase === 'headers' ? never() : endless()) })
@@ -37,7 +37,7 @@ for (const [path, body, calls] of asks) {
     })
   }
 
-  test(`a vendor that does not respond is abandoned at ${path} for the next one`, async () => {
+  test(`${path} gives up on a vendor that does not respond, and calls the next one`, async () => {
     const web = await openWeb({ answer: () => never() })
     const asked = web.post(path, body)
     while (web.up.calls.length < calls) await web.clock.advance(0)
@@ -46,7 +46,7 @@ for (const [path, body, calls] of asks) {
     assert.is(web.up.open, 0)
   })
 
-  test(`bodies that are not a request are rejected at ${path}`, async () => {
+  test(`${path} rejects bodies that are not a request`, async () => {
     const web = await openWeb()
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`
     for (const [text, status] of [
@@ -71,7 +71,7 @@ for (const [path, body, calls] of asks) {
     assert.equal(web.up.calls, [])
   })
 
-  test(`a credential that a vendor repeats is shown nowhere at ${path}`, async () => {
+  test(`${path} never shows a credential that a vendor repeats`, async () => {
     for (const status of [200, 400, 401, 422, 500]) {
       const web = await openWeb({
         answer: ({ headers }) => {
@@ -91,7 +91,7 @@ for (const [path, body, calls] of asks) {
   })
 }
 
-test('a vendor that redirects is not followed with the key', async () => {
+test("a vendor's redirect is not followed with the key", async () => {
   const web = await openWeb({
     answer: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
   })
@@ -103,7 +103,7 @@ test('a vendor that redirects is not followed with the key', async () => {
   )
 })
 
-test('explaining a search calls no vendor, and says where it would go and what it would lose', async () => {
+test('explaining a search calls no vendor, and shows its targets and losses', async () => {
   const web = await openWeb({ combos: { any: { kind: 'webSearch', models: ['tavily', 'brave/search', 'nobody'] } } })
   const { targets } = await web.api.explain({ model: 'any', path: '/v1/search', body: { query: 'q', offset: 20 } })
   assert.equal(
@@ -150,7 +150,7 @@ const dates: Array<[given: string, read: string | undefined]> = [
   ['Foo 3, 2025', undefined],
 ]
 
-test('dates are read in every form, and left out where they are none', async () => {
+test('dates are parsed in every format, and invalid ones are omitted', async () => {
   const organic = dates.map(([date], at) => ({ title: date, link: `https://${at}.example/`, snippet: 's', date }))
   const web = await openWeb({ answer: () => Response.json({ organic, credits: 1 }) })
   const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })
@@ -158,7 +158,7 @@ test('dates are read in every form, and left out where they are none', async () 
   for (const [at, [given, read]] of dates.entries()) assert.is(results[at].date, read, given)
 })
 
-test('titles and snippets are plain text, and what only looks like a tag stays', async () => {
+test('titles and snippets are plain text, and text that only looks like a tag stays', async () => {
   const texts: Array<[given: string, read: string]> = [
     ['A <strong>b</strong> <em class="x">c</em>', 'A b c'],
     ['a &amp; b &lt;b&gt; &quot;c&quot; &#39;d&#39; &#x1F600; &nbsp;', 'a & b <b> "c" \'d\' 😀  '],

@@ -2,7 +2,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, openWeb } from './open-web.ts'
 import { type FakeVendor, fetchVendors, searchVendors } from './vendors.ts'
 
-const test = suite('what a body cannot choose for the request that a stored key is sent with')
+const test = suite('fields that cannot change a request with a stored key')
 
 const EVIL = 'evil.example'
 const evil = [
@@ -92,7 +92,7 @@ const kinds: Array<{ path: string; service: string; vendors: readonly FakeVendor
 for (const { path, service, vendors, body } of kinds) {
   for (const vendor of vendors) {
     const { provider } = vendor
-    test(`${provider}/${service}: options that are not on the list are named and not sent`, async () => {
+    test(`${provider}/${service}: options that are not on the list cause warnings and are not sent`, async () => {
       const web = await openWeb()
       for (const value of evil) {
         for (const options of [
@@ -116,7 +116,7 @@ for (const { path, service, vendors, body } of kinds) {
       }
     })
 
-    test(`${provider}/${service}: members of the body do not reach address, path or headers`, async () => {
+    test(`${provider}/${service}: fields of the body cannot change the URL, path, or headers`, async () => {
       const web = await openWeb()
       for (const value of evil) {
         const known = new Set(['url', 'urls', 'format', 'query', 'max_results', 'stream', '__proto__'])
@@ -129,7 +129,7 @@ for (const { path, service, vendors, body } of kinds) {
   }
 }
 
-test('the text of a query is one value of the address, whatever it contains', async () => {
+test('the query text stays a single value in the URL, whatever it contains', async () => {
   const web = await openWeb()
   for (const query of [
     'a&q=b&count=1#c',
@@ -153,7 +153,7 @@ test('the text of a query is one value of the address, whatever it contains', as
   assert.equal(web.told.errors, [])
 })
 
-test('the options of a vendor reach it, those below its name first, and no other vendor', async () => {
+test('vendor options reach only their vendor, and those under its name take precedence', async () => {
   const web = await openWeb()
   const provider_options = {
     search_depth: 'basic',
@@ -169,7 +169,7 @@ test('the options of a vendor reach it, those below its name first, and no other
   assert.is(web.sent().given.type, 'fast')
 })
 
-test('the name of a model is no part of any address', async () => {
+test('the model name is never part of a URL', async () => {
   const web = await openWeb()
   for (const model of [
     `tavily/../${EVIL}`,

@@ -3,7 +3,7 @@ import type { UsageLimits } from '../../../src/types/limits.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('the limits of keys that search and fetch')
+const test = suite('key limits for search and fetch')
 
 async function open(limits: UsageLimits) {
   const web = await openWeb()
@@ -37,7 +37,7 @@ const costs: Array<[what: 'search' | 'fetch', model: string, cost: string]> = [
 ]
 
 for (const [what, model, cost] of costs) {
-  test(`a limit in US dollars holds for ${what === 'search' ? 'searches' : 'pages'} of ${model}`, async () => {
+  test(`a dollar limit applies to ${what === 'search' ? 'searches' : 'pages'} of ${model}`, async () => {
     const world = await open({ usd: { total: 0.0199 } })
     const most = cost === '0' ? 30 : Math.floor(0.0199 / Number(cost))
     for (let time = 0; time < most; time++) {
@@ -50,7 +50,7 @@ for (const [what, model, cost] of costs) {
   })
 }
 
-test('a request that may cost more than is left is rejected before a vendor is called', async () => {
+test('a request that may cost more than the remaining budget is rejected before a vendor is called', async () => {
   const { search, fetch, web } = await open({ usd: { total: 0.01 } })
   for (const more of [
     { query: ['a', 'b'] },
@@ -77,7 +77,7 @@ test('a vendor with an unknown price is skipped under a dollar limit, and called
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
-test('a vendor that also reports what has no price costs what was reserved, and a budget holds', async () => {
+test('a vendor that also reports units without a price costs what was reserved, and the budget applies', async () => {
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}

@@ -2,12 +2,12 @@ import { readPages } from '../../docs/pages.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('the page of searches and fetches')
+const test = suite('the page about search and fetch')
 
 const page = readPages().find(({ path }) => path === 'src/protocols/kinds/WEB.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
-test('the commands of the page make a combo and ask it, and its answers have the members that the page shows', async () => {
+test('the commands on the page create a combo and call it, and responses have the fields that the page shows', async () => {
   const web = await openWeb()
   const shown = (page?.blocks ?? []).filter(({ language }) => language === 'json').map(({ code }) => JSON.parse(code))
   let asked = 0
@@ -31,7 +31,7 @@ const columns = [
   { path: '/v1/web/fetch', body: { url: 'https://found.example/a' } },
 ]
 
-test('each option in the table of the page is one that clients may set', async () => {
+test('clients can set each option in the table on the page', async () => {
   const web = await openWeb()
   const text = page?.text ?? ''
   const rows = text.slice(text.indexOf('## Options of vendors')).matchAll(/^\| (\w+) +\|(.*)\|(.*)\|$/gm)

@@ -2,7 +2,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 import { searchVendors } from './vendors.ts'
 
-const test = suite('what clients read of a search')
+const test = suite('search results for clients')
 
 const page = { title: 'A page', url: 'https://found.example/a', snippet: 'Words', position: 1 }
 const whole = { content: { format: 'markdown', text: '# W', length: 3, truncated: true } }
@@ -58,7 +58,7 @@ const cases: Record<string, { result: object; usage: object; told: object }> = {
 }
 
 for (const { provider } of searchVendors) {
-  test(`${provider}'s results are read in the one form`, async () => {
+  test(`results from ${provider} are read into the common form`, async () => {
     const web = await openWeb()
     const content_options = { full_page: true, max_characters: 3 }
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q', content_options })
@@ -78,7 +78,7 @@ for (const { provider } of searchVendors) {
     assert.is(web.up.open, 0)
   })
 
-  test(`a search of ${provider} without results is an answer`, async () => {
+  test(`a search without results from ${provider} is a valid response`, async () => {
     const empty = { results: [], data: [], organic: [], web: { results: [] }, type: 'search', searchParameters: {} }
     const web = await openWeb({
       answer: () => Response.json(provider === 'firecrawl' ? { success: true, data: { web: [] } } : empty),
@@ -88,7 +88,7 @@ for (const { provider } of searchVendors) {
     assert.equal((await response.json()).results, [])
   })
 
-  test(`an answer of ${provider} that is no list of results is a failure`, async () => {
+  test(`a response from ${provider} that is not a list of results is a failure`, async () => {
     for (const body of [{}, { results: 'none', data: 'none', organic: {}, web: 1 }, { message: 'hello' }]) {
       const web = await openWeb({ answer: () => Response.json(body) })
       const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
@@ -97,7 +97,7 @@ for (const { provider } of searchVendors) {
     }
   })
 
-  test(`results of ${provider} that are damaged are left out, and nothing breaks`, async () => {
+  test(`damaged results from ${provider} are skipped`, async () => {
     const junk = [
       null,
       1,

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../support/suite.ts'
 import { lost, openWeb } from './open-web.ts'
 
-const test = suite('what vendors are asked for a search')
+const test = suite('search requests to vendors')
 
 const everything = {
   query: 'cats & dogs',
@@ -124,7 +124,7 @@ const cases: Record<string, { address: string; given: object; lost: string[] }> 
 }
 
 for (const [provider, expected] of Object.entries(cases)) {
-  test(`${provider} gets what it can carry, and the answer names the rest`, async () => {
+  test(`${provider} gets all supported fields, and the response names the rest`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: `${provider}/search`, ...everything })
     assert.is(response.status, 200, await response.clone().text())
@@ -154,7 +154,7 @@ for (const [provider, expected] of Object.entries(cases)) {
 }
 
 /** The names of other gateways for the same. */
-test('a request in the words of other gateways means the same', async () => {
+test("a request with other gateways' field names means the same", async () => {
   const web = await openWeb()
   await web.post('/v1/search', {
     ...{ search_tool_name: 'serper/search', query: 'cats', language: 'pt-BR', time_range: 'day' },
@@ -268,7 +268,7 @@ for (const [body, param] of refusals) {
   })
 }
 
-test('a query that is too long for one vendor goes to the next', async () => {
+test('a query that is too long for one vendor falls back to the next', async () => {
   const web = await openWeb({ combos: { any: { kind: 'webSearch', models: ['brave/search', 'serper/search'] } } })
   const response = await web.post('/v1/search', { model: 'any', query: 'word '.repeat(60) })
   assert.is(response.status, 200)

@@ -127,7 +127,7 @@ test('a thinking block ends with its sealed signature', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test('state without text has a block, but reasoning with neither has none', () => {
+test('state without text gets a block, but reasoning with neither does not', () => {
   const told = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     told.map(([type, index]) => [type, index]),
@@ -164,7 +164,7 @@ test('a client that hides reasoning receives only signatures, and can still send
   assert.equal(turns, [{ role: 'assistant', content: [{ type: 'reasoning', text: 'hm', state: kept }] }])
 })
 
-test('empty texts have no block, because clients would send it back', () => {
+test('empty texts get no block, because clients would send it back', () => {
   assert.equal(
     blocks([text(0), stop(0), call(1), stop(1)]).map(([, index]) => index),
     [0, 0],
@@ -212,7 +212,7 @@ test('a refusal becomes text and the stop reason', () => {
   })
 })
 
-test('an error becomes an event that nothing follows', () => {
+test('an error becomes an event, and nothing follows it', () => {
   const error = { kind: 'overloaded', status: 503, message: 'busy' } as const
   const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' }, request_id: null }
   assert.equal(write([{ type: 'error', error }]), [body])

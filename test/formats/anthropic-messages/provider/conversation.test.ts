@@ -26,7 +26,7 @@ function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {})
   return { path, headers, body, warnings: warnings.list() }
 }
 
-const turns = suite('turns written for a Messages provider')
+const turns = suite('turns for a Messages provider')
 
 const use = (id: string, input: object = { x: 1 }) => ({ type: 'tool_use', id, name: 'f', input })
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: [text('r')] })
@@ -137,7 +137,7 @@ for (const [name, [part, blocks]] of Object.entries(history)) {
   })
 }
 
-const parts = suite('user content written for a Messages provider')
+const parts = suite('user content for a Messages provider')
 
 const PNG = { type: 'base64', mediaType: 'image/png', data: 'AA==' } as const
 const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }

@@ -29,7 +29,7 @@ function write(request: Partial<CanonicalRequest>, traits: Partial<Traits> = {})
 
 const first = { role: 'user', content: [text('q')] }
 
-const tools = suite('tools written for a Messages provider')
+const tools = suite('tools for a Messages provider')
 
 const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'x' } } }
 const tool = { type: 'function', name: 'f', schema } as const
@@ -78,7 +78,7 @@ tools('the writer supports tool choices, and disables parallel calls if requeste
   assert.is(write(serial).body.tool_choice, undefined)
 })
 
-const options = suite('options written for a Messages provider')
+const options = suite('options for a Messages provider')
 
 const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warnings?: string[]]> = {
   'an effort': [
@@ -180,7 +180,7 @@ options('a request to count tokens has only the fields that count', () => {
   })
 })
 
-const budgets = suite('a model that reasons by budget')
+const budgets = suite('a model with a reasoning budget')
 
 const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, by: 'budget' }
 const asked: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
@@ -217,7 +217,7 @@ for (const [name, [given, thinking]] of Object.entries(loops)) {
   })
 }
 
-const bound = suite('thinking blocks that are bound to their context')
+const bound = suite('thinking blocks bound to their context')
 
 bound('a request asks the provider to drop unbound thinking blocks, if it has any', () => {
   const traits = { reasoning: { ...messagesTranslator.traits.reasoning, bindsReasoning: true } }

@@ -2,7 +2,7 @@ import { converseTranslator } from '../../../../src/protocols/formats/bedrock-co
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('parts of Converse answers that other formats lack')
+const test = suite('parts of Converse responses that other formats lack')
 
 const spot = { documentChar: { documentIndex: 0, start: 0, end: 1 } }
 const cited = (location: object) => ({ title: 'T', location })

@@ -207,7 +207,7 @@ test('tool results follow their calls in one turn, before inputs that results ca
   assert.match(apart, /"tools":\[\{"toolSpec":\{"name":"f"/)
 })
 
-test('documents have unique names and text beside them', () => {
+test('documents get unique names and text next to them', () => {
   const pdf = {
     type: 'document',
     title: 'a/b.pdf',

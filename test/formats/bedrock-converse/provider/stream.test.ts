@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../../src/protocols/formats/canonical/ca
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const test = suite('reading a stream of Converse')
+const test = suite('reading a Converse stream')
 
 const start = ['messageStart', { role: 'assistant' }] as const
 const call = ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', name: 'f' } } }] as const

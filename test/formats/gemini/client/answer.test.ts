@@ -7,7 +7,7 @@ import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemin
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const writing = suite('writing answers for clients of Gemini')
+const writing = suite('writing responses for Gemini clients')
 
 function write(answer: Partial<Answer> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
   const { content = [], ...rest } = answer

@@ -142,7 +142,7 @@ turns('code that Google ran becomes text, but other payloads do not', () => {
   })
 })
 
-const results = suite('results of functions in a Gemini request')
+const results = suite('function results in a Gemini request')
 
 for (const [name, response, content, isError] of [
   ['output', { output: 'a' }, 'a', undefined],

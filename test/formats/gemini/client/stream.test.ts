@@ -45,7 +45,7 @@ const end = (...reasons: ('stop' | 'length' | 'tool-calls')[]): StreamEvent => (
 const state = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(state)))
 
-test('text is written as it arrives, and finish reason and usage at the end, without an end mark', () => {
+test('text is written as it arrives, and the finish reason and usage at the end, without an end marker', () => {
   const usage = { inputTokens: 3, outputTokens: 4, reasoningTokens: 1 }
   const stop: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }], usage }
   assert.equal(

@@ -11,7 +11,7 @@ function parse(body: JsonObject) {
 const { origin } = contexts(geminiTranslator).read
 const state = { origin, kind: 'thought-signature', data: 's' } as const
 
-const reading = suite('parsing Gemini answers')
+const reading = suite('parsing Gemini responses')
 
 reading('an answer has the content of its candidate, ID, model, and usage', () => {
   const { responseWarnings, ...answer } = parse({

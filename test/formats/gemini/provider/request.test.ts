@@ -24,7 +24,7 @@ path('a model name stays within its path segment', () => {
   assert.throws(() => getPath('../../v1/x?key=a#b'), /cannot be used in a URL path/)
 })
 
-const options = suite('options written for a Gemini provider')
+const options = suite('options for a Gemini provider')
 
 const reasoning = (traits: Partial<ReasoningTraits>) => ({
   reasoning: { ...geminiTranslator.traits.reasoning, ...traits },
@@ -105,7 +105,7 @@ options('forbidding parallel calls is dropped with a warning', () => {
   assert.equal(send({ tools, options: { parallelToolCalls: false } }).warnings, ['dropped:parallelToolCalls'])
 })
 
-const output = suite('output formats written for Gemini')
+const output = suite('output formats for Gemini')
 
 const schema = { type: 'object', properties: { a: { type: ['string', 'null'] } }, additionalProperties: false }
 

@@ -23,7 +23,7 @@ test('the last reported usage counts, and chunks without usage change nothing', 
   })
 })
 
-test('an error in a chunk ends the answer, with its message and status', () => {
+test('an error in a chunk ends the response, with its message and status', () => {
   const error = { code: 429, message: 'slow down', status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '34.4s' }] }
   assert.equal(read([text('a'), { error }, stop]).last, {
     type: 'error',
@@ -38,7 +38,7 @@ test('an error in a chunk ends the answer, with its message and status', () => {
   })
 })
 
-test('the reason of a blocked prompt or answer is reported', () => {
+test('the reason for a blocked prompt or response is reported', () => {
   const finishes = (chunks: unknown[]) => {
     const { last } = read(chunks)
     return last?.type === 'end' ? last.finishes : []

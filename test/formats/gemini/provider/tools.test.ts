@@ -2,7 +2,7 @@ import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonic
 import { assert, suite } from '../../../support/suite.ts'
 import { send } from '../support/write-request.ts'
 
-const tools = suite('tools written for a Gemini provider')
+const tools = suite('tools for a Gemini provider')
 
 const f: Tool = {
   type: 'function',
