@@ -70,7 +70,7 @@ for (const format of wireFormats) {
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
-    answers(`${from} by way of ${through}`, () => {
+    answers(`${from} through ${through}`, () => {
       fc.assert(
         fc.property(answer, (given) => {
           const there = again(translators[through], again(translators[from], given))
@@ -139,7 +139,7 @@ const requests = suite('round trips of requests')
 
 for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
-    requests(`${from} by way of ${through} keeps what that can carry`, () => {
+    requests(`${from} through ${through} keeps everything that format supports`, () => {
       fc.assert(
         fc.property(request, (given) => {
           const input = sent(given, from)

@@ -16,12 +16,12 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'bad-request', status: 400, message: 'bad', code: 'invalid_request_error', param: 'n' },
   ],
   [
-    'overflow without a code',
+    'an overflow without a code',
     parse(400, { message: overflow }),
     { kind: 'context-overflow', status: 400, message: overflow },
   ],
   [
-    'no funds behind a 429',
+    'insufficient credit with a 429',
     parse(429, quota),
     { ...{ kind: 'billing', status: 429 }, message: quota.error.message, code: 'insufficient_quota' },
   ],
@@ -43,7 +43,7 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'unprocessable', status: 422, message: 'body.messages.0: Field required; odd' },
   ],
   [
-    "Mistral's message with such a list",
+    "such a list in Mistral's message",
     parse(422, {
       object: 'error',
       message: { detail: [{ loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] },
@@ -51,7 +51,7 @@ const table: [name: string, got: object, expected: object][] = [
     { kind: 'unprocessable', status: 422, message: 'body.x: Extra inputs are not permitted' },
   ],
   [
-    'a page',
+    'an HTML page',
     parse(502, '<html>x</html>'),
     { kind: 'server', status: 502, message: 'The provider returned status 502.' },
   ],

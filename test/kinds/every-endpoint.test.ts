@@ -31,12 +31,12 @@ const malformed: Record<string, BodyInit> = {
   nothing: '',
   null: 'null',
   'a list': '[]',
-  'a text': '"a"',
+  'a string': '"a"',
   'a number': '7',
   'half an object': '{"model":"one/of-any-kind"',
   'more than an object': '{"model":"one/of-any-kind"} x',
-  'bytes that are no UTF-8': new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
-  'members of the wrong types': JSON.stringify({
+  'invalid UTF-8': new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+  'fields of the wrong types': JSON.stringify({
     model: MODEL,
     input: { a: 1 },
     texts: 7,
@@ -47,7 +47,7 @@ const malformed: Record<string, BodyInit> = {
     url: 7,
     urls: 7,
   }),
-  'an object that nests deeply': `{"model":"${MODEL}","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+  'a deeply nested object': `{"model":"${MODEL}","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
 }
 
 for (const { path, at } of asked)
@@ -80,7 +80,7 @@ const quoting: Record<string, (words: string) => unknown> = {
   detail: (detail) => ({ detail }),
   tavily: (error) => ({ detail: { error } }),
   google: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
-  'a text': (words) => words,
+  'a string': (words) => words,
 }
 
 for (const { path, at, bodyFor } of asked)
@@ -101,8 +101,9 @@ for (const { path, at, bodyFor } of asked)
 
 const phases: Record<string, Answering> = {
   'before the headers': never,
-  'in mid body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
-  'in an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+  'during the body': () =>
+    new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'during an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
 }
 
 for (const { path, at, bodyFor } of asked)

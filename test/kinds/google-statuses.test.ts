@@ -24,7 +24,7 @@ const errors: Record<string, (status: number) => Response> = {
   "OpenAI's": (status) => json({ error: { message: 'no', type: 'invalid_request_error', code: null } }, status),
   "Google's": (status) => json({ error: { code: status, message: 'no', status: 'INVALID_ARGUMENT' } }, status),
   "FastAPI's": (status) => json({ detail: [{ loc: ['body', 'a'], msg: 'no', type: 'extra_forbidden' }] }, status),
-  'no JSON': (status) => new Response('no', { status }),
+  'invalid JSON': (status) => new Response('no', { status }),
 }
 
 for (const [path, body] of all)

@@ -59,7 +59,7 @@ const sound = () => new Response(new Uint8Array(2_000), { headers: { 'content-ty
 
 const speakers: Record<string, Price> = {
   'by the character': { character: 0.0001 },
-  'by tokens that nobody reports': { input: 1, output: 100 },
+  'by unreported tokens': { input: 1, output: 100 },
 }
 
 for (const [what, price] of Object.entries(speakers))
@@ -78,7 +78,7 @@ for (const [what, price] of Object.entries(speakers))
     assert.equal([...statuses].sort(), [200, 429]) // what others under way hold may be free soon
     assert.ok(answered > 0 && answered < PARALLEL, `${answered}`)
     assert.ok(usd > 0.05 && usd <= 1, `${usd}`)
-    assert.is(told.usages[0]?.costSource, what.includes('nobody') ? 'estimated' : 'counted')
+    assert.is(told.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
   })
 
 /** Files of 60 s. */

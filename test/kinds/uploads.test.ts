@@ -104,10 +104,10 @@ const edits: Record<string, { names: string[]; sent: string[] }> = {
   'two images': { names: ['image', 'image'], sent: ['image[]', 'image[]'] },
   'two images with brackets': { names: ['image[]', 'image[]'], sent: ['image[]', 'image[]'] },
   'two images with numbers': { names: ['image[0]', 'image[1]'], sent: ['image[]', 'image[]'] },
-  'an image with and one without': { names: ['image', 'image[]'], sent: ['image[]', 'image[]'] },
+  'two images, one with brackets': { names: ['image', 'image[]'], sent: ['image[]', 'image[]'] },
   'one image': { names: ['image'], sent: ['image'] },
   'one image in a list': { names: ['image[]'], sent: ['image[]'] },
-  'images by another name': { names: ['images', 'images'], sent: ['image[]', 'image[]'] },
+  'images under another name': { names: ['images', 'images'], sent: ['image[]', 'image[]'] },
 }
 
 for (const [what, { names, sent }] of Object.entries(edits))

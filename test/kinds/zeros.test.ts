@@ -62,7 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
     body: { input: text },
     answers: whole(...NO_TOKENS.map((more) => ({ object: 'list', data, model: 'm', ...more }))),
   },
-  'embeddings of Cohere': {
+  'Cohere embeddings': {
     model: 'cohere/m',
     path: '/v1/embeddings',
     body: { input: text },
@@ -71,13 +71,13 @@ const rows: Readonly<Record<string, Row>> = {
       { embeddings: { float: [[0.5, 1]] } },
     ),
   },
-  'rerank by tokens': {
+  'reranking by tokens': {
     model: 'ranks/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
     answers: whole(...NO_TOKENS.map((more) => ({ results, ...more }))),
   },
-  'rerank by searches': {
+  'reranking by searches': {
     model: 'searches/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },

@@ -88,12 +88,12 @@ test('refreshing the catalog selects models by age, ID, and tools, without depre
 })
 
 const malformed: Record<string, [entry: object, problem: string]> = {
-  'a limit in words': [{ limit: { context: '1k' } }, 'limit.context "1k" is not a number from 0'],
+  'a limit that is a string': [{ limit: { context: '1k' } }, 'limit.context "1k" is not a number from 0'],
   'no limit': [{ limit: undefined }, 'limit is missing'],
   'a negative price': [{ cost: { input: -1 } }, 'cost.input -1 is not a number from 0'],
   'no date': [{ release_date: undefined }, 'release_date undefined is not a date'],
   'no output': [{ modalities: { input: ['text'] } }, 'modalities.output is not a list of words'],
-  'another id': [{ id: 'small' }, 'its id is "small"'],
+  'another ID': [{ id: 'small' }, 'its id is "small"'],
 }
 for (const [what, [entry, problem]] of Object.entries(malformed)) {
   test(`refreshing the catalog reports an entry with ${what}`, () => {

@@ -41,9 +41,9 @@ test('validateCatalog finds no problem in a complete catalog', () => {
 
 /** Each malformed catalog, and the one line it must give. */
 const malformed: Record<string, [catalog: unknown, line: string]> = {
-  'no object': [[], 'the catalog is not an object'],
-  'a provider that is no object': [{ acme: 'Acme' }, 'acme: is not an object'],
-  'a blank provider id': [{ ' ': provider }, ' : the id " " has other characters than a-z, 0-9 and "-"'],
+  'a value that is not an object': [[], 'the catalog is not an object'],
+  'a provider that is not an object': [{ acme: 'Acme' }, 'acme: is not an object'],
+  'a blank provider ID': [{ ' ': provider }, ' : the id " " has other characters than a-z, 0-9 and "-"'],
   'a slash in an alias': [
     { acme: { ...provider, alias: 'a/b' } },
     'acme: alias "a/b" has other characters than a-z, 0-9 and "-"',
@@ -52,7 +52,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, catalogAlias: '' } },
     'acme: catalogAlias "" has other characters than a-z, 0-9 and "-"',
   ],
-  'an alias that is another id': [
+  "an alias that is another provider's ID": [
     { acme: provider, other: { ...provider, alias: 'acme' } },
     'other: the name "acme" belongs to acme already',
   ],
@@ -60,23 +60,23 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, alias: 'a' }, other: { ...provider, catalogAlias: 'a' } },
     'other: the name "a" belongs to acme already',
   ],
-  'a misspelt field': [{ acme: { ...provider, baseURL: '' } }, 'acme: baseURL is not a known field'],
+  'a misspelled field': [{ acme: { ...provider, baseURL: '' } }, 'acme: baseURL is not a known field'],
   'a blank name': [{ acme: { ...provider, name: ' ' } }, 'acme: name is missing or blank'],
-  'no documentation': [{ acme: { ...provider, docsUrl: undefined } }, 'acme: docsUrl is missing or blank'],
-  'no address': [{ acme: { ...provider, baseUrl: undefined } }, 'acme: baseUrl is missing'],
-  'a bad address': [
+  'a missing documentation URL': [{ acme: { ...provider, docsUrl: undefined } }, 'acme: docsUrl is missing or blank'],
+  'a missing base URL': [{ acme: { ...provider, baseUrl: undefined } }, 'acme: baseUrl is missing'],
+  'an invalid base URL': [
     { acme: { ...provider, baseUrl: 'api.acme.example' } },
     'acme: baseUrl "api.acme.example" is not an http(s) URL',
   ],
-  'a plain-text address': [
+  'a plain-text base URL': [
     { acme: { ...provider, baseUrl: 'http://api.acme.example/v1' } },
     'acme: baseUrl "http://api.acme.example/v1" is not https',
   ],
-  'an address with a slash behind': [
+  'a base URL with a trailing slash': [
     { acme: { ...provider, baseUrl: 'https://api.acme.example/v1/' } },
     'acme: baseUrl "https://api.acme.example/v1/" ends in a slash, or has a query or a fragment',
   ],
-  'an address with a credential': [
+  'a base URL with a credential': [
     { acme: { ...provider, baseUrl: 'https://me:secret@api.acme.example/v1' } },
     'acme: baseUrl holds a credential',
   ],
@@ -84,19 +84,19 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, format: 'openai' } },
     'acme: format "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
-  'an unknown format beside its own': [
+  'an unknown format next to its own': [
     { acme: { ...provider, alsoSpeaks: ['openai'] } },
     'acme: alsoSpeaks "openai" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
-  'what else it speaks, as text': [
+  'alsoSpeaks as a string': [
     { acme: { ...provider, alsoSpeaks: 'openai-responses' } },
     'acme: alsoSpeaks is not a list',
   ],
-  'an unknown format of some models': [
+  'an unknown format for some models': [
     { acme: { ...provider, formats: { 'claude-': 'anthropic' } } },
     'acme: formats.claude- "anthropic" is none of openai-chat, openai-responses, anthropic-messages, gemini, bedrock-converse',
   ],
-  'formats that are none': [{ acme: { ...provider, formats: ['gemini'] } }, 'acme: formats is not an object'],
+  'formats of the wrong type': [{ acme: { ...provider, formats: ['gemini'] } }, 'acme: formats is not an object'],
   'an unknown auth': [
     { acme: { ...provider, auth: 'basic' } },
     'acme: auth "basic" is none of bearer, x-api-key, x-goog-api-key, api-key',
@@ -105,52 +105,52 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     { acme: { ...provider, serviceKinds: ['llm', 'video'] } },
     'acme: serviceKinds "video" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch, rerank, moderation',
   ],
-  'a service kind twice': [
+  'a repeated service kind': [
     { acme: { ...provider, serviceKinds: ['llm', 'llm'] } },
     'acme: serviceKinds names a kind twice',
   ],
-  'no service kinds': [
+  'an empty list of service kinds': [
     { acme: { ...provider, serviceKinds: [] } },
     'acme: serviceKinds is not a list with a kind in it',
   ],
-  'search without its address': [
+  'search without its base URL': [
     { acme: { ...provider, serviceKinds: ['llm', 'webSearch'] } },
     'acme: serves webSearch without searchConfig',
   ],
-  'a fetch address that is none': [
+  'an invalid fetch base URL': [
     { acme: { ...provider, serviceKinds: ['llm', 'webFetch'], fetchConfig: {} } },
     'acme: fetchConfig.baseUrl is missing or blank',
   ],
-  'an address for a kind that is not served': [
+  'a base URL for a kind that is not served': [
     { acme: { ...provider, searchConfig: { baseUrl: 'https://api.acme.example' } } },
     'acme: has searchConfig without webSearch in serviceKinds',
   ],
-  'voices that are no list': [
+  'voices that are not a list': [
     { acme: { ...provider, serviceKinds: ['llm', 'tts'], ttsConfig: { models: ['speak'] } } },
     'acme: ttsConfig.models is not a list of { id }',
   ],
-  'models that are no list': [
+  'models that are not a list': [
     { acme: { ...provider, serviceKinds: ['webSearch'], searchConfig: { baseUrl: 'https://a.example' }, models: {} } },
     'acme: models is not a list',
   ],
-  'no models': [{ acme: { ...provider, models: [] } }, 'acme: has no models'],
-  'a model without an id': [withModel({ contextWindow: 1 }), 'acme: models[0] has no id, or a blank one'],
-  'a blank model id': [withModel({ id: '  ' }), 'acme: models[0] has no id, or a blank one'],
-  'a model id with a blank behind': [withModel({ id: 'large ' }), 'acme/large : id has blanks around it'],
-  'a model id twice': [
+  'missing models': [{ acme: { ...provider, models: [] } }, 'acme: has no models'],
+  'a model without an ID': [withModel({ contextWindow: 1 }), 'acme: models[0] has no id, or a blank one'],
+  'a blank model ID': [withModel({ id: '  ' }), 'acme: models[0] has no id, or a blank one'],
+  'a model ID with trailing white space': [withModel({ id: 'large ' }), 'acme/large : id has blanks around it'],
+  'a repeated model ID': [
     { acme: { ...provider, models: [{ id: 'large' }, { id: 'large' }] } },
     'acme/large: is there twice',
   ],
-  'a model id that the listing would cut': [
+  'a model ID that the listing would shorten': [
     withModel({ id: 'acme/large' }),
     'acme/acme/large: the listing would take the leading "acme/" off its id',
   ],
-  'a misspelt model field': [withModel({ id: 'large', context: 1 }), 'acme/large: context is not a known field'],
+  'a misspelled model field': [withModel({ id: 'large', context: 1 }), 'acme/large: context is not a known field'],
   'an unknown kind of model': [
     withModel({ id: 'large', type: 'chat' }),
     'acme/large: type "chat" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch, rerank, moderation',
   ],
-  'a kind that is no model': [
+  'a kind that is not a model kind': [
     withModel({ id: 'large', type: 'webFetch' }),
     'acme/large: type webFetch is not a kind of model',
   ],
@@ -162,29 +162,29 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
     withModel({ id: 'large', contextWindow: 0 }),
     'acme/large: contextWindow 0 is not a positive integer',
   ],
-  'half a token': [
+  'a fraction of a token': [
     withModel({ id: 'large', contextWindow: 1.5 }),
     'acme/large: contextWindow 1.5 is not a positive integer',
   ],
-  'a limit in words': [
+  'a limit that is a string': [
     withModel({ id: 'large', maxOutputTokens: '8k' }),
     'acme/large: maxOutputTokens "8k" is not a positive integer',
   ],
-  'more output than fits': [
+  'more output than the context window': [
     withModel({ id: 'large', contextWindow: 10, maxOutputTokens: 11 }),
     'acme/large: maxOutputTokens is larger than contextWindow',
   ],
   'a price that is a number': [withPrice(3), 'acme/large: price is not an object'],
   'an empty price': [withPrice({}), 'acme/large: price is empty'],
   'a negative price': [withPrice({ input: -1 }), 'acme/large: price.input -1 is negative'],
-  'a price in words': [withPrice({ input: '3' }), 'acme/large: price.input "3" is not a number'],
+  'a price that is a string': [withPrice({ input: '3' }), 'acme/large: price.input "3" is not a number'],
   'a price that is not a number': [withPrice({ input: Number.NaN }), 'acme/large: price.input null is not a number'],
-  'a misspelt price': [withPrice({ input: 3, cache_read: 1 }), 'acme/large: price.cache_read is not a known field'],
+  'a misspelled price': [withPrice({ input: 3, cache_read: 1 }), 'acme/large: price.cache_read is not a known field'],
   'a cache price without an input price': [
     withPrice({ cacheRead: 1 }),
     'acme/large: price.cacheRead without an input price',
   ],
-  'a cache read dearer than input': [
+  'a cache read price above the input price': [
     withPrice({ input: 1, cacheRead: 2 }),
     'acme/large: price.cacheRead is higher than the input price',
   ],

@@ -14,23 +14,23 @@ const call = (name: string, args: string): AssistantPart => ({ type: 'tool-call'
 
 /** The same answer, whole and streamed: the provider's parts, the client's parts, and the finish. */
 const table: Record<string, [given: AssistantPart, expected: AssistantPart, finish: 'tool-calls' | 'stop']> = {
-  'a tool under the client’s name': [
+  "a tool under the client's name": [
     call('a_b', '{"x":1}'),
     { ...call('a_b', '{"x":1}'), name: 'a.b' } as AssistantPart,
     'tool-calls',
   ],
-  'free text out of its JSON': [
+  'free text from its JSON': [
     call('sql', '{"input":"select \\"1\\""}'),
     { type: 'tool-call', id: 'sql', name: 'sql', arguments: 'select "1"', isFreeForm: true },
     'tool-calls',
   ],
-  'a structured answer as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
-  'an id that another call of the conversation has': [
+  'structured output as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
+  'an ID that another call in the conversation has': [
     call('old', '{}'),
     { ...call('old', '{}'), id: 'old_3' } as AssistantPart,
     'tool-calls',
   ],
-  'what was not touched': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
+  'an unchanged response': [call('f', '{}'), call('f', '{}'), 'tool-calls'],
 }
 
 const test = suite('undoing request changes in the response')

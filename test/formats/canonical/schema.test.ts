@@ -26,12 +26,12 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
     object({ id: text, path: text, deep: text }, { required: ['deep'] }),
     'looser',
   ],
-  'what all alternatives require stays required': [
+  'properties that all alternatives require': [
     { anyOf: [object({ a: text, b: text }, { required: ['a', 'b'] }), object({ a: text }, { required: ['a'] })] },
     object({ a: text, b: text }, { required: ['a'] }),
     'looser',
   ],
-  'a constant that tells them apart': [
+  'a constant that distinguishes the alternatives': [
     {
       type: 'object',
       oneOf: [
@@ -81,7 +81,7 @@ const cases: Record<string, [given: JsonObject, expected: JsonObject, looser?: '
     object({ id: text, path: text }, { additionalProperties: false }),
     'looser',
   ],
-  'what is forbidden': [
+  'a forbidden schema': [
     object({ id: text, path: text }, { not: { required: ['id', 'path'] } }),
     object({ id: text, path: text }),
     'looser',
@@ -98,11 +98,11 @@ for (const [name, [given, expected, looser]] of Object.entries(cases))
 const unchanged: Record<string, JsonObject> = {
   'an object': object({ a: { anyOf: [text, { type: 'null' }] } }),
   nothing: {},
-  'no object at all': { anyOf: [text, { type: 'number' }] },
+  'a schema that is not an object': { anyOf: [text, { type: 'number' }] },
   'an unknown reference': { $ref: '#/$defs/gone' },
-  'a reference to elsewhere': { $ref: 'https://schemas.test/tool.json' },
+  'an external reference': { $ref: 'https://schemas.test/tool.json' },
   'a reference to itself': { $ref: '#' },
-  'references in a circle': { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+  'circular references': { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
   'alternatives that contain themselves': { anyOf: [{ $ref: '#' }] },
   rubbish: { anyOf: 'x', allOf: [1, null], $ref: 7 },
 }

@@ -72,48 +72,45 @@ const everyone = (...names: string[]): Lost => ({
 
 /** What a provider says, and the names under which clients hear of what they do not get; the others get all of it. */
 export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
-  'what a tool of Anthropic’s ran': [
+  "the output of Anthropic's tools": [
     message([run, ran, text()]),
     everyone('server_tool_use', 'code_execution_tool_result'),
   ],
-  'a search that is still at work': [
-    message([text(), search], { stop_reason: 'pause_turn' }),
-    everyone('server_tool_use'),
-  ],
-  'what a tool of OpenAI’s ran': [
+  'an unfinished search': [message([text(), search], { stop_reason: 'pause_turn' }), everyone('server_tool_use')],
+  "the output of OpenAI's tools": [
     response({ type: 'code_interpreter_call', id: 'ci_1', code: '1', status: 'completed' }, createMessage([])),
     everyone('code_interpreter_call'),
   ],
-  'what a tool of Google’s ran': [
+  "the output of Google's tools": [
     candidate([{ executableCode: { code: '1' } }, { codeExecutionResult: { output: '1' } }, { text: 'a' }]),
     everyone('executableCode', 'codeExecutionResult'),
   ],
-  'a reference that Mistral makes': [
+  "Mistral's references": [
     chat({ content: [text(), { type: 'reference', reference_ids: [1] }] }),
     everyone('reference'),
   ],
-  'a note of what was read': [
+  'a file annotation': [
     chat({ annotations: [{ type: 'file', file: { hash: 'h', content: [] } }] }),
     everyone('annotations'),
   ],
-  'a note that cites neither a page nor a file': [
+  'a citation of neither a page nor a file': [
     response(createMessage([{ type: 'novel_citation', novel: 'x' }])),
     everyone('annotations'),
   ],
-  'a source of a new kind': [message([text({ citations: [{ type: 'novel_location' }] })]), everyone('citations')],
-  'words without their sound': [chat({ audio: { id: 'a1', data: '', transcript: 'b' } }), everyone('audio')],
-  'sources of no text': [
+  'a source of an unknown kind': [message([text({ citations: [{ type: 'novel_location' }] })]), everyone('citations')],
+  'a transcript without its audio': [chat({ audio: { id: 'a1', data: '', transcript: 'b' } }), everyone('audio')],
+  'sources without a text': [
     candidate([{ functionCall: { name: 'f', args: {} } }], { groundingMetadata: { groundingChunks: [{ web: {} }] } }),
     everyone('groundingMetadata'),
   ],
-  'tokens of no text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
+  'tokens without a text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
   'tokens of a text': [candidate([{ text: 'a' }], tokens), {}],
-  'tokens of a thought': [candidate([{ text: 'b', thought: true }], tokens), {}],
-  'the draft of a picture': [
+  'tokens of reasoning': [candidate([{ text: 'b', thought: true }], tokens), {}],
+  'a draft of an image': [
     candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]),
     everyone('inlineData'),
   ],
-  'the page of a document': [
+  'a cited document page': [
     message([text({ citations: [{ ...page, start_page_number: 1, end_page_number: 2 }] })]),
     { 'openai-chat': ['citations'], 'openai-responses': ['citations'] },
   ],
@@ -121,33 +118,30 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
     response(createMessage([{ type: 'file_citation', file_id: 'file_1', filename: 'f.pdf', index: 0 }])),
     { 'openai-chat': ['citations'], 'anthropic-messages': ['citations'] },
   ],
-  'a page of the web': [
-    message([text({ citations: [{ type: 'web_search_result_location', cited_text: 'b', ...web }] })]),
-    {},
-  ],
-  'what a search found': [
+  'a web page': [message([text({ citations: [{ type: 'web_search_result_location', cited_text: 'b', ...web }] })]), {}],
+  'search results': [
     message([search, found, text()]),
     { 'openai-chat': ['web_search_results'], gemini: ['web_search_results'] },
   ],
-  'a picture': [candidate([{ text: 'a' }, inline('image/png')]), { 'anthropic-messages': ['image'] }],
-  'a sound': [
+  'an image': [candidate([{ text: 'a' }, inline('image/png')]), { 'anthropic-messages': ['image'] }],
+  audio: [
     candidate([{ text: 'a' }, inline('audio/pcm')]),
     { 'anthropic-messages': ['audio'], 'openai-responses': ['audio'] },
   ],
-  'which of several sequences ended the text': [
+  'which of several stop sequences ended the text': [
     message([text()], { stop_reason: 'stop_sequence', stop_sequence: 'x' }),
     { 'openai-chat': ['stop_sequence'], gemini: ['stop_sequence'] },
   ],
-  'why something was refused': [
+  'the reason for a refusal': [
     message([text()], refusal),
     { 'openai-chat': ['explanation'], 'openai-responses': ['explanation'] },
   ],
-  'more calls than a client of functions can take': [
+  'more calls than a legacy client supports': [
     message([use('c1'), use('c2')], { stop_reason: 'tool_use' }),
     { 'openai-chat': ['tool_calls'] },
   ],
-  'the shortest answer of OpenAI': [chat({}), {}],
-  'the shortest answer of Anthropic': [message([text()]), {}],
-  'the shortest answer of Google': [candidate([{ text: 'a' }]), {}],
+  "OpenAI's shortest response": [chat({}), {}],
+  "Anthropic's shortest response": [message([text()]), {}],
+  "Google's shortest response": [candidate([{ text: 'a' }]), {}],
   'the shortest response': [response(createMessage([])), {}],
 }

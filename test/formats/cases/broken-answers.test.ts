@@ -16,11 +16,11 @@ const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain
 
 const empty: Readonly<Record<string, JsonObject>> = {
   'a malformed call': broken('MALFORMED_FUNCTION_CALL', { finishMessage: message }),
-  'a malformed answer': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
-  'a call of no tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
+  'a malformed response': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
+  'a call to an unknown tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
   'too many calls': broken('TOO_MANY_TOOL_CALLS'),
-  'no picture': broken('NO_IMAGE', { content: {} }),
-  'nothing, for another reason': broken('OTHER', { content: { parts: [] } }),
+  'a missing image': broken('NO_IMAGE', { content: {} }),
+  'a response without content or a known reason': broken('OTHER', { content: { parts: [] } }),
 }
 
 for (const client of wireFormats) {

@@ -85,7 +85,7 @@ const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
     { prompt_cache_options: { ttl: '30m' } },
   ],
   [
-    'a mode beside it',
+    'a mode next to it',
     'gpt-5.6',
     { ...kept, prompt_cache_options: { mode: 'explicit' } },
     { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },

@@ -74,7 +74,7 @@ export const callCases: Readonly<
     ],
     two,
   ],
-  'parallel calls of Gemini, a part a chunk, without ids': [
+  'parallel Gemini calls, one part per chunk, without IDs': [
     'gemini',
     [
       geminiChunk([{ functionCall: { name: 'f', args: { x: 1 } } }]),
@@ -97,16 +97,12 @@ export const callCases: Readonly<
     [['f', {}]],
   ],
   'no arguments at all': ['openai-chat', [first, call({ index: 0, id: 'a', ...fn('f', '') }), end], [['f', {}]]],
-  'a placeholder in front of the arguments': [
+  'a placeholder before the arguments': [
     'openai-chat',
     [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), call({ index: 0, ...fn(undefined, '{"x":1}') }), end],
     [['f', { x: 1 }]],
   ],
-  'a placeholder and nothing else': [
-    'openai-chat',
-    [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), end],
-    [['f', {}]],
-  ],
+  'only a placeholder': ['openai-chat', [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), end], [['f', {}]]],
   'a placeholder in a block': [
     'anthropic-messages',
     [
@@ -131,17 +127,17 @@ export const callCases: Readonly<
     [first, call({ index: 0, id: 'a', ...fn('f', '{}') }), delta({}, 'eos')],
     [['f', {}]],
   ],
-  'the reason of an end of turn': [
+  'the reason for the end of a turn': [
     'anthropic-messages',
     [messageStart(), ...block(0, { type: 'tool_use', id: 't', name: 'f', input: {} }), ...messageEnd('end_turn')],
     [['f', {}]],
   ],
-  'a response that is only completed': [
+  'a response with only its end': [
     'openai-responses',
     [responseEnd([responseCall({ arguments: '{"x":1}' })])],
     [['f', { x: 1 }]],
   ],
-  'arguments that come at once': [
+  'arguments in one piece': [
     'openai-responses',
     [
       { type: 'response.output_item.added', output_index: 0, item: responseCall({ arguments: '' }) },
@@ -151,7 +147,7 @@ export const callCases: Readonly<
     ],
     [['f', { x: 1 }]],
   ],
-  'ids of items that change on the way': [
+  'item IDs that change within the stream': [
     'openai-responses',
     [
       { type: 'response.output_item.added', output_index: 0, item: responseCall({ id: 'a1', arguments: '' }) },
@@ -168,7 +164,7 @@ export const callCases: Readonly<
     [],
     'stop',
   ],
-  'arguments in pieces that name their place, without an end': [
+  'argument pieces with paths, without an end': [
     'gemini',
     [
       geminiChunk([{ functionCall: { name: 'f', willContinue: true } }]),

@@ -35,7 +35,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
 
 test('calls are numbered from 0 across the stream, with unique IDs', async () => {
   from = 'gemini'
-  events = callCases['parallel calls of Gemini, a part a chunk, without ids']?.[1] ?? []
+  events = callCases['parallel Gemini calls, one part per chunk, without IDs']?.[1] ?? []
   const heads = (await getData(await ask('openai-chat'))).flatMap(({ choices }) => {
     const [choice] = choices as { delta: { tool_calls?: { index: number; id?: string }[] } }[]
     return (choice?.delta.tool_calls ?? []).filter(({ id }) => id)

@@ -31,23 +31,23 @@ const table: Record<string, [from: WireFormat, answer: JsonObject, heard: Heard]
   'the reason "eos"': ['openai-chat', chat([fn('f', '{"x":1}')], 'eos'), ['calls', ['f', { x: 1 }]]],
   'no arguments': ['openai-chat', chat([fn('f', '')], 'tool_calls'), ['calls', ['f', {}]]],
   'arguments as an object': ['openai-chat', chat([fn('f', { x: 1 })], 'tool_calls'), ['calls', ['f', { x: 1 }]]],
-  'one id for two calls': [
+  'one ID for two calls': [
     'openai-chat',
     chat([fn('f', '{}'), fn('g', '{}')], 'tool_calls'),
     ['calls', ['f', {}], ['g', {}]],
   ],
   'a call without a name': ['openai-chat', chat([fn('', '{}')], 'tool_calls'), ['stop']],
-  'a call that the limit cut': [
+  'a call that the limit cut off': [
     'openai-chat',
     chat([fn('f', '{"path":"/tm')], 'length'),
     ['length', ['f', { _raw: '{"path":"/tm' }]],
   ],
-  'a response that is completed': [
+  'a completed response': [
     'openai-responses',
     output({ type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{"x":1}' }),
     ['calls', ['f', { x: 1 }]],
   ],
-  'calls of Gemini without ids': [
+  'Gemini calls without IDs': [
     'gemini',
     gemini({ functionCall: { name: 'f', args: { x: 1 } } }, { functionCall: { name: 'f' } }),
     ['calls', ['f', { x: 1 }], ['f', {}]],

@@ -15,7 +15,7 @@ const hello = [{ role: 'user', content: 'Hi' }]
 
 /** The forms of instructions that begin with the line. */
 const forms: Record<string, (nonce: number) => JsonObject> = {
-  'a block of its own': (nonce) => ({ system: [{ type: 'text', text: billing(nonce) }, brief] }),
+  'a separate block': (nonce) => ({ system: [{ type: 'text', text: billing(nonce) }, brief] }),
   'the first line of the first block': (nonce) => ({
     system: [{ ...brief, text: `${billing(nonce)}\n\n${brief.text}` }],
   }),

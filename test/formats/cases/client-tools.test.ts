@@ -109,7 +109,7 @@ const cases: Record<string, Case> = {
     },
     read: /exit code: 0.*total 0.*timed out.*stderr:.*no such thing/,
   },
-  'a shell that names no environment': {
+  'a shell without an environment': {
     tool: { type: 'shell' },
     ...{ name: 'shell', required: ['commands'], args: { command: 'ls' } },
     item: {
@@ -133,14 +133,14 @@ const cases: Record<string, Case> = {
     output: { type: 'local_shell_call_output', output: '{"output":"total 0"}' },
     read: /total 0/,
   },
-  'apply_patch, a change': {
+  'apply_patch with a change': {
     tool: { type: 'apply_patch' },
     ...{ name: 'apply_patch', required: ['type', 'path'], args: { type: 'update_file', path: 'a.txt', diff } },
     item: { type: 'apply_patch_call', operation: { type: 'update_file', path: 'a.txt', diff } },
     output: { type: 'apply_patch_call_output', status: 'failed', output: 'no such context' },
     read: /no such context/,
   },
-  'apply_patch, a deletion': {
+  'apply_patch with a deletion': {
     tool: { type: 'apply_patch' },
     ...{ name: 'apply_patch', required: ['type', 'path'], args: { type: 'delete_file', path: 'a.txt' } },
     item: { type: 'apply_patch_call', operation: { type: 'delete_file', path: 'a.txt' } },
@@ -289,7 +289,7 @@ const openaiCatalog = {
 } as const
 
 test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are recognized', async () => {
-  const { shell, 'apply_patch, a change': patch } = cases
+  const { shell, 'apply_patch with a change': patch } = cases
   assert.ok(shell && patch)
   const items = [
     { ...shell.item, id: 'sh_1', call_id: 'call_1', status: 'completed' },

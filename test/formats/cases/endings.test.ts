@@ -67,9 +67,9 @@ test('an end marker without a finish reason closes everything that is open, and 
 const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
 const first = delta({ role: 'assistant', content: 'a' })
 const counted: Record<string, (JsonObject | '[DONE]')[]> = {
-  'behind the finish': [first, delta({}, 'stop'), { choices: [], usage }, '[DONE]'],
-  'with the finish': [first, { ...delta({}, 'stop'), usage }, '[DONE]'],
-  'before the finish': [{ ...first, usage }, delta({}, 'stop'), '[DONE]'],
+  'after the finish reason': [first, delta({}, 'stop'), { choices: [], usage }, '[DONE]'],
+  'with the finish reason': [first, { ...delta({}, 'stop'), usage }, '[DONE]'],
+  'before the finish reason': [{ ...first, usage }, delta({}, 'stop'), '[DONE]'],
   'in every chunk': [
     { ...first, usage: { ...usage, completion_tokens: 1 } },
     { ...delta({}, 'stop'), usage },

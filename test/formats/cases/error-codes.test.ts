@@ -77,7 +77,7 @@ const cases: Readonly<Record<string, Case>> = {
       google: [413, 'INVALID_ARGUMENT'],
     },
   },
-  'a limit of rate': {
+  'a rate limit': {
     status: 429,
     sent: {
       openai: openai('requests', 'rate_limit_exceeded'),
@@ -90,7 +90,7 @@ const cases: Readonly<Record<string, Case>> = {
       google: [429, 'RESOURCE_EXHAUSTED'],
     },
   },
-  'a key that is no good': {
+  'an invalid key': {
     status: 401,
     sent: {
       openai: openai('invalid_request_error', 'invalid_api_key'),
@@ -121,7 +121,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
     told: { openai: [503, 'server_error', null], anthropic: [529, 'overloaded_error'], google: [503, 'UNAVAILABLE'] },
   },
-  'a time-out': {
+  'a timeout': {
     status: 504,
     sent: {
       openai: openai('server_error', null),
@@ -164,7 +164,7 @@ const first: Readonly<Record<WireFormat, (what: string) => string>> = {
   gemini: (what) => `data: ${JSON.stringify(cases[what]?.sent.google)}\n\n`,
 }
 
-for (const what of ['a model that does not exist', 'a prompt that is too long', 'a limit of rate'])
+for (const what of ['a model that does not exist', 'a prompt that is too long', 'a rate limit'])
   for (const client of wireFormats)
     test(`${what}, in the first event of a stream, for a ${client} client`, async () => {
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {

@@ -26,7 +26,7 @@ const failedResponse = (error: object) => () =>
   ])
 
 const cases: Record<string, Case> = {
-  'a used-up spending limit under a 400': {
+  'an exhausted spending limit with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
     answer: refused(400, {
@@ -37,7 +37,7 @@ const cases: Record<string, Case> = {
     status: 429,
     error: { code: 'insufficient_quota' },
   },
-  'a used-up spending limit under a 403': {
+  'an exhausted spending limit with status 403': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(403, openai('You have reached your spending limit.')),
@@ -45,7 +45,7 @@ const cases: Record<string, Case> = {
     status: 502,
     message: /out of credit/,
   },
-  'a refused key under a 400': {
+  'a rejected key with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
     answer: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
@@ -53,7 +53,7 @@ const cases: Record<string, Case> = {
     status: 502,
     message: /rejected the connection's credentials/,
   },
-  'words of money that the request may have contained': {
+  'a text about money that the request may have contained': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(400, openai('Bad input: Your credit balance is too low')),
@@ -61,7 +61,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { type: 'invalid_request_error' },
   },
-  'words of an overflow that quote the request': {
+  'a text about an overflow that quotes the request': {
     from: 'openai-chat',
     client: 'openai-responses',
     answer: refused(400, openai("Invalid value: 'maximum context length'.")),
@@ -69,7 +69,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { code: null },
   },
-  'an overflow under a 500': {
+  'an overflow with status 500': {
     from: 'openai-chat',
     client: 'openai-responses',
     answer: refused(500, openai('the request exceeds the available context size')),
@@ -77,7 +77,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { code: 'context_length_exceeded' },
   },
-  'a limit of tokens under a 413': {
+  'a token limit with status 413': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
@@ -85,7 +85,7 @@ const cases: Record<string, Case> = {
     status: 429,
     error: { type: 'rate_limit_error' },
   },
-  'a lack of capacity under a 498': {
+  'a capacity error with status 498': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(498, openai('Flex tier capacity exceeded')),
@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
     status: 502,
     error: { type: 'api_error' },
   },
-  'a budget in use under a 402': {
+  'a budget in use with status 402': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(402, { error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } } }),
@@ -101,7 +101,7 @@ const cases: Record<string, Case> = {
     status: 429,
     error: { type: 'rate_limit_error' },
   },
-  'an image in a stream that cannot be read': {
+  'an unreadable image in a stream': {
     from: 'openai-responses',
     client: 'openai-chat',
     answer: failedResponse({ code: 'invalid_base64_image', message: 'bad image' }),

@@ -148,13 +148,13 @@ const limits: Record<
     { 'anthropic-messages': 529, gemini: 503 },
     { 'retry-after': '3' },
   ],
-  'a limit with its wait': [
+  'a rate limit with its wait': [
     'anthropic-messages',
     () => json({ type: 'error', error: { type: 'rate_limit_error', message: 'slow' } }, 429, { 'retry-after': '7' }),
     { 'openai-chat': 429, 'openai-responses': 429, gemini: 429 },
     { 'retry-after': '7', 'x-should-retry': 'false' },
   ],
-  'a limit of money': [
+  'a spending limit': [
     'anthropic-messages',
     () =>
       json({ type: 'error', error: { type: 'rate_limit_error', message: 'You have reached your spend limit.' } }, 429),
@@ -192,18 +192,18 @@ for (const [name, [from, answer, expected, headers]] of Object.entries(limits)) 
 
 const page = `<html><body>${'502 Bad Gateway '.repeat(1_000)}</body></html>`
 const oddBodies: Record<string, [status: number, answer: () => Response, message: RegExp]> = {
-  'a page of HTML': [
+  'an HTML page': [
     502,
     () => new Response(page, { status: 502, headers: { 'content-type': 'text/html' } }),
     /status 502/,
   ],
-  'nothing, as an event stream': [
+  'an empty event stream': [
     404,
     () => new Response('', { status: 404, headers: { 'content-type': 'text/event-stream' } }),
     /status 404/,
   ],
   'plain text': [500, () => new Response('x'.repeat(5_000), { status: 500 }), /status 500|x{100}/],
-  'JSON that says it is bytes': [
+  'JSON with a binary content type': [
     400,
     () =>
       new Response('{"error":{"message":"bad model"}}', {

@@ -68,12 +68,12 @@ test('a character split at each of its bytes arrives whole', async () => {
 const rewritten: Record<string, (text: string) => string[]> = {
   CRLF: (text) => [text.replaceAll('\n', '\r\n')],
   'lone CR': (text) => [text.replaceAll('\n', '\r')],
-  'CR and LF in two reads': (text) => text.replaceAll('\n', '\r\n').split(/(?<=\r)/),
-  'no space behind the colon': (text) => [text.replace(/^(data|event): /gm, '$1:')],
-  'comments and blank events in front': (text) => [`${': OPENROUTER PROCESSING\n\n'.repeat(17)}\n\n\n`, text],
+  'CR and LF in two chunks': (text) => text.replaceAll('\n', '\r\n').split(/(?<=\r)/),
+  'no space after the colon': (text) => [text.replace(/^(data|event): /gm, '$1:')],
+  'leading comments and blank events': (text) => [`${': OPENROUTER PROCESSING\n\n'.repeat(17)}\n\n\n`, text],
   'a last event without its blank line': (text) => [text.trimEnd()],
   'a byte order mark': (text) => [`\ufeff${text}`],
-  'JSON cut within a word, an escape and the name of the field': (text) => text.split(/(?<=da)(?=ta:)|(?<="fi|\\u0)/),
+  'JSON split within a word, an escape, and a field name': (text) => text.split(/(?<=da)(?=ta:)|(?<="fi|\\u0)/),
 }
 
 for (const [name, rewrite] of Object.entries(rewritten)) {

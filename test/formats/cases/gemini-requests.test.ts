@@ -39,7 +39,7 @@ const schema = { type: 'object', properties: { first_name: { type: 'string' } },
 const formats: Record<string, JsonObject> = {
   'in a list': { responseFormat: [{ text: { mimeType: 'application/json', schema } }] },
   'as one object': { responseFormat: { text: { mimeType: 'application/json', schema } } },
-  'by the name of Google’s enum': { responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema } } },
+  "with Google's enum name": { responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema } } },
   'without a media type': { responseFormat: [{ text: { schema } }] },
   'in snake case': { response_format: [{ text: { mime_type: 'application/json', schema } }] },
 }

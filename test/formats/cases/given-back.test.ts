@@ -100,8 +100,8 @@ const picture = (thoughtSignature?: string) => ({
   ...(thoughtSignature && { thoughtSignature }),
 })
 const imageTurns: readonly [name: string, parts: JsonObject[]][] = [
-  ['behind words', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, picture('c2lnMQ==')]],
-  ['in front of words', [picture('c2lnMQ=='), { text: 'Here' }]],
+  ['after text', [{ text: 'Here', thoughtSignature: 'c2lnMA==' }, picture('c2lnMQ==')]],
+  ['before text', [picture('c2lnMQ=='), { text: 'Here' }]],
   ['in a row', [picture('c2lnMQ=='), picture(), picture('c2lnMw==')]],
 ]
 const signatures = (parts: JsonObject[]) =>

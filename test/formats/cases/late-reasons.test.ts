@@ -24,7 +24,7 @@ const fields = { code: 'content_filter', message: FILTERED, param: null }
 
 /** The event after the failure (https://github.com/maximhq/bifrost/issues/6419). */
 const reasons: Record<string, string> = {
-  'with members of its own': named({ type: 'error', sequence_number: 9, ...fields }),
+  'with its own fields': named({ type: 'error', sequence_number: 9, ...fields }),
   'with an error': named({ type: 'error', sequence_number: 9, error: { type: 'invalid_request_error', ...fields } }),
 }
 
@@ -43,7 +43,7 @@ const begun = getEvents('openai-responses', said['openai-responses']('a ', 'b ')
 
 for (const client of wireFormats)
   for (const [how, reason] of Object.entries(reasons)) {
-    for (const [when, before] of Object.entries({ 'before any content': [], 'after some': begun }))
+    for (const [when, before] of Object.entries({ 'before any content': [], 'after some content': begun }))
       test(`the reason for a failure comes in the next event, ${how}, ${when}: ${client}`, async () => {
         for (const events of [failed, ...blanks].flatMap((failure) => [
           [...before, failure, reason],
@@ -79,7 +79,7 @@ const failures: Readonly<Record<WireFormat, { blanks: readonly string[]; reason:
     ],
     reason: `data: ${JSON.stringify({ error: { type: 'invalid_request_error', ...fields } })}\n\n`,
   },
-  'openai-responses': { blanks: [failed, ...blanks], reason: reasons['with members of its own'] ?? '' },
+  'openai-responses': { blanks: [failed, ...blanks], reason: reasons['with its own fields'] ?? '' },
   'anthropic-messages': {
     blanks: [
       named({ type: 'error', error: { type: 'api_error', message: '' } }),

@@ -29,20 +29,20 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     { temperature: 1.5 },
     'clamped:temperature',
   ],
-  'a field that nobody knows': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
-  'how a vendor keeps thoughts': [
+  'an unknown field': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
+  'how a vendor keeps reasoning': [
     'openai-chat',
     'gemini/m',
     { thinking: { type: 'enabled', keep: 'all' } },
     'dropped:thinking.keep',
   ],
-  'what the template of a prompt is told besides': [
+  'other settings of a prompt template': [
     'openai-chat',
     'gemini/m',
     { chat_template_kwargs: { enable_thinking: true, custom: 1 } },
     'dropped:chat_template_kwargs.custom',
   ],
-  'another definition of a tool': [
+  'a repeated tool definition': [
     'openai-responses',
     'chat/m',
     {
@@ -51,25 +51,25 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     },
     'dropped:input[1].tools[1]',
   ],
-  'the place of late instructions': [
+  'the position of late instructions': [
     'openai-chat',
     'anthropic/claude-opus-4-8',
     { messages: [user('Hi'), { role: 'developer', content: 'Be brief.' }, user('Well?')] },
     'moved:messages[1]',
   ],
-  'how long something is cached': [
+  'the cache lifetime': [
     'anthropic-messages',
     'openai/gpt-5.6',
     { messages: [user([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }])] },
     'dropped:messages[0].content[0].cache_control.ttl',
   ],
-  'a point of caching': [
+  'a cache point': [
     'anthropic-messages',
     'gemini/m',
     { messages: [user([{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }])] },
     'dropped:messages[0].content[0].cache_control',
   ],
-  'the name of a participant': [
+  "a participant's name": [
     'openai-chat',
     'gemini/m',
     { messages: [{ ...user('Hi'), name: 'Bob' }] },
@@ -115,27 +115,27 @@ test('a warning header ends with the number of losses that do not fit', async ()
 
 /** What would mean something else without it, and the field that the refusal names. */
 const refused: Record<string, [client: WireFormat, model: string, body: JsonObject, field: string]> = {
-  'several answers': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
-  'a conversation that somebody else keeps': [
+  'several responses': ['openai-chat', 'messages/m', { n: 2 }, 'n'],
+  'a conversation stored elsewhere': [
     'openai-responses',
     'chat/m',
     { previous_response_id: 'resp_0' },
     'previous_response_id',
   ],
-  'work in the background': ['openai-responses', 'chat/m', { background: true }, 'background'],
-  'a tool of the provider’s own': [
+  'background mode': ['openai-responses', 'chat/m', { background: true }, 'background'],
+  "a provider's own tool": [
     'openai-responses',
     'chat/m',
     { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
     'tools[0]',
   ],
-  'content of a kind that nobody knows': [
+  'content of an unknown kind': [
     'anthropic-messages',
     'chat/m',
     { messages: [user([{ type: 'hologram', data: 'x' }])] },
     'messages[0].content[0]',
   ],
-  'sound for a model that does not listen': [
+  'audio for a model without audio input': [
     'openai-chat',
     'messages/m',
     { messages: [user([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }])] },

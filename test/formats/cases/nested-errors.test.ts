@@ -38,21 +38,21 @@ const nested: Record<string, [error: JsonObject, said: string]> = {
     },
     LONG,
   ],
-  'plain words in `metadata.raw`': [{ message: 'Stream error occurred', code: 502, metadata: { raw: LONG } }, LONG],
+  'plain text in `metadata.raw`': [{ message: 'Stream error occurred', code: 502, metadata: { raw: LONG } }, LONG],
   'JSON in JSON': [
     { message: 'Stream error occurred', metadata: { raw: JSON.stringify({ error: JSON.stringify(anthropics) }) } },
     LONG,
   ],
   'JSON as the message': [{ message: JSON.stringify(anthropics), type: 'upstream_error' }, LONG],
-  'JSON after a class of errors (LiteLLM)': [
+  'JSON after an error class (LiteLLM)': [
     { message: `litellm.BadRequestError: AnthropicException - ${JSON.stringify(anthropics)}`, code: '400' },
     LONG,
   ],
-  'an error of Python': [
+  'a Python error': [
     { message: `OpenAIException - Error code: 400 - {'error': {'message': "${LONG}", 'code': None}}`, code: '500' },
     LONG,
   ],
-  'JSON that was cut': [{ message: `upstream error: ${JSON.stringify(anthropics).slice(0, -2)}`, code: 502 }, LONG],
+  'truncated JSON': [{ message: `upstream error: ${JSON.stringify(anthropics).slice(0, -2)}`, code: 502 }, LONG],
   'an error within an error': [
     { message: 'Stream error occurred', code: 'server_error', error: anthropics.error },
     LONG,
@@ -80,11 +80,11 @@ const nested: Record<string, [error: JsonObject, said: string]> = {
     },
     LONG,
   ],
-  'a code alone': [
+  'only a code': [
     { message: 'Stream error occurred', error: { code: 'context_length_exceeded' } },
     'Stream error occurred',
   ],
-  'a filter of content': [
+  'a content filter': [
     {
       message: 'Provider returned error',
       code: 502,
@@ -92,7 +92,7 @@ const nested: Record<string, [error: JsonObject, said: string]> = {
     },
     FILTERED,
   ],
-  'words after a mark in brackets (Google)': [
+  'text after a tag in brackets (Google)': [
     { message: 'x', details: [{ '@type': 'y', detail: `[ORIGINAL ERROR] generic::invalid_argument: ${LONG}` }] },
     LONG,
   ],
@@ -100,15 +100,15 @@ const nested: Record<string, [error: JsonObject, said: string]> = {
     { message: 'Request failed', param: { statusCode: 400, error: openais(FILTERED, 'content_filter').error } },
     FILTERED,
   ],
-  'JSON in a member of another name': [
+  'JSON in another field': [
     { message: 'Stream error occurred', details: { upstream: JSON.stringify(anthropics) } },
     LONG,
   ],
-  'the response of a vendor by its name': [
+  "a vendor's response under its name": [
     { message: 'Stream error occurred', context: { azureResponse: openais(FILTERED, 'content_filter') } },
     FILTERED,
   ],
-  'a filter of content, in a list': [
+  'a content filter, in a list': [
     { message: 'All providers failed', attempts: [{ provider: 'azure', error: openais(FILTERED, 'content_filter') }] },
     FILTERED,
   ],
@@ -185,7 +185,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
 for (const [what, body, said] of [
   ['in `detail`', { detail: { error: { message: 'bad', inner_error: { message: LONG } } } }, LONG],
   ['in `errors`', { success: false, errors: [{ code: 7003, message: `AiError: ${LONG}` }] }, LONG],
-  ['beside `error`', { error: 'Bad request', message: FILTERED }, FILTERED],
+  ['next to `error`', { error: 'Bad request', message: FILTERED }, FILTERED],
   ['without an envelope', { code: 'InvalidParameter', message: LONG, request_id: 'r' }, LONG],
 ] as const)
   for (const client of wireFormats)
@@ -195,7 +195,7 @@ for (const [what, body, said] of [
         assert.is(response.status, 400, `${status}`)
         check(client, (await response.json()).error, said)
       }
-      if (what === 'beside `error`') return
+      if (what === 'next to `error`') return
       const answer = () =>
         sse([
           ...getEvents('openai-chat', sayings['openai-chat']('a ')).slice(0, 2),

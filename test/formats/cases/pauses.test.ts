@@ -43,8 +43,8 @@ const frames = () => [
 const pauses: Record<string, [word: string, told: ReturnType<typeof paused>, more?: Partial<Question>]> = {
   Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
   Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
-  'a server that passes on the word of Anthropic': ['pause_turn', paused(chatWith('pause_turn'))],
-  'a server that passes on the word of Google': ['CONTINUATION', paused(chatWith('CONTINUATION'))],
+  "a server that passes on Anthropic's reason": ['pause_turn', paused(chatWith('pause_turn'))],
+  "a server that passes on Google's reason": ['CONTINUATION', paused(chatWith('CONTINUATION'))],
   Bedrock: [
     'pause_turn',
     {

@@ -65,11 +65,11 @@ for (const client of wireFormats) {
 const phases = {
   'before the headers': { answer: never, stream: true },
   'before the first token': { answer: () => sse([': hm\n\n'], 'hang'), stream: true },
-  'in mid stream': {
+  'during the stream': {
     answer: () => sse(getEvents('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
     stream: true,
   },
-  'of a whole answer': {
+  'during a whole response': {
     answer: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
     stream: false,
   },

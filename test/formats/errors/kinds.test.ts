@@ -60,7 +60,7 @@ const table: Record<string, [status: number, body: unknown, kind: ProviderErrorK
     [403, { error: 'Your team t has either used all available credits or reached its limit.' }, 'billing'],
     [403, openai('You have reached your spending limit.'), 'billing'],
   ],
-  'a limit of use or costs without a wait': [
+  'a usage or spending limit without a wait': [
     [429, google(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota.'), 'quota'],
     [429, anthropic('rate_limit_error', 'You have reached your spend limit.'), 'quota'],
     [429, spendLimit('rate_limit_error'), 'quota'],

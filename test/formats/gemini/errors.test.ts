@@ -16,7 +16,7 @@ const overflow = 'The input token count (1250074) exceeds the maximum number of 
 
 const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   [
-    'a bad request, with the field at fault',
+    'a bad request, with the field that caused it',
     parse(
       400,
       google(400, 'INVALID_ARGUMENT', 'bad', [{ fieldViolations: [{ field: 'generation_config.temperature' }] }]),
@@ -30,7 +30,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     },
   ],
   [
-    'a key that is none',
+    'an invalid key',
     parse(400, google(400, 'INVALID_ARGUMENT', 'no', [{ reason: 'API_KEY_INVALID' }])),
     { kind: 'authentication', status: 400, message: 'no', code: 'INVALID_ARGUMENT' },
   ],
@@ -40,7 +40,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     { kind: 'rate-limit', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED', retryAfterMs: 48_000 },
   ],
   [
-    'a quota that no waiting cures',
+    'a quota that waiting does not restore',
     parse(429, google(429, 'RESOURCE_EXHAUSTED', quota)),
     { kind: 'billing', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED' },
   ],
@@ -50,12 +50,12 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     { kind: 'context-overflow', status: 400, message: overflow, code: 'INVALID_ARGUMENT' },
   ],
   [
-    'an array around it',
+    'an array around the error',
     parse(503, [google(503, 'UNAVAILABLE', 'busy', [{ retryDelay: '1.5s' }])]),
     { kind: 'overloaded', status: 503, message: 'busy', code: 'UNAVAILABLE', retryAfterMs: 1_500 },
   ],
   [
-    'a page',
+    'an HTML page',
     parse(502, '<html>x</html>'),
     { kind: 'server', status: 502, message: 'The provider returned status 502.' },
   ],

@@ -26,16 +26,16 @@ const finish = { candidates: [{ finishReason: 'STOP' }] }
 for (const [name, chunks, started, ended] of [
   ['text', [parts({ text: 'a' })], true, false],
   ['an empty text', [parts({ text: '' })], false, false],
-  ['a signature alone', [parts({ text: '', thoughtSignature: 's' })], true, false],
+  ['only a signature', [parts({ text: '', thoughtSignature: 's' })], true, false],
   ['a call', [parts({ functionCall: { name: 'f' } })], true, false],
-  ['tokens alone', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
-  ['a finish', [finish], false, true],
-  ['a finish behind a text', [parts({ text: 'a' }), finish], true, true],
-  ['a finish of what was cut short', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
+  ['only token counts', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
+  ['a finish reason', [finish], false, true],
+  ['a finish reason after a text', [parts({ text: 'a' }), finish], true, true],
+  ['a finish reason of a truncated response', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
-  ['what is no JSON', ['oops'], false, false],
+  ['invalid JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
-  watching(`the start and the end of an answer are detected: ${name}`, () => {
+  watching(`the start and the end of a response are detected: ${name}`, () => {
     const result = watch(...chunks)
     assert.equal([result.started, result.ended, result.closed], [started, ended, false])
   })
@@ -59,7 +59,7 @@ const whole = suite('whole passed-through Gemini responses')
 
 const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 
-whole('the usage of a whole answer is read, also from an array', () => {
+whole('the usage of a whole response is read, also from an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
     const { inputTokens, outputTokens } = getAnswerReader(gemini, operations.generate).getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
@@ -67,7 +67,7 @@ whole('the usage of a whole answer is read, also from an array', () => {
   assert.is(getAnswerReader(gemini, operations.generate).getUsage('x'), undefined)
 })
 
-whole('a whole answer may be an error', () => {
+whole('a whole response may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   assert.equal(getAnswerReader(gemini, operations.generate).getError({ error }), {
     message: 'slow',
@@ -105,7 +105,7 @@ counting('a request to count tokens contains contents or a whole request', () =>
   })
 })
 
-counting('the answer to a request to count tokens is a number', () => {
+counting('the response to a request to count tokens is a number', () => {
   assert.is(parseCount({ totalTokens: 8, promptTokensDetails: [] }), 8)
   assert.is(parseCount({ totalTokens: 0 }), 0)
   assert.is(parseCount({}), undefined)

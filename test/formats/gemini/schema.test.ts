@@ -12,7 +12,7 @@ function write(schema: JsonObject) {
 const writing = suite("JSON Schema in Google's older language")
 
 const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: string[]]> = {
-  'an object, its unknown required names left out': [
+  'an object without its unknown required names': [
     {
       ...{ $schema: 'x', $id: 'y', type: 'object', title: 't', description: 'd', additionalProperties: false },
       ...{ properties: { a: { type: 'string' }, b: { type: 'integer', default: 1 } }, required: ['a', 'z'] },
@@ -22,12 +22,12 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
       properties: { a: { type: 'STRING' }, b: { type: 'INTEGER', default: 1 } },
     },
   ],
-  'a type that may be null': [{ type: ['string', 'null'] }, { type: 'STRING', nullable: true }],
+  'a nullable type': [{ type: ['string', 'null'] }, { type: 'STRING', nullable: true }],
   'several types': [
     { type: ['string', 'number', 'null'], description: 'd' },
     { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }], nullable: true, description: 'd' },
   ],
-  'an alternative that is null': [
+  'a null alternative': [
     { anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }], description: 'd' },
     { type: 'STRING', minLength: 1, nullable: true, description: 'd' },
   ],
@@ -35,17 +35,14 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'number' } }] },
     { anyOf: [{ type: 'STRING' }, { type: 'ARRAY', items: { type: 'NUMBER' } }] },
   ],
-  'texts to choose from': [
-    { enum: ['a', 'b', null] },
-    { type: 'STRING', format: 'enum', enum: ['a', 'b'], nullable: true },
-  ],
-  'numbers to choose from, as texts': [
+  'a string enum': [{ enum: ['a', 'b', null] }, { type: 'STRING', format: 'enum', enum: ['a', 'b'], nullable: true }],
+  'a number enum, as strings': [
     { type: 'integer', enum: [1, 2] },
     { type: 'STRING', format: 'enum', enum: ['1', '2'] },
     ['enum'],
   ],
-  'one text': [{ const: 'a' }, { type: 'STRING', format: 'enum', enum: ['a'] }],
-  'a constant that is no text': [{ type: 'boolean', const: true }, { type: 'BOOLEAN' }, ['const']],
+  'a string constant': [{ const: 'a' }, { type: 'STRING', format: 'enum', enum: ['a'] }],
+  'a constant that is not a string': [{ type: 'boolean', const: true }, { type: 'BOOLEAN' }, ['const']],
   'exclusive limits of integers': [
     { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10, minimum: -5 },
     { type: 'INTEGER', minimum: 1, maximum: 9 },
@@ -55,16 +52,16 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     { type: 'NUMBER', minimum: 0, maximum: 3 },
     ['exclusiveMinimum'],
   ],
-  "exclusive limits in OpenAPI's way": [
+  'exclusive limits as in OpenAPI': [
     { type: 'integer', minimum: 0, exclusiveMinimum: true },
     { type: 'INTEGER', minimum: 1 },
   ],
-  'formats that it knows and that it does not': [
+  'supported and unsupported formats': [
     { properties: { a: { type: 'string', format: 'date-time' }, b: { type: 'string', format: 'uri' } } },
     { type: 'OBJECT', properties: { a: { type: 'STRING', format: 'date-time' }, b: { type: 'STRING' } } },
     ['properties.b.format'],
   ],
-  'keywords that it lacks, by their paths': [
+  'unsupported keywords, by path': [
     {
       type: 'object',
       propertyNames: { pattern: 'a' },
@@ -97,7 +94,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     },
     { type: 'OBJECT', properties: { a: { type: 'STRING', default: 'x' } } },
   ],
-  'conditions that add up': [
+  'compatible conditions': [
     {
       allOf: [
         { properties: { a: { type: 'string' } }, required: ['a'] },
@@ -106,8 +103,8 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     },
     { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: {} }, required: ['a', 'b'] },
   ],
-  'conditions that differ': [{ allOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'STRING' }, ['allOf']],
-  'a schema within itself': [
+  'conflicting conditions': [{ allOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'STRING' }, ['allOf']],
+  'a recursive schema': [
     {
       $ref: '#/$defs/Node',
       $defs: { Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' }, id: { type: 'string' } } } },
@@ -115,7 +112,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
     { type: 'OBJECT', properties: { next: { type: 'OBJECT' }, id: { type: 'STRING' } } },
     ['properties.next.$ref'],
   ],
-  'anything at all': [{ properties: { a: true } }, { type: 'OBJECT', properties: { a: {} } }],
+  'any value': [{ properties: { a: true } }, { type: 'OBJECT', properties: { a: {} } }],
 }
 
 for (const [name, [schema, expected, losses = []]] of Object.entries(table)) {
@@ -198,27 +195,27 @@ for (const [name, schema, expected] of [
     { type: 'object', properties: { a: { type: 'string' } } },
   ],
   [
-    'what may be null',
+    'a nullable value',
     { type: 'STRING', nullable: true, enum: ['a'] },
     { type: ['string', 'null'], enum: ['a', null] },
   ],
   [
-    'alternatives that may be null',
+    'nullable alternatives',
     { any_of: [{ type: 'STRING' }], nullable: true },
     { anyOf: [{ type: 'string' }, { type: 'null' }] },
   ],
   [
-    'counts as texts',
+    'counts as strings',
     { type: 'ARRAY', min_items: '1', items: { type: 'STRING', maxLength: '9' } },
     { type: 'array', minItems: 1, items: { type: 'string', maxLength: 9 } },
   ],
   [
-    'words of its own',
+    'its own keywords',
     { type: 'STRING', format: 'enum', enum: ['a'], example: 'a', propertyOrdering: [] },
     { type: 'string', enum: ['a'], examples: ['a'] },
   ],
   [
-    'JSON Schema in its place',
+    'JSON Schema in the same field',
     { type: 'object', $defs: { A: { type: 'string' } }, properties: { a: { $ref: '#/$defs/A' } } },
     { type: 'object', $defs: { A: { type: 'string' } }, properties: { a: { $ref: '#/$defs/A' } } },
   ],

@@ -16,7 +16,7 @@ const TEXTS = ['alpha', 'beta beta', 'c']
 const WANTED = TEXTS.map((text) => vectorOf(text))
 
 /** Vendors of OpenAI's form with and without base64, and of others. */
-const asked = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan at Bedrock'].map(
+const asked = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on Bedrock'].map(
   (name): [string, FakeVendor] => [name, vendors[name] as FakeVendor],
 )
 

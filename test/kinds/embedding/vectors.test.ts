@@ -44,12 +44,12 @@ for (const [what, embeddings] of Object.entries({
   'too few vectors': [[1, 2]],
   'too many vectors': [[1], [2], [3]],
   'an empty vector': [[1], []],
-  'vectors of two widths': [[1, 2], [1]],
+  'vectors of two lengths': [[1, 2], [1]],
   'no numbers': [['x'], ['y']],
-  'null for a number': [[null], [null]],
-  'text that is no base64': ['***', '***'],
+  'null in place of a number': [[null], [null]],
+  'invalid base64': ['***', '***'],
   'half a number in base64': ['AAAA', 'AAAA'],
-  'an object for a vector': [{}, {}],
+  'an object in place of a vector': [{}, {}],
 }))
   test(`a response is the provider's failure, not the client's, if it has ${what}`, async () => {
     const ask = await answeredWith(embeddings)

@@ -173,14 +173,14 @@ for (const [name, vendor] of Object.entries(vendors)) {
 }
 
 /** Those whose clients of OpenAI's form are passed through word by word. */
-const KEEPS: ReadonlySet<string> = new Set(['Nebius', 'Ollama', 'OpenRouter', 'a server that is set to Responses'])
+const KEEPS: ReadonlySet<string> = new Set(['Nebius', 'Ollama', 'OpenRouter', 'a server set to the Responses format'])
 const TOKENS: ReadonlySet<string> = new Set([
   'OpenAI',
   'Azure',
   'Nebius',
   'OpenRouter',
   'Ollama',
-  'a server that is set to Responses',
+  'a server set to the Responses format',
 ])
 
 test('a vector in base64 has the same numbers bit for bit', () => {

@@ -207,7 +207,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     base64: 'encoding_format',
     more: ['user'],
   }),
-  'a server of its own that speaks as Voyage does': shaped(
+  "a custom server with Voyage's API": shaped(
     { provider: 'openai-compatible-lab', providerSpecificData: { baseUrl: 'http://lab.test/v1', format: 'voyage' } },
     'lab',
     {
@@ -219,7 +219,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       base64: 'encoding_format',
     },
   ),
-  'a server that is set to Responses': shaped(
+  'a server set to the Responses format': shaped(
     {
       provider: 'openai-compatible-own',
       providerSpecificData: { baseUrl: 'http://own.test/v1', format: 'openai-responses' },
@@ -305,7 +305,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     },
     answer: (seen) => ({ embedding: { values: vectors(seen)[0] }, usageMetadata: { promptTokenCount: 3 } }),
   },
-  'Titan at Bedrock': bedrock('amazon.titan-embed-text-v2:0', {
+  'Titan on Bedrock': bedrock('amazon.titan-embed-text-v2:0', {
     query: undefined,
     lacks: ['task'],
     read(sent) {
@@ -314,7 +314,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     },
     answer: (seen) => ({ embedding: vectors(seen)[0], inputTextTokenCount: 3 }),
   }),
-  'Cohere at Bedrock': bedrock('us.cohere.embed-v4:0', {
+  'Cohere on Bedrock': bedrock('us.cohere.embed-v4:0', {
     query: 'search_query',
     read(sent) {
       if ('model' in sent) throw new TypeError('The model is in the path')
@@ -322,12 +322,12 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     },
     answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: { float: vectors(seen) } }),
   }),
-  'Cohere of version 3 at Bedrock': bedrock('cohere.embed-english-v3', {
+  'Cohere 3 on Bedrock': bedrock('cohere.embed-english-v3', {
     query: 'search_query',
     read: cohereRead,
     answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: vectors(seen) }),
   }),
-  'Nova at Bedrock': bedrock('amazon.nova-2-multimodal-embeddings-v1:0', {
+  'Nova on Bedrock': bedrock('amazon.nova-2-multimodal-embeddings-v1:0', {
     query: 'TEXT_RETRIEVAL',
     read(sent) {
       only(sent, ['taskType', 'singleEmbeddingParams'])

@@ -66,21 +66,17 @@ test('the next target of a combo gets the image that was downloaded for the firs
 
 for (const [what, address, answer] of [
   ['is private', 'https://10.0.0.1/a.png', undefined],
-  ['is of the machine itself', 'https://localhost/a.png', undefined],
-  ['has a credential', 'https://a:b@pictures.org/a.png', undefined],
-  [
-    'does not answer with a picture',
-    ADDRESS,
-    () => new Response('<html>', { headers: { 'content-type': 'image/png' } }),
-  ],
+  ['is the local machine', 'https://localhost/a.png', undefined],
+  ['contains a credential', 'https://a:b@pictures.org/a.png', undefined],
+  ['does not return an image', ADDRESS, () => new Response('<html>', { headers: { 'content-type': 'image/png' } })],
   ['is not found', ADDRESS, () => new Response('no', { status: 404 })],
   [
-    'leads to a private one',
+    'redirects to a private one',
     ADDRESS,
     () => new Response(null, { status: 302, headers: { location: 'https://192.168.0.1/' } }),
   ],
   [
-    'leads to one that is not encrypted',
+    'redirects to an unencrypted one',
     ADDRESS,
     () => new Response(null, { status: 302, headers: { location: 'http://pictures.org/' } }),
   ],

@@ -45,8 +45,8 @@ test("the vendor's reported cost is the cost of the image", async () => {
 })
 
 const ends: Record<string, { status: string; code: number; asked: string[] }> = {
-  'is refused by a content filter': { status: 'Request Moderated', code: 400, asked: ['bfl'] },
-  'has an image that is refused': { status: 'Content Moderated', code: 400, asked: ['bfl'] },
+  'is rejected by a content filter': { status: 'Request Moderated', code: 400, asked: ['bfl'] },
+  'returns a rejected image': { status: 'Content Moderated', code: 400, asked: ['bfl'] },
   fails: { status: 'Error', code: 502, asked: ['bfl'] },
   'is not found': { status: 'Task not found', code: 502, asked: ['bfl'] },
 }
@@ -169,8 +169,8 @@ test('an image over the size limit is not read', async () => {
 
 const phases: Record<string, (call: Call) => boolean> = {
   'before the headers': ({ init }) => init.method === 'POST',
-  'while the job is asked for': isPoll,
-  'while the picture is fetched': isSample,
+  'during a poll': isPoll,
+  'during the download of the image': isSample,
 }
 for (const [phase, isMeant] of Object.entries(phases))
   test(`a client that disconnects ${phase} ends the call`, async () => {

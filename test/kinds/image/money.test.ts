@@ -14,12 +14,12 @@ const refusal = (status: number, headers: Record<string, string> = {}) =>
 const ambiguous: Record<string, Answering> = {
   'a 500': () => refusal(500),
   'a 502': () => refusal(502),
-  'a 503 without a time': () => refusal(503),
+  'a 503 without retry-after': () => refusal(503),
   'a 504': () => refusal(504),
-  'a reset': reset('ECONNRESET'),
-  'an answer that breaks off': () =>
+  'a connection reset': reset('ECONNRESET'),
+  'a truncated response': () =>
     new Response(bodyOf(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
-  'half an answer': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
+  'half a response': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
   'silence before the headers': never,
   'a 200 with an error': () => json({ error: { message: 'The generation failed.', type: 'server_error' } }),
 }
@@ -27,15 +27,15 @@ const ambiguous: Record<string, Answering> = {
 /** What has cost nothing. */
 const certain: Record<string, Answering> = {
   'a refused connection': reset('ECONNREFUSED'),
-  'an unknown name': reset('ENOTFOUND'),
-  'a connection that was not made in time': reset('UND_ERR_CONNECT_TIMEOUT'),
+  'an unknown host': reset('ENOTFOUND'),
+  'a connection timeout': reset('UND_ERR_CONNECT_TIMEOUT'),
   'a 429': () => refusal(429),
-  'a 503 with a time': () => refusal(503, { 'retry-after': '30' }),
+  'a 503 with retry-after': () => refusal(503, { 'retry-after': '30' }),
   'a 401': () => refusal(401),
   'a 402': () => refusal(402),
   'a 403': () => refusal(403),
   'a 404': () => refusal(404),
-  'an answer without images': () => json({ created: 1, data: [] }),
+  'a response without images': () => json({ created: 1, data: [] }),
 }
 
 async function ask(first: Answering, combo: object, body: object = {}) {

@@ -62,7 +62,7 @@ const KONTEXT = 'accounts/fireworks/models/flux-kontext-pro'
 const AT = `https://api.fireworks.ai/inference/v1/workflows/${KONTEXT}`
 
 const samples: Record<string, string> = {
-  'an address': SAMPLE,
+  'a URL': SAMPLE,
   'a data URL': dataUrl(jpeg, 'image/jpeg'),
   base64: jpeg,
 }

@@ -234,10 +234,10 @@ test('falls back to the next target until the first byte, whatever a vendor send
   const failures: Record<string, () => Response | Promise<Response>> = {
     'a status of 500': () => json({ error: { message: 'no' } }, 500),
     'an error in a 200': () => json({ error: { message: 'no' } }),
-    'a page': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
-    'a text': () => new Response('error: none', { headers: { 'content-type': 'text/plain' } }),
+    'an HTML page': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+    'plain text': () => new Response('error: none', { headers: { 'content-type': 'text/plain' } }),
     'no bytes': () => stream([]),
-    'a cut before any byte': () => stream([], 'error'),
+    'a disconnect before any byte': () => stream([], 'error'),
   }
   for (const [what, fail] of Object.entries(failures)) {
     const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
@@ -300,7 +300,7 @@ const bad: Record<string, object> = {
   'a voice without an id': { voice: {} },
   'a speed out of range': { speed: 5 },
   'a speed of another type': { speed: '1' },
-  'an unknown way to stream': { stream_format: 'chunks' },
+  'an unknown stream_format': { stream_format: 'chunks' },
   'a format of another type': { response_format: 7 },
 }
 

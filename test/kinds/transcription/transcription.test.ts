@@ -192,21 +192,21 @@ test('an upload arrives unchanged, however it is split into chunks', async () =>
 })
 
 const broken: Record<string, [body: string, type?: string]> = {
-  'a form of one type and a body of another': ['{"model":"openai/m"}'],
+  'a JSON body declared as a form': ['{"model":"openai/m"}'],
   'no file': ['--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nopenai/m\r\n--x--\r\n'],
   'no model': ['--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nx\r\n--x--\r\n'],
-  'a text in place of the file': [`${partText('model', 'openai/m') + partText('file', 'x')}--x--\r\n`],
+  'a string in place of the file': [`${partText('model', 'openai/m') + partText('file', 'x')}--x--\r\n`],
   'two models': [`${partText('model', 'openai/m') + partText('model', 'openai/n')}--x--\r\n`],
   'an empty model': [`${partText('model', ' ')}--x--\r\n`],
   'an empty file': [`${partText('model', 'openai/m') + partText('file"; filename="a.wav', '')}--x--\r\n`],
   'two files': [`${partText('model', 'openai/m') + partText('file"; filename="a.wav', 'x').repeat(2)}--x--\r\n`],
   'an unknown format': [withFile('response_format', 'xml')],
   'two formats': [withFile('response_format', 'json').replace('--x--', `${partText('response_format', 'srt')}--x--`)],
-  'a temperature that is no number': [withFile('temperature', 'hot')],
+  'a temperature that is not a number': [withFile('temperature', 'hot')],
   'a temperature that is too high': [withFile('temperature', '2')],
   'half a form': [withFile('language', 'en').slice(0, -20)],
   nothing: [''],
-  'a form of fields alone': ['model=openai%2Fm', 'application/x-www-form-urlencoded'],
+  'a form without a file': ['model=openai%2Fm', 'application/x-www-form-urlencoded'],
   'another boundary': [withFile('language', 'en'), 'multipart/form-data; boundary=y'],
   'no boundary': [withFile('language', 'en'), 'multipart/form-data'],
 }

@@ -21,7 +21,7 @@ const blocks: Readonly<Record<string, [whole: object, start: object | undefined,
     { toolUse: { input: '{}' } },
     ['toolUse'],
   ],
-  'a block of a new kind': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
+  'a block of an unknown kind': [{ novelty: {} }, undefined, { novelty: {} }, ['novelty']],
   'a citation of nothing': [
     { citationsContent: { content: [{ text: 'a' }], citations: [cited({})] } },
     undefined,

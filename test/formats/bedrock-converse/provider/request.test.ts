@@ -50,7 +50,7 @@ const limit = { maxTokens: 2_000 }
 
 /** The requests of a Messages client and the resulting Converse requests. */
 const cases: Record<string, [model: string, request: JsonObject, body: JsonObject, warnings?: string[]]> = {
-  'options in their places': [
+  'options in their fields': [
     NOVA,
     { temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ['END', ' '] },
     {
@@ -60,7 +60,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     },
     ['dropped:stop_sequences'],
   ],
-  'the sequence that stopped Claude is asked for': [
+  'a request to report the stop sequence that stopped Claude': [
     CLAUDE,
     { stop_sequences: ['END'], top_k: 5 },
     {
@@ -70,13 +70,13 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelResponseFieldPaths: ['/stop_sequence'],
     },
   ],
-  'an option that a model lacks': [
+  'an option that the model does not support': [
     LLAMA,
     { top_k: 5 },
     { messages: output, inferenceConfig: limit },
     ['dropped:top_k'],
   ],
-  'instructions and points of caching': [
+  'instructions and cache points': [
     CLAUDE,
     { system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
     {
@@ -85,13 +85,13 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       inferenceConfig: limit,
     },
   ],
-  'points of caching that a model does not know': [
+  'cache points that the model does not support': [
     LLAMA,
     { system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }] },
     { system: [{ text: 'Be brief.' }], messages: output, inferenceConfig: limit },
     ['dropped:system[0].cache_control'],
   ],
-  'a budget of thoughts': [
+  'a thinking budget': [
     CLAUDE,
     { thinking: { type: 'enabled', budget_tokens: 1_024 }, temperature: 1 },
     {
@@ -100,7 +100,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 1_024 } },
     },
   ],
-  'an effort of a model that decides itself': [
+  'an effort for a model that decides how much to think': [
     NEW_CLAUDE,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     {
@@ -109,7 +109,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     },
   ],
-  'thoughts that a client wants to see': [
+  'reasoning that the client wants to see': [
     NEW_CLAUDE,
     { thinking: { type: 'adaptive', display: 'summarized' } },
     {
@@ -118,7 +118,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
     },
   ],
-  'no thoughts of a model that cannot be kept from all': [
+  'no hidden reasoning for a model that always shows it': [
     'anthropic.claude-sonnet-5-5',
     { thinking: { type: 'disabled' } },
     {
@@ -127,7 +127,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'between_tools' } },
     },
   ],
-  'an effort of Nova, which excludes a limit': [
+  'an effort for Nova, which excludes a limit': [
     NOVA,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     {
@@ -136,23 +136,23 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     },
     ['dropped:max_tokens'],
   ],
-  'an effort of open weights': [
+  'an effort for an open-weight model': [
     OSS,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
     { messages: output, inferenceConfig: limit, additionalModelRequestFields: { reasoning_effort: 'low' } },
   ],
-  'an effort of Qwen': [
+  'an effort for Qwen': [
     QWEN,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     { messages: output, inferenceConfig: limit, additionalModelRequestFields: { reasoning_config: 'high' } },
   ],
-  'thoughts of a model that has none': [
+  'reasoning for a model without any': [
     LLAMA,
     { thinking: { type: 'enabled', budget_tokens: 1_024 } },
     { messages: output, inferenceConfig: limit },
     ['dropped:thinking'],
   ],
-  'a tool that has to be called': [
+  'a tool that must be called': [
     CLAUDE,
     { tools, tool_choice: { type: 'tool', name: 'f' } },
     {
@@ -161,7 +161,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       toolConfig: { tools: [spec], toolChoice: { tool: { name: 'f' } } },
     },
   ],
-  'a choice among tools that a model does not know': [
+  'a tool choice that the model does not support': [
     LLAMA,
     { tools, tool_choice: { type: 'any' } },
     { messages: output, inferenceConfig: limit, toolConfig: { tools: [spec] } },

@@ -17,22 +17,22 @@ type Row = [
 ]
 
 const rows: Record<string, Row> = {
-  'an effort gets its budget': [{ effort: 'high' }, {}, { effort: 'high', budget: 16_384 }],
-  'a budget gets its effort': [{ budget: 9_000 }, {}, { effort: 'medium', budget: 9_000 }],
-  'none is none': [{ effort: 'none' }, {}, { effort: 'none', budget: 0 }],
-  'an effort that it lacks becomes the nearest, the lower of two': [
+  'an effort becomes a budget': [{ effort: 'high' }, {}, { effort: 'high', budget: 16_384 }],
+  'a budget becomes an effort': [{ budget: 9_000 }, {}, { effort: 'medium', budget: 9_000 }],
+  'none stays none': [{ effort: 'none' }, {}, { effort: 'none', budget: 0 }],
+  'an unsupported effort becomes the nearest one, or the lower of two': [
     { effort: 'medium' },
     { efforts: ['low', 'high'] },
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'none where it always thinks becomes the least': [
+  'none becomes the lowest effort if the model always reasons': [
     { effort: 'none' },
     { efforts: ['low', 'high'] },
     { effort: 'low', budget: 2_048 },
     ['clamped:reasoning'],
   ],
-  'a little thought is not none, however near': [
+  'a low effort never becomes none, however near': [
     { effort: 'minimal' },
     { efforts: ['none', 'low', 'high'] },
     { effort: 'low', budget: 2_048 },
@@ -43,31 +43,39 @@ const rows: Record<string, Row> = {
     { isDefault: true },
     { budget: 'auto', show: 'summary' },
   ],
-  'but not where it does not think unasked': [{ budget: 'auto' }, {}, { effort: 'medium', budget: 'auto' }],
-  'but not where a number is needed': [{ budget: 'auto' }, { by: 'budget' }, { effort: 'medium', budget: 8_192 }],
-  'a budget leaves room for the answer': [
+  'the model may not choose if it does not reason by default': [
+    { budget: 'auto' },
+    {},
+    { effort: 'medium', budget: 'auto' },
+  ],
+  'the model may not choose if a number is required': [
+    { budget: 'auto' },
+    { by: 'budget' },
+    { effort: 'medium', budget: 8_192 },
+  ],
+  'a budget leaves room for the response': [
     { effort: 'high' },
     { by: 'budget' },
     { effort: 'high', budget: 4_000 },
     [],
     5_000,
   ],
-  'a budget that the client named is cut below the limit': [
+  "the client's budget is lowered below the limit": [
     { budget: 9_000 },
     { by: 'budget' },
     { effort: 'medium', budget: 4_999 },
     ['clamped:reasoning'],
     5_000,
   ],
-  'a limit too small for any thought turns it off': [
+  'a limit too low for any reasoning disables it': [
     { effort: 'high' },
     { by: 'budget' },
     { effort: 'none', budget: 0 },
     ['dropped:reasoning'],
     1_024,
   ],
-  'a model that cannot be asked': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
-  'whether to show is all that was said': [{ show: 'none' }, {}, { show: 'none' }],
+  'a model without reasoning': [{ effort: 'high' }, { by: 'none' }, undefined, ['dropped:reasoning']],
+  'a request that only sets whether to show reasoning': [{ show: 'none' }, {}, { show: 'none' }],
 }
 
 for (const [name, [body, traits, expected, warnings = [], maxOutputTokens]] of Object.entries(rows)) {

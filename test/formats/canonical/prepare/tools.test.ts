@@ -13,21 +13,26 @@ const choices: Record<
   string,
   [choice: ToolChoice, knows: Traits['toolChoices'], expected: ToolChoice | undefined, tools: string[]]
 > = {
-  'allowed ones': [
+  'allowed tools': [
     { type: 'allowed', mode: 'auto', names: ['g'] },
     ['allowed'],
     { type: 'allowed', mode: 'auto', names: ['g'] },
     ['f', 'g'],
   ],
-  'allowed ones where only others are known': [
+  'allowed tools for a target that only supports other choices': [
     { type: 'allowed', mode: 'required', names: ['g'] },
     ['required'],
     { type: 'required' },
     ['g'],
   ],
-  'a named one where only force is known': [{ type: 'tool', name: 'g' }, ['required'], { type: 'required' }, ['g']],
-  'force where there is none': [{ type: 'required' }, [], { type: 'auto' }, ['f', 'g']],
-  'none where it cannot be said': [{ type: 'none' }, [], undefined, []],
+  'a named tool for a target that can only force any call': [
+    { type: 'tool', name: 'g' },
+    ['required'],
+    { type: 'required' },
+    ['g'],
+  ],
+  'a forced call for a target that cannot force calls': [{ type: 'required' }, [], { type: 'auto' }, ['f', 'g']],
+  'no calls for a target without that choice': [{ type: 'none' }, [], undefined, []],
 }
 
 for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(choices)) {

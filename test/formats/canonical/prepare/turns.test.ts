@@ -26,27 +26,27 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a'), call('b')), tool(result('b', '2'), result('a', '1')), user('go on')],
     [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), named('b', '2')), user('go on')],
   ],
-  'what stands between a call and its result behind the two': [
+  'anything between a call and its result after the result': [
     [user('q'), assistant(call('a')), user('and'), tool(result('a', '1'))],
     [user('q'), assistant(call('a')), tool(named('a', '1')), user('and')],
   ],
-  'words after a call in the turn of the call': [
+  "text after a call in the call's turn": [
     [user('q'), assistant('so', call('a'), 'wait'), tool(result('a', '1'))],
     [user('q'), assistant('so', call('a'), 'wait'), tool(named('a', '1'))],
   ],
-  'words before the first result of a call in the turn of the call': [
+  "text before the first result of a call in the call's turn": [
     [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
     [user('q'), assistant(call('a'), 'wait', 'so'), tool(named('a', '1')), user('and')],
   ],
-  'words after a result where they are, though another result of the same call follows': [
+  'text after a result in its place, even if another result of the same call follows': [
     [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '2')), assistant('so'), user('and')],
   ],
-  'calls of several turns each with their own results': [
+  'calls of several turns, each with its own results': [
     [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b')), tool(named('b', '2'))],
   ],
-  'an id that returns later as two calls with ids of their own': [
+  'an ID that returns later as two calls with their own IDs': [
     [
       ...[user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('b'), call('a'))],
       ...[tool(result('a', '2'), result('b', '3')), assistant(call('a')), tool(result('a', '4'))],
@@ -60,15 +60,15 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), tool(result('a', '1'), result('a', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '2'))],
   ],
-  'a result without a call as words': [
+  'a result without a call as text': [
     [tool(result('a', '1')), user('q')],
     [user('1'), user('q')],
   ],
-  'a call without a result with one that says so': [
+  'an error result for a call without a result': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', '1')), user('?')],
     [user('q'), assistant(call('a'), call('b')), tool(named('a', '1'), none('b')), user('?')],
   ],
-  'results of the kind of their calls, though the client says it of the calls alone': [
+  'results of the same kind as their calls, even if only the calls name the kind': [
     [user('q'), assistant(free('a'), call('b'), free('c')), tool(result('a', '1'), freed(result('b', '2'))), user('?')],
     [
       user('q'),
@@ -82,21 +82,21 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a'))],
     [user('q'), assistant(call('a'))],
   ],
-  'nothing empty': [
+  'no empty parts': [
     [user('q'), assistant(''), user('', 'r'), user('')],
     [user('q'), user('r')],
   ],
-  'ids that the target takes, the same in call and result': [
+  'IDs that the target accepts, the same in call and result': [
     [user('q'), assistant(call('toolu.01')), tool(result('toolu.01', '1'))],
     [user('q'), assistant(call('toolu_01')), tool(named('toolu_01', '1'))],
     { traits: { toolIds: { characters: 'a-z0-9_', maxLength: 20 } } },
   ],
-  'pictures in a result where it takes them': [
+  'images in a result if the target supports them there': [
     [user('q'), assistant(call('a')), tool(result('a', image))],
     [user('q'), assistant(call('a')), tool({ ...result('a', image), name: 'f' })],
     { traits: { toolResultInputs: ['image'] } },
   ],
-  'pictures in a result behind the whole run where it does not': [
+  'images in a result after all results if the target does not support them there': [
     [user('q'), assistant(call('a'), call('b')), tool(result('a', 'x', image), result('b', '2')), user('go on')],
     [
       user('q'),
@@ -106,20 +106,20 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
       user('go on'),
     ],
   ],
-  'pictures of its own where its turns hold them': [
+  "the assistant's images in its turns if the target supports them there": [
     [user('q'), assistant('a', image), user('r')],
     [user('q'), assistant('a', image), user('r')],
     { traits: { assistantImages: true } },
   ],
-  'pictures of its own with the next words of the user where they do not': [
+  "the assistant's images in the next user text if the target does not": [
     [user('q'), assistant('a', image, 'b'), user('r')],
     [user('q'), assistant('a', 'b'), user(FROM_ANSWER, image, 'r')],
   ],
-  'pictures of its own alone': [
+  "the assistant's images without other content": [
     [user('q'), assistant({ ...image, state: state('anthropic/1') }), assistant('b')],
     [user('q'), assistant('[image: see the next message]'), user(FROM_ANSWER, image), assistant('b')],
   ],
-  'pictures of its own behind the results of its calls': [
+  "the assistant's images after the results of its calls": [
     [user('q'), assistant(image, call('a')), tool(result('a', '1')), assistant(image)],
     [
       user('q'),
@@ -130,62 +130,62 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
       user(FROM_ANSWER, image),
     ],
   ],
-  'its own thoughts, and nobody else’s': [
+  "the target's own reasoning, and nobody else's": [
     [user('q'), assistant(thought('anthropic/1'), thought('anthropic/2'), 'a')],
     [user('q'), assistant(thought('anthropic/1'), 'a')],
   ],
-  'thoughts of the loop that is going on, where it wants only those': [
+  'reasoning of the current tool loop if the target only accepts that': [
     [user('p'), assistant(thought('anthropic/1'), 'a'), ...loop],
     [user('p'), assistant('a'), ...loop],
     { traits: { reasoning: replaying('tool-loop') } },
   ],
-  'no thoughts where it wants none': [
+  'no reasoning if the target accepts none': [
     loop,
     [user('q'), assistant(call('b')), tool(named('b', '2'))],
     { traits: { reasoning: replaying('never') } },
   ],
-  'late instructions where they stand': [
+  'late instructions in their place': [
     [system('s'), user('q'), system('t'), user('r')],
     [system('s'), user('q'), system('t'), user('r')],
   ],
-  'late instructions as words of the next user where it takes none there': [
+  'late instructions as text of the next user turn if the target rejects them there': [
     [system('s'), user('q'), system('t'), user('r'), system('u')],
     [system('s'), user('q'), user('<system>\nt\n</system>', 'r'), user('<system>\nu\n</system>')],
     { traits: { lateSystem: false } },
   ],
-  'late instructions right before the answer where it takes them only there': [
+  'late instructions directly before the response if the target only accepts them there': [
     [user('q'), assistant('a'), system('t'), user('r'), assistant('b'), user('s'), system('u')],
     [user('q'), assistant('a'), user('r'), system('t'), assistant('b'), user('s'), system('u')],
     { traits: { lateSystem: 'before-answer' } },
   ],
-  'late instructions as words where no user has spoken before the answer': [
+  'late instructions as text if there is no user turn before the response': [
     [user('q'), assistant('a'), system('t'), assistant('b'), user('r')],
     [user('q'), assistant('a'), user('<system>\nt\n</system>'), assistant('b'), user('r')],
     { traits: { lateSystem: 'before-answer' } },
   ],
-  'what another provider searched as words': [
+  'searches by another provider as text': [
     [
       user('q'),
       assistant({ type: 'server-tool', tool: 'web-search', id: 's', query: 'x', results: [{ url: 'u', title: 't' }] }),
     ],
     [user('q'), assistant('[Searched the web for: x]\n- t (u)')],
   ],
-  'developers as system where it knows none': [
+  'developer messages as system messages if the target does not support that role': [
     [system('s', 'developer'), user('q')],
     [system('s'), user('q')],
     { traits: { developerRole: false } },
   ],
-  'a request to go on where it continues nothing': [
+  'a request to continue if the target cannot continue a response': [
     [user('q'), assistant('a')],
     [user('q'), assistant('a'), user('(continue)')],
     { traits: { prefill: false } },
   ],
-  'the last of too many marks of caching': [
+  'the last cache marks if there are too many': [
     [user({ ...text('a'), cache: {} }, { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
     [user('a', { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
     { traits: { cacheMarks: 'cache_control', maxCacheMarks: 2 } },
   ],
-  'no marks of caching where it understands none': [[user({ ...text('a'), cache: {} })], [user('a')]],
+  'no cache marks if the target does not support them': [[user({ ...text('a'), cache: {} })], [user('a')]],
 }
 
 function replaying(replay: 'never' | 'tool-loop' | 'always') {

@@ -22,7 +22,7 @@ const getParts = (content: AssistantPart[], options?: RequestOptions) =>
 const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
 
-writing('an answer is written with all its content and separate reasoning tokens', () => {
+writing('a response is written with all its content and separate reasoning tokens', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
   const answer = write({
     choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
@@ -77,7 +77,7 @@ writing('hidden reasoning is dropped, but not its signatures', () => {
   ])
 })
 
-writing('an answer without content has an empty text, because clients drop empty turns', () => {
+writing('a response without content has an empty text, because clients drop empty turns', () => {
   assert.equal(getParts([]), [{ text: '' }])
 })
 
@@ -135,7 +135,7 @@ writing('a quoted web page is written as a web page', () => {
   ])
 })
 
-writing('images, audio and logprobs are written', () => {
+writing('images, audio, and logprobs are written', () => {
   const { candidates } = write({
     content: [
       { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top: [] }] },

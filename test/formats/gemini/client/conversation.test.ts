@@ -149,7 +149,7 @@ for (const [name, response, content, isError] of [
   ['result', { result: 'a' }, 'a', undefined],
   ['an error', { error: 'a' }, 'a', true],
   ['a value', { output: [1, 2] }, '[1,2]', undefined],
-  ['an object of its own', { a_b: 1, output: 2 }, '{"a_b":1,"output":2}', undefined],
+  ['a custom object', { a_b: 1, output: 2 }, '{"a_b":1,"output":2}', undefined],
   ['nothing', {}, undefined, undefined],
 ] as [string, object, string | undefined, true | undefined][])
   results(`a function result is parsed: ${name}`, () => {
@@ -201,7 +201,7 @@ signatures('sealed signatures come back unchanged in either base64 alphabet', ()
   }
 })
 
-signatures('thought signatures of Google stay unchanged, with an unknown account as their origin', () => {
+signatures("Google's thought signatures stay unchanged, with an unknown account as their origin", () => {
   const bare = { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: 'EpYSCpMS_-==' }
   assert.equal(getState({ functionCall: { name: 'f' }, thought_signature: 'EpYSCpMS_-==' }), bare)
 })

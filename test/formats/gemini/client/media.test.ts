@@ -18,7 +18,7 @@ for (const [name, part, expected] of [
     { type: 'image', source: base64('image/png', PNG) },
   ],
   [
-    'bytes that are another type',
+    'bytes of another type',
     { inlineData: { mimeType: 'image/jpeg', data: PNG } },
     { type: 'image', source: base64('image/png', PNG) },
   ],
@@ -28,7 +28,7 @@ for (const [name, part, expected] of [
     { type: 'audio', source: base64('audio/wav', 'UklG') },
   ],
   [
-    'a clip of a film',
+    'a video clip',
     { inlineData: { mimeType: 'video/mp4', data: 'AAAA' }, videoMetadata: { fps: 2, startOffset: '1.5s' } },
     { type: 'video', source: base64('video/mp4', 'AAAA'), fps: 2, startOffset: '1.5s' },
   ],
@@ -38,12 +38,12 @@ for (const [name, part, expected] of [
     { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'ÿþ?' } },
   ],
   [
-    'an address',
+    'a URL',
     { fileData: { fileUri: 'https://example.com/a.png?x=1' } },
     { type: 'image', source: { type: 'url', url: 'https://example.com/a.png?x=1' } },
   ],
   [
-    'a film by its address',
+    'a video URL',
     { fileData: { fileUri: 'https://youtu.be/abc' } },
     { type: 'video', source: { type: 'url', url: 'https://youtu.be/abc' } },
   ],
@@ -68,7 +68,7 @@ for (const [name, part, expected] of [
     { type: 'audio', source: { type: 'file-id', id: 'gs://bucket/a.wav', format: 'gemini', mediaType: 'audio/wav' } },
   ],
   [
-    'an image to be looked at closely',
+    'an image with high detail',
     { inlineData: { mimeType: 'image/png', data: PNG }, mediaResolution: { level: 'MEDIA_RESOLUTION_HIGH' } },
     { type: 'image', source: base64('image/png', PNG), detail: 'high' },
   ],

@@ -14,7 +14,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { temperature: 0, topP: 0.5, topK: 4, maxOutputTokens: 9, seed: 7, stopSequences: ['a'] } },
     { temperature: 0, topP: 0.5, topK: 4, maxOutputTokens: 9, seed: 7, stop: ['a'] },
   ],
-  'snake_case, which REST takes as well': [
+  'snake_case, which REST also accepts': [
     { generation_config: { max_output_tokens: 9, stop_sequences: ['a'], thinking_config: { thinking_budget: 512 } } },
     { maxOutputTokens: 9, stop: ['a'], reasoning: { budget: 512 } },
   ],
@@ -26,25 +26,25 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { responseLogprobs: true, logprobs: 3 } },
     { logprobs: 3 },
   ],
-  'logprobs that are not asked for': [{ generationConfig: { logprobs: 3 } }, {}],
+  'logprobs that are not requested': [{ generationConfig: { logprobs: 3 } }, {}],
   modalities: [{ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, { modalities: ['text', 'image'] }],
   'a voice': [
     { generationConfig: { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } },
     { speech: { voice: 'Kore' } },
   ],
-  'thinking that is off': [
+  'disabled thinking': [
     { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
     { reasoning: { effort: 'none' } },
   ],
-  'thinking that is left to the model': [
+  'thinking that the model decides': [
     { generationConfig: { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } } },
     { reasoning: { budget: 'auto', show: 'summary' } },
   ],
-  'a level in any case, thoughts hidden': [
+  'a level in any case, with hidden reasoning': [
     { generationConfig: { thinkingConfig: { thinkingLevel: 'low', includeThoughts: false } } },
     { reasoning: { effort: 'low', show: 'none' } },
   ],
-  'labels, tier and store': [
+  'labels, tier, and store': [
     { labels: { team_name: 'b' }, serviceTier: 'standard', store: false },
     { labels: { team_name: 'b' }, serviceTier: 'default', store: false },
   ],
@@ -69,8 +69,8 @@ options('Google-only options are dropped with their path, and rejected in strict
 })
 
 for (const [what, body, message] of [
-  ['what is cached at Google', { cachedContent: 'cachedContents/1' }, /"cachedContent"/],
-  ['an answer to be continued', { continuationToken: 'x' }, /"continuationToken"/],
+  ['content cached at Google', { cachedContent: 'cachedContents/1' }, /"cachedContent"/],
+  ['a response to continue', { continuationToken: 'x' }, /"continuationToken"/],
   ['several speakers', { generationConfig: { speechConfig: { multiSpeakerVoiceConfig: {} } } }, /speechConfig/],
   ['a wrong type', { generationConfig: { temperature: 'hot' } }, /"generationConfig.temperature": must be a number/],
   [
@@ -78,13 +78,17 @@ for (const [what, body, message] of [
     { generationConfig: { responseMimeType: 'text/x.enum' } },
     /"generationConfig.responseMimeType"/,
   ],
-  ['a film as the answer', { generationConfig: { responseModalities: ['VIDEO'] } }, /responseModalities/],
+  ['a video response', { generationConfig: { responseModalities: ['VIDEO'] } }, /responseModalities/],
   ['no contents', { contents: [] }, /"contents": is required/],
-  ['a role that there is not', { contents: [{ role: 'system', parts: [] }] }, /"contents\[0\]\.role"/],
-  ['a part of no kind', { contents: [user({}, { videoMetadata: {} })] }, /"contents\[0\]\.parts\[0\]".*"empty"/],
-  ['an image as instructions', { systemInstruction: { parts: [{ inlineData: {} }] } }, /systemInstruction.parts\[0\]/],
+  ['an unknown role', { contents: [{ role: 'system', parts: [] }] }, /"contents\[0\]\.role"/],
   [
-    'code that Google would run',
+    'a part of an unknown kind',
+    { contents: [user({}, { videoMetadata: {} })] },
+    /"contents\[0\]\.parts\[0\]".*"empty"/,
+  ],
+  ['an image in instructions', { systemInstruction: { parts: [{ inlineData: {} }] } }, /systemInstruction.parts\[0\]/],
+  [
+    'code for Google to run',
     { tools: [{ functionDeclarations: [] }, { code_execution: {} }] },
     /"tools\[1\].code_execution"/,
   ],
@@ -119,7 +123,7 @@ for (const [name, generationConfig, expected] of [
     { type: 'json-schema', schema },
   ],
   [
-    'its first name',
+    'its older name',
     { responseMimeType: 'application/json', _responseJsonSchema: schema },
     { type: 'json-schema', schema },
   ],

@@ -13,7 +13,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 
 const reading = suite('parsing Gemini responses')
 
-reading('an answer has the content of its candidate, ID, model, and usage', () => {
+reading('a response has the content of its candidate, ID, model, and usage', () => {
   const { responseWarnings, ...answer } = parse({
     candidates: [
       {
@@ -123,7 +123,7 @@ reading('quoted sources are parsed from both of their names', () => {
   }
 })
 
-reading('a blocked prompt is an answer without content', () => {
+reading('a blocked prompt is a response without content', () => {
   const { choices } = parse({ promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'no' }, usageMetadata: {} })
   assert.equal(choices, [{ content: [], finish: { reason: 'content-filter', explanation: 'no' } }])
 })
@@ -131,7 +131,7 @@ reading('a blocked prompt is an answer without content', () => {
 for (const [name, reason, expected] of [
   ['SAFETY', 'SAFETY', 'content-filter'],
   ['an enum as a number', 2, 'length'],
-  ['one that nobody knows', 'NEW', 'stop'],
+  ['an unknown enum', 'NEW', 'stop'],
   ['none', undefined, 'stop'],
   ['a pause', 'CONTINUATION', 'pause'],
 ] as const)
@@ -149,7 +149,7 @@ reading('a malformed call without other content is a failure that may be retried
   )
 })
 
-reading('an answer without candidates is rejected', () => {
+reading('a response without candidates is rejected', () => {
   assert.throws(() => parse({}), /without candidates/)
   assert.throws(() => parse({ candidates: [] }), /without candidates/)
   assert.throws(() => parse({ error: { code: 503, message: 'busy' } }), /busy/)

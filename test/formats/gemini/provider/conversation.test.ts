@@ -102,7 +102,7 @@ turns('a user turn is added before a conversation that starts with the model', (
   assert.equal(send({ turns: [] }).body.contents, [{ role: 'user', parts: [{ text: '(continue)' }] }])
 })
 
-turns('the name of a participant is dropped', () => {
+turns("a participant's name is dropped", () => {
   assert.equal(send({ turns: [{ ...QUESTION, name: 'bob' }] }).warnings, ['dropped:messages.name'])
 })
 

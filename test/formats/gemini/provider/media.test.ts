@@ -15,7 +15,7 @@ for (const [name, part, expected] of [
   ['an image', { type: 'image', source: png }, { inlineData: { mimeType: 'image/png', data: PNG } }],
   ['a text', { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'é' } }, { text: 'é' }],
   [
-    'a film, by its address',
+    'a video by URL',
     { type: 'video', source: { type: 'url', url: 'https://youtu.be/x' }, endOffset: '3s' },
     { fileData: { mimeType: 'video/mp4', fileUri: 'https://youtu.be/x' }, videoMetadata: { endOffset: '3s' } },
   ],
@@ -36,7 +36,7 @@ media('a URL is sent to targets that can fetch it', () => {
   ])
 })
 
-media('a file at Google goes to Google, one of another vendor nowhere', () => {
+media("a file at Google goes to Google, and another vendor's file is rejected", () => {
   const { target } = contexts(geminiTranslator)
   const write = (format: 'gemini' | 'openai-chat') =>
     geminiTranslator.writeRequest(

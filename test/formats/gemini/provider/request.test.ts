@@ -53,39 +53,42 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
       stopSequences: ['a'],
     },
   ],
-  'at most five stops': [{ stop: ['a', 'b', 'c', 'd', 'e', 'f'] }, { stopSequences: ['a', 'b', 'c', 'd', 'e'] }],
+  'at most five stop sequences': [
+    { stop: ['a', 'b', 'c', 'd', 'e', 'f'] },
+    { stopSequences: ['a', 'b', 'c', 'd', 'e'] },
+  ],
   candidates: [{ candidates: 2 }, { candidateCount: 2 }],
-  'logprobs of the tokens alone': [{ logprobs: 0 }, { responseLogprobs: true }],
-  'logprobs of others': [{ logprobs: 3 }, { responseLogprobs: true, logprobs: 3 }],
+  'logprobs of the tokens only': [{ logprobs: 0 }, { responseLogprobs: true }],
+  'logprobs of alternatives': [{ logprobs: 3 }, { responseLogprobs: true, logprobs: 3 }],
   modalities: [{ modalities: ['text', 'image'] }, { responseModalities: ['TEXT', 'IMAGE'] }],
   'a voice': [
     { speech: { voice: 'Kore', format: 'pcm16' }, modalities: ['audio'] },
     { responseModalities: ['AUDIO'], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } },
   ],
   'an effort as a budget': [{ reasoning: { effort: 'low' } }, { thinkingConfig: { thinkingBudget: 1_024 } }],
-  'no thinking': [{ reasoning: { effort: 'none' } }, { thinkingConfig: { thinkingBudget: 0 } }],
-  'thoughts to read': [
+  'disabled thinking': [{ reasoning: { effort: 'none' } }, { thinkingConfig: { thinkingBudget: 0 } }],
+  'visible reasoning': [
     { reasoning: { budget: 2_000, show: 'full' } },
     { thinkingConfig: { includeThoughts: true, thinkingBudget: 2_000 } },
   ],
-  'nothing but thoughts to read': [{ reasoning: { show: 'summary' } }, { thinkingConfig: { includeThoughts: true } }],
+  'only visible reasoning': [{ reasoning: { show: 'summary' } }, { thinkingConfig: { includeThoughts: true } }],
   'an effort as a level': [
     { reasoning: { effort: 'medium', show: 'none' } },
     { thinkingConfig: { includeThoughts: false, thinkingLevel: 'MEDIUM' } },
     reasoning({ by: 'level' }),
   ],
-  'the highest level for more': [
+  'the highest level for a higher effort': [
     { reasoning: { effort: 'max' } },
     { thinkingConfig: { thinkingLevel: 'HIGH' } },
     reasoning({ by: 'level' }),
   ],
-  'no level where the model decides': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
+  'no level if the model decides': [{ reasoning: { budget: 'auto' } }, undefined, reasoning({ by: 'level' })],
 }
 
 for (const [name, [request, expected, traits]] of Object.entries(table))
   options(`options are written: ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
-options('tier, store, and labels are written beside the configuration if the target accepts them', () => {
+options('tier, store, and labels are written next to the configuration if the target accepts them', () => {
   const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
   const { body, warnings } = send({ options: request })
   assert.equal([body.serviceTier, body.store, body.labels], ['standard', false, undefined])

@@ -8,14 +8,18 @@ const piece = (jsonPath: string, value: object) => call({ partialArgs: [{ jsonPa
 
 const table: Record<string, [chunks: unknown[], parts: string[], finish?: string]> = {
   text: [[text('a'), text('b'), stop], ['text: ab']],
-  'the finish with the last text': [[text('a'), text('b', { finishReason: 'MAX_TOKENS' })], ['text: ab'], 'length'],
-  'a finish without parts': [[text('a'), { candidates: [{ finishReason: 'STOP' }] }], ['text: a']],
+  'the finish reason with the last text': [
+    [text('a'), text('b', { finishReason: 'MAX_TOKENS' })],
+    ['text: ab'],
+    'length',
+  ],
+  'a finish reason without parts': [[text('a'), { candidates: [{ finishReason: 'STOP' }] }], ['text: a']],
   'no finish: it was cut': [[text('a')], ['text: a'], 'error'],
-  'a finish without a reason, behind the last text': [
+  'an unspecified finish reason after the last text': [
     [text('a'), text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
     ['text: a'],
   ],
-  'a finish without a reason in every chunk': [
+  'an unspecified finish reason in every chunk': [
     [
       text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' }),
       text('a', { finishReason: 'FINISH_REASON_UNSPECIFIED' }),
@@ -30,10 +34,10 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     'error',
   ],
   'an end mark without a finish: it was cut': [[text('a'), '[DONE]'], ['text: a'], 'error'],
-  'nothing but a finish': [[stop], []],
-  'what is no JSON': [['oops', text('a'), stop], ['text: a']],
+  'only a finish reason': [[stop], []],
+  'invalid JSON': [['oops', text('a'), stop], ['text: a']],
   'a chunk in an array': [[[text('a'), stop]], ['text: a']],
-  'thoughts, then words': [
+  'reasoning, then text': [
     [chunk([{ text: 'h', thought: true }]), chunk([{ text: 'm', thought: true }, { text: 'a' }]), stop],
     ['reasoning: hm', 'text: a'],
   ],
@@ -42,17 +46,17 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     [text('a'), chunk([{ text: '', thoughtSignature: 's' }], { finishReason: 'STOP' })],
     ['text: a <s>'],
   ],
-  'a signature behind a call': [
+  'a signature after a call': [
     [call({ name: 'f' }), chunk([{ text: '', thoughtSignature: 's' }]), stop],
     ['f#call_id1: {}', 'text:  <s>'],
     'tool-calls',
   ],
-  'a signature in the middle': [
+  'a signature between texts': [
     [chunk([{ text: 'a', thoughtSignature: 's' }]), text('b'), stop],
     ['text: a <s>', 'text: b'],
   ],
-  'a signed thought without words': [[chunk([{ thought: true, thoughtSignature: 's' }]), stop], ['reasoning:  <s>']],
-  'calls in chunks of their own, without ids': [
+  'signed reasoning without text': [[chunk([{ thought: true, thoughtSignature: 's' }]), stop], ['reasoning:  <s>']],
+  'calls in separate chunks, without IDs': [
     [
       call({ name: 'f', args: { a: 1 } }, { thoughtSignature: 's' }),
       call({ name: 'f', args: { a: 2 } }),
@@ -62,13 +66,13 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1<s>: {"a":1}', 'f#call_id2: {"a":2}', 'g#call_id3: {}'],
     'tool-calls',
   ],
-  'calls with ids, and one that is taken': [
+  'calls with IDs, one of which is taken': [
     [chunk([{ functionCall: { id: 'x', name: 'f' } }, { functionCall: { id: 'x', name: 'f' } }]), stop],
     ['f#x: {}', 'f#call_id1: {}'],
     'tool-calls',
   ],
   'text after a call': [[call({ name: 'f' }), text('a'), stop], ['f#call_id1: {}', 'text: a'], 'tool-calls'],
-  'a call that the limit cut': [
+  'a call that the limit cut off': [
     [call({ name: 'f' }), text('', { finishReason: 'MAX_TOKENS' })],
     ['f#call_id1: {}'],
     'length',
@@ -88,7 +92,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#x<s>: {"a":"xy","b c":{"d":[1,{"e":true}]},"n":null}'],
     'tool-calls',
   ],
-  'arguments in pieces that nothing ends': [
+  'arguments in pieces without an end': [
     [call({ name: 'f', willContinue: true }), piece('$.a', { stringValue: 'x' }), stop],
     ['f#call_id1: {"a":"x"}'],
     'tool-calls',
@@ -120,7 +124,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {"a":"xy"}'],
     'tool-calls',
   ],
-  'pieces with names and places that nobody should use': [
+  'pieces with names and paths that are unsafe': [
     [
       call({ name: 'f', willContinue: true }),
       piece('$.__proto__.x', { numberValue: 1 }),
@@ -140,17 +144,17 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['text: a', '[1] text: b'],
     'stop,length',
   ],
-  'an index that is none': [
+  'an invalid index': [
     [{ candidates: [{ index: 4e9, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }] }],
     ['text: a'],
   ],
-  'a prompt that was blocked': [[{ promptFeedback: { blockReason: 'SAFETY' } }], [], 'content-filter'],
-  'a broken call after words': [
+  'a blocked prompt': [[{ promptFeedback: { blockReason: 'SAFETY' } }], [], 'content-filter'],
+  'a malformed call after text': [
     [text('a'), text('', { finishReason: 'MALFORMED_FUNCTION_CALL' })],
     ['text: a'],
     'error',
   ],
-  'a broken call and nothing else': [[text('', { finishReason: 'MALFORMED_FUNCTION_CALL' })], [], 'error'],
+  'only a malformed call': [[text('', { finishReason: 'MALFORMED_FUNCTION_CALL' })], [], 'error'],
 }
 
 for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {

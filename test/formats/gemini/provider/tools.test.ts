@@ -67,7 +67,7 @@ tools('no tool choice is written for a lone web search, which is not a function'
   assert.equal(warnings, ['dropped:toolConfig.functionCallingConfig'])
 })
 
-tools('functions are allowed beside a web search, which the provider reports', () => {
+tools('functions are allowed next to a web search, which the provider reports', () => {
   const both: Tool[] = [f, { type: 'web-search' }]
   const result = { includeServerSideToolInvocations: true }
   assert.equal(send({ tools: both }).body.toolConfig, result)

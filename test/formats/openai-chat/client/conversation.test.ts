@@ -17,7 +17,7 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
     { type: 'text', text: 'a', cache: { ttl: '1h' } },
   ],
-  "OpenAI's mark of caching": [
+  "OpenAI's cache mark": [
     { type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
     { type: 'text', text: 'a', cache: {} },
   ],
@@ -29,7 +29,7 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
     { type: 'image', source: png },
   ],
-  'Mistral’s form of an image': [
+  "Mistral's image format": [
     { type: 'image_url', image_url: `data:image/png;base64,${PNG}` },
     { type: 'image', source: png },
   ],

@@ -118,16 +118,17 @@ export const messagesProblems = createValidator(request, (body) => {
   return [
     ...broken({
       'tool_choice may only be specified while providing tools': !wanted || tools.length > 0,
-      'a chosen tool is one of the tools': wanted?.type !== 'tool' || tools.some((each) => each.name === wanted.name),
-      'tools have one name each': new Set(tools.map((each) => each.name)).size === tools.length,
+      'a tool choice must name one of the tools':
+        wanted?.type !== 'tool' || tools.some((each) => each.name === wanted.name),
+      'tool names must be unique': new Set(tools.map((each) => each.name)).size === tools.length,
       'max_tokens must be greater than thinking.budget_tokens':
         mode?.type !== 'enabled' || mode.budget_tokens < body.max_tokens,
       'thinking may not be enabled when tool_choice forces tool use':
         mode?.type !== 'enabled' || (wanted?.type !== 'any' && wanted?.type !== 'tool'),
       'a maximum of 4 blocks with cache_control': (JSON.stringify(body).match(/"cache_control":/g) ?? []).length <= 4,
-      'objects in output_config.format are closed': everyObject(format?.schema, isClosed),
-      'the first message is from the user': body.messages[0]?.role === 'user',
-      'the last message does not end in white space': !endsInSpace(body.messages.at(-1)),
+      'objects in output_config.format must be closed': everyObject(format?.schema, isClosed),
+      'the first message must be from the user': body.messages[0]?.role === 'user',
+      'the last message must not end with white space': !endsInSpace(body.messages.at(-1)),
     }),
     ...unpaired(body.messages),
   ]

@@ -117,17 +117,19 @@ export const geminiProblems = createValidator(request, (body) => {
   const { mode, allowedFunctionNames: allowed = [] } = config?.functionCallingConfig ?? {}
   return [
     ...broken({
-      'functions are declared once': new Set(names).size === names.length,
+      'functions must be declared once': new Set(names).size === names.length,
       'only declared functions are allowed': allowed.every((each) => names.includes(each)),
-      'only a mode that calls restricts functions': allowed.length === 0 || mode === 'ANY' || mode === 'VALIDATED',
-      'a mode of calling needs functions': mode === undefined || names.length > 0,
-      'a search beside functions is told of, and calls fit their schemas':
+      'only a mode that forces calls restricts functions':
+        allowed.length === 0 || mode === 'ANY' || mode === 'VALIDATED',
+      'a calling mode requires functions': mode === undefined || names.length > 0,
+      'a search next to functions is reported, and calls match their schemas':
         tools.length < 2 || (config?.includeServerSideToolInvocations === true && mode !== 'AUTO'),
-      'thinking is said by budget or by level':
+      'thinking is set either by budget or by level':
         thinking?.thinkingBudget === undefined || thinking.thinkingLevel === undefined,
-      'a schema needs its media type': !options.responseJsonSchema || options.responseMimeType === 'application/json',
-      'logprobs needs responseLogprobs': options.logprobs === undefined || options.responseLogprobs === true,
-      'the first turn is from the user': body.contents[0]?.role === 'user',
+      'a schema requires its media type':
+        !options.responseJsonSchema || options.responseMimeType === 'application/json',
+      'logprobs requires responseLogprobs': options.logprobs === undefined || options.responseLogprobs === true,
+      'the first turn must be from the user': body.contents[0]?.role === 'user',
     }),
     ...unpaired(body.contents),
   ]

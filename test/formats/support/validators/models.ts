@@ -20,11 +20,11 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     model: 'gpt-5.1',
     problems: (body) =>
       broken({
-        'it takes no stop and no max_tokens': hasNone(body, 'stop', 'max_tokens', 'prediction'),
-        'it samples only while it does not think':
+        'it does not accept stop or max_tokens': hasNone(body, 'stop', 'max_tokens', 'prediction'),
+        'it only accepts sampling options while it does not reason':
           hasNone(body, 'temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'logprobs', 'logit_bias') ||
           /^none$/.test(String(body.reasoning_effort ?? 'none')),
-        'it knows four efforts': /^(undefined|none|low|medium|high)$/.test(String(body.reasoning_effort)),
+        'it supports four efforts': /^(undefined|none|low|medium|high)$/.test(String(body.reasoning_effort)),
       }),
   },
   'openai-responses': {
@@ -32,11 +32,11 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     model: 'o3',
     problems: (body) =>
       broken({
-        'it does not sample': hasNone(body, 'temperature', 'top_p', 'top_logprobs'),
-        'it takes neither verbosity nor one call at a time':
+        'it does not accept sampling options': hasNone(body, 'temperature', 'top_p', 'top_logprobs'),
+        'it accepts neither verbosity nor parallel_tool_calls':
           hasNone(body, 'parallel_tool_calls') && hasNone(object(body.text), 'verbosity'),
-        'it knows three efforts': /^(undefined|low|medium|high)$/.test(String(object(body.reasoning).effort)),
-        'it knows no tools of free text': !JSON.stringify(body.tools ?? []).includes('"type":"custom"'),
+        'it supports three efforts': /^(undefined|low|medium|high)$/.test(String(object(body.reasoning).effort)),
+        'it does not support free-text tools': !JSON.stringify(body.tools ?? []).includes('"type":"custom"'),
       }),
   },
   'anthropic-messages': {
@@ -44,9 +44,9 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     model: 'claude-opus-4-8',
     problems: (body) =>
       broken({
-        'it does not sample': hasNone(body, 'temperature', 'top_p', 'top_k'),
-        'it takes no budget to think': object(body.thinking).type !== 'enabled',
-        'it continues nothing': last(body.messages).role !== 'assistant',
+        'it does not accept sampling options': hasNone(body, 'temperature', 'top_p', 'top_k'),
+        'it does not accept a thinking budget': object(body.thinking).type !== 'enabled',
+        'it does not continue a response': last(body.messages).role !== 'assistant',
       }),
   },
   gemini: {
@@ -55,7 +55,7 @@ export const strictModels: Readonly<Record<WireFormat, StrictModel>> = {
     problems: (body) => {
       const config = object(body.generationConfig)
       return broken({
-        'it thinks by level': hasNone(object(config.thinkingConfig), 'thinkingBudget'),
+        'it sets thinking by level': hasNone(object(config.thinkingConfig), 'thinkingBudget'),
         'its first calls are signed': signed(body.contents),
       })
     },

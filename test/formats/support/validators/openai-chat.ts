@@ -191,12 +191,12 @@ export const chatProblems = createValidator(request, (body) => [
     'parallel_tool_calls is only allowed when tools are specified':
       body.parallel_tool_calls === undefined || !!body.tools,
     'stream_options is only allowed when stream is enabled': !body.stream_options || body.stream === true,
-    'top_logprobs needs logprobs': body.top_logprobs === undefined || body.logprobs === true,
-    'a chosen tool is one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
-    'tools have one name each': new Set(getNames(body)).size === getNames(body).length,
+    'top_logprobs requires logprobs': body.top_logprobs === undefined || body.logprobs === true,
+    'a tool choice must name one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'tool names must be unique': new Set(getNames(body)).size === getNames(body).length,
     'response_format json_object needs the word json in the messages':
       body.response_format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.messages)),
-    'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
+    'a strict schema must be closed and require all its properties': strictSchemas(body).every(isStrict),
   }),
   ...unpaired(body.messages),
 ])

@@ -185,11 +185,11 @@ export const responsesProblems = createValidator(request, (body) => [
     'tool_choice is only allowed when tools are specified': !body.tool_choice || !!body.tools,
     'parallel_tool_calls is only allowed when tools are specified':
       body.parallel_tool_calls === undefined || !!body.tools,
-    'a chosen tool is one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
-    'tools have one name each': new Set(getNames(body)).size === getNames(body).length,
+    'a tool choice must name one of the tools': chosen(body).every((tool) => getNames(body).includes(tool)),
+    'tool names must be unique': new Set(getNames(body)).size === getNames(body).length,
     'text.format json_object needs the word json in the input':
       body.text?.format?.type !== 'json_object' || /json/i.test(JSON.stringify(body.input)),
-    'a strict schema is closed and requires all it names': strictSchemas(body).every(isStrict),
+    'a strict schema must be closed and require all its properties': strictSchemas(body).every(isStrict),
   }),
   ...unpaired(typeof body.input === 'string' ? [] : body.input),
 ])
