@@ -214,6 +214,9 @@ test('a storage slower than the requests is not called unavailable, and totals a
   assert.not.ok(lines.some((line) => /away/.test(line)))
 })
 
+/** Requests never all end in one turn, so the code for totals without records is there before it is needed. */
+const untilLoaded = () => import('../../src/features/usage/unlisted.ts')
+
 test('another instance folds the totals of a killed one', async () => {
   const { clock, storage } = flaky()
   let isSlow = true
@@ -227,7 +230,10 @@ test('another instance folds the totals of a killed one', async () => {
     delete: () => new Promise(() => {}), // killed before it has deleted what it has folded
   }
   const killed = openInstance(slow, clock)
-  for (let nth = 0; nth < 10_700; nth++) killed.keep(requestAt(clock.now() - (nth % 3) * 3_600_000))
+  for (let nth = 0; nth < 10_700; nth++) {
+    killed.keep(requestAt(clock.now() - (nth % 3) * 3_600_000))
+    if (nth === 6_000) await untilLoaded()
+  }
   await clock.advance(1_000)
   isSlow = false
   finish()

@@ -2,7 +2,7 @@ import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Logger } from '../../types.ts'
 import type { UnlistedByTime } from './batch.ts'
 import type { KeptRequest } from './request-record.ts'
-import { UnlistedSums } from './unlisted.ts'
+import type { UnlistedSums } from './unlisted.ts'
 
 /** Requests that are written in one storage operation. */
 export interface Batch {
@@ -64,7 +64,9 @@ export class RequestQueue {
   #number = 0
   #waiting = 0
   #waitingSize = 0
-  readonly #unlisted = new UnlistedSums()
+  /** Loaded when half as many requests wait as may. */
+  #unlisted: UnlistedSums | undefined = undefined
+  #loading: Promise<void> | undefined = undefined
   /** Requests without a record that were written since the queue was last full. */
   #unlistedWritten = 0
   #isBehind = false
@@ -81,7 +83,7 @@ export class RequestQueue {
 
   /** The batches still to be written, in order. The last one has the totals of requests without a record. */
   get batches(): ReadonlyArray<Pick<Batch, 'number' | 'requests' | 'unlisted'>> {
-    if (this.#unlisted.count === 0) return this.#batches
+    if (!this.#unlisted?.count) return this.#batches
     return [...this.#batches, { number: this.#number + 1, requests: [], unlisted: this.#unlisted.byTime }]
   }
 
@@ -92,8 +94,8 @@ export class RequestQueue {
       this.#logLoss(1)
       return
     }
-    if (this.#waiting >= MAX_WAITING || this.#waitingSize >= MAX_WAITING_SIZE) {
-      this.#addUnlisted(request)
+    if (this.#unlisted && this.#isFilled(1)) {
+      this.#addUnlisted(request, this.#unlisted)
       return
     }
     const batch = this.#getOpenBatch()
@@ -103,17 +105,28 @@ export class RequestQueue {
     this.#waiting++
     this.#waitingSize += size
     waitUntil?.(batch.settled)
+    if (this.#isFilled(0.5)) this.#loading ??= this.#loadUnlisted()
     const isDue = batch.requests.length >= BATCH_REQUESTS && !this.#writing
     if (isDue || batch.size >= this.#options.maxCharacters) this.#close()
   }
 
-  #addUnlisted(request: KeptRequest): void {
+  /** Whether this share of the requests that may wait, or of their characters, is waiting. */
+  #isFilled(share: number): boolean {
+    return this.#waiting >= share * MAX_WAITING || this.#waitingSize >= share * MAX_WAITING_SIZE
+  }
+
+  async #loadUnlisted(): Promise<void> {
+    const { UnlistedSums } = await import('./unlisted.ts')
+    this.#unlisted = new UnlistedSums()
+  }
+
+  #addUnlisted(request: KeptRequest, unlisted: UnlistedSums): void {
     if (!this.#isBehind)
       this.#options.logger.warn(
         `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
       )
     this.#isBehind = true
-    this.#unlisted.add(request)
+    unlisted.add(request)
   }
 
   /** Registers a listener for finished requests. */
@@ -138,7 +151,7 @@ export class RequestQueue {
     let cancel: CancelDeadline | undefined
     const timeout = new Promise<void>((resolve) => {
       cancel = this.#options.startTimer(CLOSE_MS, () => {
-        if (this.#waiting > 0 || this.#unlisted.count > 0) this.#giveUp()
+        if (this.#waiting > 0 || this.#unlisted?.count) this.#giveUp()
         resolve()
       })
     })
@@ -151,12 +164,12 @@ export class RequestQueue {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#isLastOpen = false
-    let lost = this.#waiting + this.#unlisted.count
+    let lost = this.#waiting + (this.#unlisted?.count ?? 0)
     for (const { settle, unlistedCount } of this.#batches.splice(0)) {
       settle()
       lost += unlistedCount
     }
-    this.#unlisted.take(Number.POSITIVE_INFINITY)
+    this.#unlisted?.take(Number.POSITIVE_INFINITY)
     this.#waiting = 0
     this.#waitingSize = 0
     this.#logLoss(lost)
@@ -243,7 +256,7 @@ export class RequestQueue {
 
   /** Queues totals of requests without a record, unless such a batch is already waiting. */
   #queueUnlisted(): void {
-    if (this.#unlisted.count === 0 || this.#batches.some(({ unlistedCount }) => unlistedCount > 0)) return
+    if (!this.#unlisted?.count || this.#batches.some(({ unlistedCount }) => unlistedCount > 0)) return
     this.#isLastOpen = false // batches are written in numeric order
     for (const { unlisted, count } of this.#unlisted.take(this.#options.maxCharacters)) this.#addBatch(unlisted, count)
   }
@@ -254,7 +267,7 @@ export class RequestQueue {
     this.#waitingSize -= size
     this.#unlistedWritten += unlistedCount
     if (this.#unlistedWritten === 0 || this.#waiting > MAX_WAITING / 2) return
-    if (this.#unlisted.count > 0 || this.#batches.some((batch) => batch.unlistedCount > 0)) return
+    if (this.#unlisted?.count || this.#batches.some((batch) => batch.unlistedCount > 0)) return
     this.#options.logger.warn(
       `Usage has been written. ${this.#unlistedWritten} requests are counted in the totals but have no individual record.`,
     )
