@@ -58,9 +58,9 @@ export function compose({ core, pipeline, features, options, internals, ...parts
       ...{ identity, admit, resume, onError },
     })
   const terms = { maxBodyBytes: limits.maxBodyBytes, time: bodyTime }
-  const ofModels = modelRoutes(pipeline.serve)
-  checkRoutes([{ name: 'models', routes: ofModels }, ...features])
-  const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...ofModels]
+  const servedModelRoutes = modelRoutes(pipeline.serve)
+  checkRoutes([{ name: 'models', routes: servedModelRoutes }, ...features])
+  const routes = [...features.flatMap((feature) => toHttpRoutes(feature, terms)), ...servedModelRoutes]
   const health = once(async () => {
     const { createHealthCheck } = await import('./request/door/rare-routes.ts')
     return createHealthCheck({ settings: store.settings, clock, isClosed, onError })

@@ -40,7 +40,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
       maxAgeMs: limits.storeMaxAgeMs,
       syncCrypto: platformCrypto,
     }),
-    sharedIn: sharedState ? storage : undefined,
+    sharedStorage: sharedState ? storage : undefined,
     events: new RequestEvents({ background, onError }),
     inFlight: createInFlight(),
     random: platformRandom,

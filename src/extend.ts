@@ -21,11 +21,12 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     for (const area of areas) {
       if (!/^(?:\/[\w.~-]+)+$/.test(area.path))
         throw new TypeError(`An area must have a path like "/hello", got ${JSON.stringify(area.path)}.`)
-      const stray = listRoutes(area).find(({ path }) => !`${path}/`.startsWith(`${area.path}/`))
-      if (stray) throw new TypeError(`The route "${stray.path}" must be below its area "${area.path}".`)
+      const misplaced = listRoutes(area).find(({ path }) => !`${path}/`.startsWith(`${area.path}/`))
+      if (misplaced) throw new TypeError(`The route "${misplaced.path}" must be below its area "${area.path}".`)
     }
-    const stray = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
-    if (stray) throw new TypeError(`The route "${stray.path}" must be below /v1 or /v1beta. Put others into "areas".`)
+    const misplaced = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
+    if (misplaced)
+      throw new TypeError(`The route "${misplaced.path}" must be below /v1 or /v1beta. Put others into "areas".`)
     const taken = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
     if (taken) throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${taken}. Rename them.`)
   }

@@ -161,7 +161,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError('catalog must be an object that maps provider IDs to provider definitions.')
   }
   if (catalog) checkCatalog(catalog)
-  for (const name of switches)
+  for (const name of optionNames)
     if (options[name] !== undefined && typeof options[name] !== 'boolean')
       throw new TypeError(`${name} must be true or false.`)
   if (sharedState && !storage.atomic)
@@ -305,7 +305,7 @@ function checkLimits(limits: unknown): void {
   }
 }
 
-const switches = [
+const optionNames = [
   'sharedState',
   'strict',
   'fetchMedia',
@@ -325,7 +325,7 @@ const names = [
   'management',
   'dashboard',
   'cloud',
-  ...switches,
+  ...optionNames,
   'secret',
   'tokens',
   'catalog',

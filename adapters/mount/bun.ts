@@ -17,11 +17,11 @@ interface GuardedFetchOptions {
 
 /** The handler, for requests whose `Host` the server may answer (`createHostGuard`). */
 function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
-  const isWelcome = createHostGuard(hostname, allowedHosts)
+  const isAllowedHost = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {
     const host = request.headers.get('host')
     const isOne = host !== null && !host.includes(',') // the gateway refuses a header with several hosts as malformed
-    if (!isOne || isWelcome(host)) return fetch(request, server)
+    if (!isOne || isAllowedHost(host)) return fetch(request, server)
     return refusal(403, hostRefusal(host))
   }
 }

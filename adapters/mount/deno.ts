@@ -85,7 +85,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
 }
 
 /** `_listen2` is `listen` without the look-up of a host name, which takes a turn of the event loop; Node keeps it for older code. */
-type Listens = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
+type InternalServer = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
 
 const BACKLOG = 511
 
@@ -94,7 +94,7 @@ const BACKLOG = 511
  * closed again, resolves the name, chooses the port, and throws when the port is not available.
  */
 function listenNow(
-  server: Listens,
+  server: InternalServer,
   Deno: DenoRuntime,
   address: { port: number; hostname: string },
 ): DenoServer['addr'] {

@@ -1,10 +1,10 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { fromOrdered, getUpperBound, toOrdered } from './lib/ordered-text.ts'
-import { foreignText, incrementSum } from './lib/row-operations.ts'
+import { describeForeignRow, incrementSum } from './lib/row-operations.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
-import { sleep, within } from './lib/wait.ts'
+import { sleep, withTimeout } from './lib/wait.ts'
 import { createWatchers } from './lib/watchers.ts'
 
 type Key = Array<string | number>
@@ -93,7 +93,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     }
   }
 
-  async function lastWrite(): Promise<Mark> {
+  async function readLastWrite(): Promise<Mark> {
     const { value, versionstamp } = await kv.get(counterKey)
     return { count: readCount(value), version: versionstamp ?? '' }
   }
@@ -101,14 +101,14 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   /** Called before a read, so that watchers which begin later report the changes since that read. */
   async function mark(): Promise<void> {
     if (stopFeed && seen) return
-    const now = await lastWrite()
+    const now = await readLastWrite()
     if (!stopFeed || !seen) seen = now
   }
 
   /** An entry that another program has written is read as one damaged record, which hides no other record and can be replaced. */
-  function stored({ value, versionstamp }: Entry): KvRow | undefined {
+  function toRow({ value, versionstamp }: Entry): KvRow | undefined {
     if (versionstamp === null) return undefined
-    const row: NewRow = parsed(value) ?? { value: foreignText(value) }
+    const row: NewRow = parseNewRow(value) ?? { value: describeForeignRow(value) }
     return row.expiresAt !== undefined && row.expiresAt <= clock.now() ? undefined : { ...row, version: versionstamp }
   }
 
@@ -134,14 +134,14 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
   /** Writes what `next` makes of the current entry, and tries again when another write comes in between; `undefined` leaves the entry unchanged. */
   async function change(key: string, next: (row: KvRow | undefined) => NewRow | 'deleted' | undefined) {
-    return untilDone(key, async () => {
+    return retryUntilDone(key, async () => {
       const current = await kv.get(entryKey(key))
-      const wanted = next(stored(current))
+      const wanted = next(toRow(current))
       return wanted ? commit(key, wanted, current) : false
     })
   }
 
-  async function untilDone<Result>(key: string, write: () => Promise<Result | undefined>): Promise<Result> {
+  async function retryUntilDone<Result>(key: string, write: () => Promise<Result | undefined>): Promise<Result> {
     for (const until = performance.now() + PATIENCE_MS; ; await sleep(Math.random() * 20)) {
       const result = await write()
       if (result !== undefined) return result
@@ -158,17 +158,17 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   /** Reports every write since the last one that was seen. Each write has increased the number of writes, and has stored the name of its key. */
   async function look(): Promise<void> {
     const from = seen
-    const now = await lastWrite()
+    const now = await readLastWrite()
     seen ??= now
     if (!from || now.version <= from.version) return
-    let names = await changedSince(from, now, Date.now() - pollMs - SKEW_MS)
-    if (names.length < now.count - from.count) names = await changedSince(from, now, 0)
+    let names = await listChangedSince(from, now, Date.now() - pollMs - SKEW_MS)
+    if (names.length < now.count - from.count) names = await listChangedSince(from, now, 0)
     if (names.length < now.count - from.count) for (const listener of gapListeners) listener()
     seen = now
     for (const name of new Set(names)) watchers.tell(name)
   }
 
-  async function changedSince(from: Mark, to: Mark, startMs: number): Promise<string[]> {
+  async function listChangedSince(from: Mark, to: Mark, startMs: number): Promise<string[]> {
     const names: string[] = []
     const range = { start: [prefix, 'log', startMs], end: [prefix, 'log', Number.POSITIVE_INFINITY] }
     for await (const { value, versionstamp } of kv.list(range, { batchSize: 500 }))
@@ -184,8 +184,8 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     async function follow(): Promise<void> {
       reader ??= kv.watch([counterKey]).getReader()
       change ??= reader.read()
-      await within(look(), ANSWER_MS)
-      const news = await within(change, pollMs, () => undefined)
+      await withTimeout(look(), ANSWER_MS)
+      const news = await withTimeout(change, pollMs, () => undefined)
       if (news?.done) throw new Error('the database ended its change stream')
       if (news) change = undefined
     }
@@ -219,7 +219,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     get: (key) =>
       run(async () => {
         await mark()
-        const row = stored(await kv.get(entryKey(key)))
+        const row = toRow(await kv.get(entryKey(key)))
         return row && { value: row.value, version: row.version }
       }),
 
@@ -228,7 +228,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       const next = { value, ...expiry(ttlMs) }
       return run(async () =>
         ifVersion === undefined
-          ? untilDone(key, () => commit(key, next))
+          ? retryUntilDone(key, () => commit(key, next))
           : change(key, (row) => ((row?.version ?? null) === ifVersion ? next : undefined)),
       )
     },
@@ -247,7 +247,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
         if (!from.startsWith(start) || limit < 1) return found
         const range = { start: entryKey(from), end: [prefix, 'entry', getUpperBound(toOrdered(start))] }
         for await (const entry of kv.list(range, { batchSize: Math.min(500, limit) })) {
-          const row = stored(entry)
+          const row = toRow(entry)
           if (row) found.push({ key: fromOrdered(String(entry.key[2])), value: row.value, version: row.version })
           if (found.length >= limit) break
         }
@@ -309,7 +309,7 @@ function readCount(value: unknown): number {
 }
 
 /** A value that this adapter has written; `undefined` for any other. */
-function parsed(value: unknown): NewRow | undefined {
+function parseNewRow(value: unknown): NewRow | undefined {
   if (typeof value !== 'object' || value === null || !('value' in value)) return undefined
   const { value: bytes, expiresAt }: { value: unknown; expiresAt?: unknown } = value
   if (!(bytes instanceof Uint8Array)) return undefined

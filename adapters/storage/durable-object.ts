@@ -138,14 +138,14 @@ export class SignalboxStore {
     if (call.operation === 'get') return row && { value: row.value, version: row.version }
     if (call.operation === 'increment') {
       const value = String(incrementSum(call.key, row, Number(call.by)))
-      const expiresAt = row ? row.expiresAt : timeAfter(call.ttlMs)
+      const expiresAt = row ? row.expiresAt : getTimeAfter(call.ttlMs)
       await this.#put(key, { value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
       return Number(value)
     }
     const { ifVersion } = call
     if (ifVersion !== undefined && (row?.version ?? null) !== ifVersion) return false
     if (call.operation === 'delete') return row !== undefined && (await this.#storage.delete([ROW + key])) > 0
-    const expiresAt = timeAfter(call.ttlMs)
+    const expiresAt = getTimeAfter(call.ttlMs)
     await this.#put(key, { value: call.value, version: call.version, ...(expiresAt !== undefined && { expiresAt }) })
     return call.version
   }
@@ -192,7 +192,7 @@ const PAGE = 500
 
 const getExpiryPrefix = (time: number) => `${EXPIRY}${String(Math.ceil(time)).padStart(DIGITS, '0')}/`
 
-const timeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
+const getTimeAfter = (ttlMs: number | undefined) => (ttlMs === undefined ? undefined : Date.now() + ttlMs)
 
 const isRow = (row: unknown): row is Row =>
   typeof row === 'object' && row !== null && 'value' in row && typeof row.value === 'string' && 'version' in row

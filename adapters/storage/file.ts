@@ -71,13 +71,13 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     return store
   }
 
-  function opened(): OpenedStore | Promise<OpenedStore> {
+  function getStore(): OpenedStore | Promise<OpenedStore> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
-    return openedOnce()
+    return openOnce()
   }
 
   /** The store, opened on first use. If that fails, the next use tries again. */
-  function openedOnce(): OpenedStore | Promise<OpenedStore> {
+  function openOnce(): OpenedStore | Promise<OpenedStore> {
     if (store) return store
     opening ??= open().finally(() => {
       opening = undefined
@@ -86,8 +86,8 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   }
 
   async function closeStore(): Promise<void> {
-    await opening?.catch(nothing)
-    await secret?.catch(nothing)
+    await opening?.catch(noop)
+    await secret?.catch(noop)
     await store?.close()
   }
 
@@ -97,11 +97,11 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     locked,
     mark: {
       read: async () => {
-        const { engine, table } = await openedOnce()
+        const { engine, table } = await openOnce()
         return engine.read(() => table.getSecretMark())
       },
       write: async (mark) => {
-        const { engine, table } = await openedOnce()
+        const { engine, table } = await openOnce()
         await engine.change(() => table.setSecretMark(mark))
       },
     },
@@ -112,7 +112,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     let lastFailure = ''
     async function look(): Promise<void> {
       try {
-        const { engine, table } = await opened()
+        const { engine, table } = await getStore()
         const { keys, isGap } = await engine.read(() => table.changes())
         for (const key of keys) watchers.tell(key)
         if (isGap) for (const tellGap of gapListeners) tellGap()
@@ -129,7 +129,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 
   return {
     atomic: true,
-    ...localOperations({ opened, checkWrite }),
+    ...localOperations({ opened: getStore, checkWrite }),
 
     watch(onChange, onGap) {
       const stop = watchers.add(onChange)
@@ -142,7 +142,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     },
 
     async ownSecret() {
-      await opened()
+      await getStore()
       secret ??= ownSecret(secretPlace)
       try {
         heldSecret = await secret
@@ -178,7 +178,7 @@ function checkWrite(key: string, value: string): void {
       )
 }
 
-const nothing = () => {}
+const noop = () => {}
 const silent: Logger = { warn() {}, error() {} }
 
 /** An empty path would mean the current working directory. */

@@ -3,8 +3,8 @@ import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { openDatabase, type Stores } from './indexeddb/database.ts'
 import { createFeed } from './indexeddb/indexeddb-feed.ts'
-import { foreignText, incrementSum, type Row } from './lib/row-operations.ts'
-import { liveRow } from './lib/row-table.ts'
+import { describeForeignRow, incrementSum, type Row } from './lib/row-operations.ts'
+import { getLiveRow } from './lib/row-table.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
@@ -54,7 +54,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     run(async () => {
       const now = clock.now()
       const written = await database.write(async ({ records, changes }) => {
-        const row = next(liveRow(toRow(await promisifyRequest<unknown>(records.get(key))), now), now)
+        const row = next(getLiveRow(toRow(await promisifyRequest<unknown>(records.get(key))), now), now)
         if (row === undefined) return row
         row ? records.put(row, key) : records.delete(key)
         feed.add(changes, key)
@@ -83,7 +83,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       ])
       for (const [at, key] of keys.map(String).entries()) {
         last = key
-        const row = liveRow(toRow(rows[at]), now)
+        const row = getLiveRow(toRow(rows[at]), now)
         if (row) found.push({ key, value: row.value, version: row.version })
       }
       if (keys.length < count) break
@@ -97,7 +97,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
     get: (key) =>
       read(async (records) => {
-        const row = liveRow(toRow(await promisifyRequest<unknown>(records.get(key))), clock.now())
+        const row = getLiveRow(toRow(await promisifyRequest<unknown>(records.get(key))), clock.now())
         return row && { value: row.value, version: row.version }
       }),
 
@@ -174,7 +174,7 @@ function isRow(found: unknown): found is Row {
 
 /** A row from another program is read as one damaged record, which doesn't hide other records and can be replaced. */
 const toRow = (found: unknown): Row | undefined =>
-  found === undefined || isRow(found) ? found : { value: foreignText(found), version: 'foreign' }
+  found === undefined || isRow(found) ? found : { value: describeForeignRow(found), version: 'foreign' }
 
 /** The least key that is greater than all with this prefix: a text, or no bytes, which the database orders after every text. */
 function getUpperBound(prefix: string): string | Uint8Array<ArrayBuffer> {

@@ -57,7 +57,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 
   async function read(name: string) {
     const { value, metadata } = await call(() => namespace.getWithMetadata(name))
-    const { version, expiresAt } = parsed(metadata)
+    const { version, expiresAt } = parseMetadata(metadata)
     if (value === null || version === undefined || (expiresAt !== undefined && expiresAt <= clock.now()))
       return undefined
     return { value, version }
@@ -133,7 +133,7 @@ const AT_ONCE = 6
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
 /** The metadata that this adapter writes beside a value; empty for any other. */
-function parsed(metadata: unknown): { version?: string; expiresAt?: number } {
+function parseMetadata(metadata: unknown): { version?: string; expiresAt?: number } {
   if (typeof metadata !== 'object' || metadata === null) return {}
   const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata
   return {

@@ -147,12 +147,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     let seen = new Map<string, string>()
     let isOver = false
     let listener: PostgresClient | undefined
-    let hasHeard = false
+    let isListening = false
     let deafUntil = 0
     let looks = 0
 
     /** The server's time `ms` ago, or a little earlier. */
-    async function timeAgo(ms: () => number): Promise<string | undefined> {
+    async function readTimeAgo(ms: () => number): Promise<string | undefined> {
       const [row] = await query<{ now: string }>('SELECT clock_timestamp()::text AS now', [])
       const sql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
       return row && (await query<{ now: string }>(sql, [row.now, ms()]))[0]?.now
@@ -160,7 +160,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
 
     async function look(): Promise<void> {
       const turn = ++looks
-      start ??= await timeAgo(() => performance.now() - watchedAt)
+      start ??= await readTimeAgo(() => performance.now() - watchedAt)
       since ??= start
       const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
       if (turn !== looks) return // another poll has started, which finds the same changes
@@ -182,24 +182,24 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       }
       if (isOver) return client.release(true)
       listener = client
-      let isHeard = false
+      let hasArrived = false
       client.on('error', lose)
       client.on('end', lose)
       client.on('notification', ({ payload }) => {
-        if (payload === '') isHeard = true
+        if (payload === '') hasArrived = true
         else if (payload && !isOver) watchers.tell(fromOrdered(payload))
       })
       try {
         await client.query(`LISTEN "${channel}"`)
         await query(`SELECT pg_notify('${channel}', '')`, []) // the empty text is never a key
-        for (let tries = 0; !isHeard && tries < 50; tries++) await pause(20)
+        for (let tries = 0; !hasArrived && tries < 50; tries++) await pause(20)
       } catch {
         return lose()
       }
-      hasHeard ||= isHeard
-      if (isHeard || isOver || listener !== client) return
+      isListening ||= hasArrived
+      if (hasArrived || isOver || listener !== client) return
       lose()
-      if (hasHeard) return // the pool can listen, so only the connection has failed
+      if (isListening) return // the pool can listen, so only the connection has failed
       deafUntil = performance.now() + DEAF_MS
       warn(DEAF)
     }

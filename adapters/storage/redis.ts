@@ -9,11 +9,11 @@ import {
   createLink,
   failure,
   type IoredisClient,
-  isPassing,
+  isTransient,
   type NodeRedisClient,
   noop,
   sleep,
-  within,
+  withTimeout,
 } from './redis/redis-client.ts'
 import { startFeed } from './redis/redis-feed.ts'
 import { WRITE } from './redis/scripts.ts'
@@ -66,7 +66,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
    * How far the server's clock is ahead of this one, or a lower bound of it. Its first value is so low that the first write counts as late
    * and is sent again.
    */
-  let aheadMs = -1e15
+  let clockOffsetMs = -1e15
 
   const watchers = createWatchers(() =>
     startFeed({
@@ -105,11 +105,11 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
-        const reply = await within(sendOnce(args()), until - performance.now())
+        const reply = await withTimeout(sendOnce(args()), until - performance.now())
         isAway = false
         return reply
       } catch (cause) {
-        const mayPass = isPassing(cause)
+        const mayPass = isTransient(cause)
         if (mayPass) replace()
         if (!mayPass || performance.now() + PAUSE_MS > until) {
           isAway = mayPass
@@ -156,11 +156,11 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     const until = deadline()
     for (;;) {
       const args = () => {
-        const latest = String(until + aheadMs)
+        const latest = String(until + clockOffsetMs)
         return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
       }
-      const [serverNow, result] = (await send(args, until)) as [string, string] // the script returns these two
-      aheadMs = Number(serverNow) - performance.now()
+      const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two
+      clockOffsetMs = Number(serverTime) - performance.now()
       if (result !== 'late') return { result, id } // a late write is retried until the timeout
     }
   }

@@ -2,7 +2,7 @@ import type { Clock, Storage, Stored } from '../../src/index.ts'
 import { checkOptions } from '../lib/check-options.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
-import { sleep, within } from './lib/wait.ts'
+import { sleep, withTimeout } from './lib/wait.ts'
 
 /** A storage from `createStorage()` of the package `unstorage`, with any driver. */
 export interface Unstorage {
@@ -43,7 +43,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   let isClosed = false
 
   /** Runs operations on the same key one after the other, so that no file is read while it is written, or written twice at the same time. */
-  async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = turns.has(name) ? Promise.resolve(turns.get(name)).then(work) : work()
     const turn: Promise<unknown> = result.catch(() => {}).finally(() => turns.get(name) === turn && turns.delete(name))
@@ -57,7 +57,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     for (let tries = 1; ; tries++) {
       const item = await call(() => storage.getItem(toStoredName(key)))
       if (item === null || item === undefined) return undefined
-      const row = parsed(item)
+      const row = parseItem(item)
       if (row?.expiresAt !== undefined && row.expiresAt <= clock.now()) return undefined
       if (row) return { value: row.value, version: row.version }
       if (tries === READS) return { value: typeof item === 'string' ? item : JSON.stringify(item), version: DAMAGED }
@@ -70,10 +70,10 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     largestValueBytes,
     longestKeyBytes,
 
-    get: (key) => inTurn(key, () => read(key)),
+    get: (key) => runInTurn(key, () => read(key)),
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
-      inTurn(key, async () => {
+      runInTurn(key, async () => {
         checkWrite(key, value, ttlMs, limits)
         if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
         const version = crypto.randomUUID()
@@ -83,7 +83,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       }),
 
     delete: (key, { ifVersion } = {}) =>
-      inTurn(key, async () => {
+      runInTurn(key, async () => {
         const found = await read(key)
         if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
         await call(() => storage.removeItem(toStoredName(key)))
@@ -99,7 +99,9 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       const listed: Array<Stored & { key: string }> = []
       for (let at = 0; at < wanted.length && listed.length < limit; at += AT_ONCE) {
         const some = wanted.slice(at, at + AT_ONCE)
-        const rows = await Promise.all(some.map(async (key) => ({ key, stored: await inTurn(key, () => read(key)) })))
+        const rows = await Promise.all(
+          some.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
+        )
         for (const { key, stored } of rows) if (stored && listed.length < limit) listed.push({ key, ...stored })
       }
       return listed
@@ -125,7 +127,7 @@ const ANSWER_MS = 4_000
 /** The errors of some drivers contain the arguments of the call, values included: only the text of an error is kept. */
 async function call<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await within(work(), ANSWER_MS)
+    return await withTimeout(work(), ANSWER_MS)
   } catch (cause) {
     const text = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw storageError(
@@ -157,7 +159,7 @@ function fromName(name: string): string | undefined {
 }
 
 /** An item that this adapter wrote; `undefined` for any other. */
-function parsed(item: unknown): (Stored & { expiresAt?: number }) | undefined {
+function parseItem(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item
   if (typeof value !== 'string' || typeof version !== 'string') return undefined

@@ -4,7 +4,7 @@ import { createComboRecords } from '../records/combo-records.ts'
 import { readRules } from '../records/readings.ts'
 import { retryLostRace } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
-import { describeMixedVectors, findTwoModels, leadsTo, type NamedModels } from '../request/routing/one-model.ts'
+import { describeMixedVectors, findTwoModels, type NamedModels, reachesModel } from '../request/routing/one-model.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import { getComboLabel, type RouteTable } from '../request/routing/route-table.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
@@ -210,7 +210,8 @@ function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   }
   for (const { id, name, kind, models, sameVectors } of combos) {
     const entries = models.map(getModelName)
-    if (kind !== 'embedding' || sameVectors || !(id === changed.id || leadsTo(entries, changed.name, names))) continue
+    if (kind !== 'embedding' || sameVectors || !(id === changed.id || reachesModel(entries, changed.name, names)))
+      continue
     const two = findTwoModels(entries, names)
     if (!two) continue
     const whose = id === changed.id ? '' : ` in the combo "${name}", which includes this one`

@@ -1,5 +1,5 @@
 import { tryParseJson } from '../lib/json.ts'
-import { didYouMean, nearest } from '../lib/spelling.ts'
+import { didYouMean, findNearest } from '../lib/spelling.ts'
 import { getCatalogAlias, getDefinition, getProviderNames, type NamedConnection } from '../protocols/providers/names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
@@ -26,7 +26,7 @@ function findSimilarKind(provider: string): string | undefined {
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
   return KINDS.find((kind) => {
     const lengths = [-SHORTER, -2, -1, 0, 1, 2].map((more) => kind.length + more)
-    return lengths.some((length) => id.length >= length && nearest(id.slice(0, length), [kind], 1).length > 0)
+    return lengths.some((length) => id.length >= length && findNearest(id.slice(0, length), [kind], 1).length > 0)
   })
 }
 
@@ -62,7 +62,7 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
     for (const known of [alias, catalogAlias, name]) if (known !== undefined && !ids.has(known)) ids.set(known, id)
   }
   for (const id of Object.keys(catalog)) ids.set(id, id)
-  const near = nearest(provider, ids.keys()).map((known) => ids.get(known) ?? known)
+  const near = findNearest(provider, ids.keys()).map((known) => ids.get(known) ?? known)
   return [...new Set([...findMakers(catalog, provider), ...near])]
 }
 

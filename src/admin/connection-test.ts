@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
-import { MadeExchange } from '../lib/internal-exchange.ts'
+import { InternalExchange } from '../lib/internal-exchange.ts'
 import { isObject, tryParseJson } from '../lib/json.ts'
 import { getCatalogModel, getPrice } from '../protocols/providers/catalog-model.ts'
 import { getDefinition, getProviderNames, stripName } from '../protocols/providers/names.ts'
@@ -73,7 +73,7 @@ export function createConnectionTest({
     if (!request) throw invalidInput(`"model" must be a chat, embedding, or reranking model; "${model}" is not`)
     const startedAt = clock.now()
     const reply = await serve(
-      new MadeExchange({
+      new InternalExchange({
         path: basePath + request.path,
         body: { ...request.body, model: `${names.id}/${model}` },
         headers: new Map([['x-signalbox-timeout-ms', `${TIMEOUT_MS}`]]),

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { currentName } from '../lib/renamed-options.ts'
-import { didYouMean, nearest } from '../lib/spelling.ts'
+import { toCurrentName } from '../lib/renamed-options.ts'
+import { didYouMean, findNearest } from '../lib/spelling.ts'
 
 type Entries = v.ObjectEntries
 
@@ -132,9 +132,9 @@ const unknownField = (field: string, meant: string) =>
 
 function suggestFields(field: string, known: readonly string[]): string {
   if (known.length === 0) return 'Remove it.'
-  const current = currentName(field, known)
+  const current = toCurrentName(field, known)
   if (current !== undefined) return `It was renamed. Use "${current}".`
-  return didYouMean(nearest(field, known, 1)) ?? `Known: ${list(known)}.`
+  return didYouMean(findNearest(field, known, 1)) ?? `Known: ${list(known)}.`
 }
 
 /** A hint for a field that belongs in another one, unless it looks like a typo of a known field. */
@@ -146,7 +146,7 @@ function suggestInnerField(
   for (const [outer, names] of Object.entries(inner)) {
     const belongs = `It belongs in "${outer}".`
     if (names.includes(field)) return belongs
-    const meant = didYouMean(nearest(field, fields, 1).length > 0 ? [] : nearest(field, names, 1))
+    const meant = didYouMean(findNearest(field, fields, 1).length > 0 ? [] : findNearest(field, names, 1))
     if (meant) return `${meant} ${belongs}`
   }
   return undefined

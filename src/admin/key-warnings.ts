@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from '../lib/spelling.ts'
+import { didYouMean, findNearest } from '../lib/spelling.ts'
 import { listKnownNames } from '../request/routing/known-names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import { matchesPattern } from '../request/routing/routing-facts.ts'
@@ -46,7 +46,7 @@ async function modelWarnings(models: readonly string[], table: RouteTable): Prom
   const names = dead.length > 0 ? await listKnownNames(table) : []
   return [
     ...dead.slice(0, MAX_NAMED).map(({ model, why }) => {
-      const hint = didYouMean(nearest(model, names, 1))
+      const hint = didYouMean(findNearest(model, names, 1))
       return `"${model}" in "models" doesn't resolve yet: ${why}.${hint ? ` ${hint}` : ''}`
     }),
     ...(dead.length > MAX_NAMED ? [`${dead.length - MAX_NAMED} more of its models don't resolve yet.`] : []),

@@ -1,6 +1,6 @@
 import { isObject } from '../lib/json.ts'
-import { didYouMean, nearest } from '../lib/spelling.ts'
-import { plainUsd } from '../lib/usd.ts'
+import { didYouMean, findNearest } from '../lib/spelling.ts'
+import { formatPlainUsd } from '../lib/usd.ts'
 import { getDefinition, getProviderNames, stripName } from '../protocols/providers/names.ts'
 import type { ConnectionRecord } from '../records/store.ts'
 import { tokenPriceNames } from '../types/records/price-fields.ts'
@@ -28,7 +28,7 @@ export function connectionPriceWarnings(
     if (stripped !== id)
       return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${stripped}".`]
     if (known.size === 0) return []
-    const hint = didYouMean(nearest(id, known, 1)) ?? 'If the model exists, add it as a custom model.'
+    const hint = didYouMean(findNearest(id, known, 1)) ?? 'If the model exists, add it as a custom model.'
     return [`"prices" contains "${id}", which is not a known model of this connection. ${hint}`]
   })
   const wrongUnits = Object.entries(prices).flatMap(([id, price]) => tokenPriceWarnings(price, `"prices" of "${id}"`))
@@ -45,7 +45,7 @@ export function tokenPriceWarnings(price: Price | undefined, place: string): str
   const [name, usd] = found
   const perMillion = Number((usd * 1e6).toPrecision(12))
   return [
-    `${place}: ${plainUsd(usd)} as "${name}" looks like the price of one token. Prices are in USD per million tokens. Did you mean ${plainUsd(perMillion)}?`,
+    `${place}: ${formatPlainUsd(usd)} as "${name}" looks like the price of one token. Prices are in USD per million tokens. Did you mean ${formatPlainUsd(perMillion)}?`,
   ]
 }
 

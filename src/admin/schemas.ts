@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { listSyncedFields } from '../features/cloud-sync/sync-forms.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { isClientKey } from '../records/key-format.ts'
-import type { Door, InputOf, RecordField, RecordFields, Way } from '../types/records/record-fields.ts'
+import type { Door, FieldUse, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
 import type {
   ListItems,
   ListShape,
@@ -50,18 +50,18 @@ export function inputSchema<const F extends RecordFields, D extends Door>(
 }
 
 /** How an operation's input sets a field, and the field's shape there; `undefined` if it can't. */
-function getPassage({ given, shape }: RecordField, door: Door): { as: Way; shape: Shape } | undefined {
+function getPassage({ given, shape }: RecordField, door: Door): { as: FieldUse; shape: Shape } | undefined {
   const passage = given?.[door]
   return typeof passage === 'object' ? passage : passage && { as: passage, shape }
 }
 
 /** The order of fields in messages: required ones, those that every record has, optional ones, and last those that can't change. */
-function getRank(way: Way, { isOptional }: RecordField): number {
+function getRank(way: FieldUse, { isOptional }: RecordField): number {
   if (way === 'required') return 0
   return way === 'same' || way === 'ignored' || way === 'refused' ? 3 : isOptional ? 2 : 1
 }
 
-function createEntry(way: Way, shape: Shape): v.GenericSchema {
+function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
   switch (way) {
     case 'required':
       return givenSchema(shape)

@@ -1,7 +1,7 @@
 import type { Gateway } from '../gateway.ts'
 import { toBase64 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
-import { MadeExchange } from '../lib/internal-exchange.ts'
+import { InternalExchange } from '../lib/internal-exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 
 /** The gateway methods that in-process models use; `gateway.as(…)` has them, too. */
@@ -28,7 +28,7 @@ export function createInProcessTransport(gateway: GatewayInProcess, apiKey: stri
   return async ({ path, headers, body, signal }) => {
     signal?.throwIfAborted()
     const reply = await gateway.exchange(
-      new MadeExchange({
+      new InternalExchange({
         path: `${gateway.basePath}${path}`,
         body,
         headers: new Map(Object.entries(headers)),

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { currentFlag } from '../lib/renamed-options.ts'
-import { nearest } from '../lib/spelling.ts'
+import { toCurrentFlag } from '../lib/renamed-options.ts'
+import { findNearest } from '../lib/spelling.ts'
 import { type Problem, problem } from './problem.ts'
 
 /** An option of the command line, by its name without the dashes. */
@@ -70,9 +70,9 @@ const isOption = (value: string, { takesDash = false }: OptionShape) =>
   value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
 
 function suggestion(name: string, known: object): string {
-  const current = currentFlag(name, Object.keys(known))
+  const current = toCurrentFlag(name, Object.keys(known))
   if (current !== undefined) return `It was renamed. Use "--${current}".`
-  const [meant] = nearest(name, Object.keys(known), 1)
+  const [meant] = findNearest(name, Object.keys(known), 1)
   return meant === undefined ? 'Use --help to list all options.' : `Did you mean "--${meant}"?`
 }
 

@@ -4,7 +4,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Warned } from '../admin/warnings.ts'
 import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { didYouMean, nearest } from '../lib/spelling.ts'
+import { didYouMean, findNearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
 import { recordKinds } from '../records/readings.ts'
 import { KEYRING, SETTINGS } from '../records/record-collections.ts'
@@ -59,7 +59,7 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
     if (!Object.hasOwn(sections, name))
       throw fail(
         name,
-        `is not a known section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
+        `is not a known section. ${didYouMean(findNearest(name, SECTIONS, 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
       )
   }
   const read = SECTIONS.map((name) => {

@@ -150,13 +150,13 @@ let table: Uint32Array | undefined
 
 /** CRC-32, the checksum of zip, PNG, and Ethernet. */
 export function crc32(bytes: Uint8Array): number {
-  table ??= Uint32Array.from({ length: 256 }, remainder)
+  table ??= Uint32Array.from({ length: 256 }, getCrcRemainder)
   let sum = 0xffffffff
   for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0)
   return (sum ^ 0xffffffff) >>> 0
 }
 
-function remainder(_: unknown, byte: number): number {
+function getCrcRemainder(_: unknown, byte: number): number {
   let value = byte
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
   return value

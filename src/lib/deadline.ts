@@ -16,10 +16,10 @@ const NEVER: CancelDeadline = () => {}
  */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
   if (ms > MAX_MS) return NEVER
-  return clock.setTimer ? clock.setTimer(ms, onExpire) : bySleep(clock, ms, onExpire)
+  return clock.setTimer ? clock.setTimer(ms, onExpire) : createSleepDeadline(clock, ms, onExpire)
 }
 
-function bySleep(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
+function createSleepDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(
     () => stop.signal.aborted || onExpire(),
@@ -32,11 +32,11 @@ function bySleep(clock: Clock, ms: number, onExpire: () => void): CancelDeadline
 export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const cancelDeadline = startDeadline(clock, ms, () => resolve(false))
-    const settled = () => {
+    const finish = () => {
       cancelDeadline()
       resolve(true)
     }
-    work.then(settled, settled)
+    work.then(finish, finish)
   })
 }
 
@@ -44,7 +44,7 @@ export function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock):
  * Resolves to the result of `work`. After `ms`, rejects with the error from `late` and aborts the work's signal with it. When `signal` aborts,
  * rejects with its reason. The work itself may continue until it checks its signal.
  */
-export function workWithin<T>(
+export function runWithDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { clock, ms, late, signal }: { clock: Clock; ms: number; late(): Error; signal?: AbortSignal },
 ): Promise<T> {

@@ -4,7 +4,9 @@
  */
 export function withoutEncoded(text: string, isSecret: (decoded: string) => boolean): string {
   if (text.length > MAX_LENGTH) return text
-  return text.replace(WORD, (word) => (mayBeEncoded(word) && holds(word, isSecret) ? '[credential]' : word))
+  return text.replace(WORD, (word) =>
+    mayBeEncoded(word) && containsSecretWord(word, isSecret) ? '[credential]' : word,
+  )
 }
 
 const MAX_LENGTH = 1024 * 1024
@@ -15,11 +17,11 @@ const WORD = /[A-Za-z0-9+/_=~.%-]{11,}/g
 /** Natural words have no digits, and capitals only at the start. */
 const mayBeEncoded = (word: string) => /[0-9%+/_]|[a-z][A-Z]/.test(word)
 
-function holds(word: string, isSecret: (decoded: string) => boolean): boolean {
+function containsSecretWord(word: string, isSecret: (decoded: string) => boolean): boolean {
   if (word.includes('%')) {
     const decoded = word.replace(/%([0-9a-f]{2})/gi, (_, byte: string) => fromHexByte(byte))
     if (isSecret(decoded)) return true
-    if (decoded !== word && (decoded.match(WORD) ?? []).some((one) => holds(one, isSecret))) return true
+    if (decoded !== word && (decoded.match(WORD) ?? []).some((one) => containsSecretWord(one, isSecret))) return true
   }
   return (
     (word.match(BASE64) ?? []).some((run) => [0, 1, 2, 3].some((from) => isSecret(decodeBase64Run(run, from)))) ||

@@ -45,7 +45,7 @@ const MAX_SHOWN = 60
 const MAX_ELEMENT = 300
 
 /** Formats a string as a list element in a header: percent-encodes list separators and everything but printable ASCII. */
-export function headerSafe(text: string): string {
+export function toHeaderSafe(text: string): string {
   const shown = text.slice(0, MAX_ELEMENT)
   if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
   let safe = ''

@@ -75,7 +75,7 @@ export function createInFlight(): InFlight {
     if (requests.size === 0) for (const leave of waiting) leave()
   }
 
-  function emptyWithin(clock: Clock, ms: number) {
+  function waitUntilEmpty(clock: Clock, ms: number) {
     return new Promise<void>((resolve) => {
       if (requests.size === 0) return resolve()
       const cancelDeadline = startDeadline(clock, ms, leave)
@@ -96,9 +96,9 @@ export function createInFlight(): InFlight {
     remove,
     values: () => requests.values(),
     async drain(clock, graceMs, reason) {
-      await emptyWithin(clock, graceMs)
+      await waitUntilEmpty(clock, graceMs)
       for (const work of requests.values()) work.cancel(reason) // may remove it from the list
-      await emptyWithin(clock, LAST_WORDS_MS)
+      await waitUntilEmpty(clock, LAST_WORDS_MS)
     },
   }
 }

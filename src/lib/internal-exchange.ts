@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { encodeUtf8 } from './bytes.ts'
 import type { Acting, Exchange, UpstreamFetch } from './exchange.ts'
 
-interface MadeRequest {
+interface InternalRequest {
   /** Includes the base path. */
   path: string
   /** With its leading `?`; default: none. */
@@ -17,7 +17,7 @@ interface MadeRequest {
 }
 
 /** A `POST` of JSON that the gateway sends to itself. */
-export class MadeExchange implements Exchange {
+export class InternalExchange implements Exchange {
   readonly method = 'POST'
   readonly path: string
   readonly query: string
@@ -26,9 +26,9 @@ export class MadeExchange implements Exchange {
   declare readonly upstream?: UpstreamFetch
   readonly #headers: ReadonlyMap<string, string>
   readonly #body: Uint8Array
-  readonly #outer: MadeRequest['outer']
+  readonly #outer: InternalRequest['outer']
 
-  constructor({ path, query = '', body, headers, actsAs, outer }: MadeRequest) {
+  constructor({ path, query = '', body, headers, actsAs, outer }: InternalRequest) {
     this.path = path
     this.query = query
     this.actsAs = actsAs

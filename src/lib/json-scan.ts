@@ -63,8 +63,8 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
 }
 
 /** Whether the text nests deeper than this many levels. It may be invalid JSON. Each level takes two characters. */
-export function nestsDeeper(text: string, levels: number): boolean {
-  if (text.length <= 2 * levels || !opensMore(text, levels)) return false
+export function exceedsDepth(text: string, levels: number): boolean {
+  if (text.length <= 2 * levels || !countsMoreOpenings(text, levels)) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -84,7 +84,7 @@ export function nestsDeeper(text: string, levels: number): boolean {
 }
 
 /** Whether there are more opening braces and brackets than `count`, including those in strings. A fast check that excludes most texts. */
-function opensMore(text: string, count: number): boolean {
+function countsMoreOpenings(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')
     for (let at = text.indexOf(open); at !== -1; at = text.indexOf(open, at + 1)) if (++found > count) return true
@@ -161,11 +161,11 @@ export function withMember(text: string, name: string, valueFor: (current?: stri
       (set, { start, end }) => set.slice(0, start) + valueFor(text.slice(start, end)) + set.slice(end),
       text,
     )
-  return asFirstMember(text, `${JSON.stringify(name)}:${valueFor()}`)
+  return insertFirstMember(text, `${JSON.stringify(name)}:${valueFor()}`)
 }
 
 /** Adds a field that a JSON object lacks, before the others. Keeps every other character. */
-export function asFirstMember(text: string, member: string): string {
+export function insertFirstMember(text: string, member: string): string {
   const open = text.indexOf('{') + 1
   const rest = text.slice(open)
   return `${text.slice(0, open)}${member}${/^\s*\}/.test(rest) ? '' : ','}${rest}`
@@ -209,6 +209,6 @@ export function withMembers(
   }
   kept += text.slice(at)
   const members = JSON.stringify(added).slice(1, -1)
-  const isAlone = members === '' || /^\s*\}/.test(kept)
-  return `${text.slice(0, open)}${members}${isAlone ? '' : ','}${kept}`
+  const isOnlyMember = members === '' || /^\s*\}/.test(kept)
+  return `${text.slice(0, open)}${members}${isOnlyMember ? '' : ','}${kept}`
 }

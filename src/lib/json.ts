@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8 } from './bytes.ts'
-import { BACKSLASH, nestsDeeper, QUOTE, scanTopLevel } from './json-scan.ts'
+import { BACKSLASH, exceedsDepth, QUOTE, scanTopLevel } from './json-scan.ts'
 
 /** A JSON object whose fields haven't been checked. */
 export type JsonObject = { [name: string]: unknown }
@@ -13,7 +13,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const scalarText = (value: unknown): string => (typeof value === 'object' && value !== null ? '' : String(value))
 
 /** Decodes UTF-8. Throws `INVALID_JSON` for invalid UTF-8. */
-export function jsonText(bytes: Uint8Array): string {
+export function decodeJsonText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
@@ -35,13 +35,13 @@ export const MAX_PARSED_DEPTH = 10_000
 
 /** Whether the text is JSON that nests too deep for a client's JSON. */
 export const isTooDeep = (text: string): boolean =>
-  nestsDeeper(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
+  exceedsDepth(text, MAX_DEPTH) && (isUnparsablyDeep(text) ? isClosed(text) : tryParseJson(text) !== undefined)
 
 /** Whether the text nests so deep that writing its value as JSON could exhaust the stack. */
-export const isUnsafelyDeep = (text: string): boolean => nestsDeeper(text, MAX_SAFE_DEPTH)
+export const isUnsafelyDeep = (text: string): boolean => exceedsDepth(text, MAX_SAFE_DEPTH)
 
 /** Whether the text nests too deep to be parsed. */
-export const isUnparsablyDeep = (text: string): boolean => nestsDeeper(text, MAX_PARSED_DEPTH)
+export const isUnparsablyDeep = (text: string): boolean => exceedsDepth(text, MAX_PARSED_DEPTH)
 
 const isClosed = (text: string) => /[\]}]$/.test(text.trimEnd())
 

@@ -29,14 +29,14 @@ const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'exampl
 /** Copies a schema without ignored keywords. Its `type` counts a step, because each check of a value reads it. */
 function prepareSchema(schema: unknown, step: () => void): unknown {
   if (!isObject(schema)) return schema
-  const within = (inner: unknown) => prepareSchema(inner, step)
+  const prepareInner = (inner: unknown) => prepareSchema(inner, step)
   const isOpen = schema.patternProperties !== undefined
   const kept = Object.entries(schema).flatMap(([name, value]) => {
     if (UNCHECKED.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
     if (NAMED.has(name) && isObject(value))
-      return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, within(inner)]))]]
+      return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prepareInner(inner)]))]]
     if (VALUES.has(name)) return [[name, value]]
-    return [[name, Array.isArray(value) ? value.map(within) : within(value)]]
+    return [[name, Array.isArray(value) ? value.map(prepareInner) : prepareInner(value)]]
   })
   const { type } = schema
   return Object.defineProperty(Object.fromEntries(kept), 'type', {

@@ -33,19 +33,21 @@ export function readForm(bytes: Uint8Array, contentType: string): readonly FormP
   const delimiter = encodeUtf8(`\r\n--${boundary}`)
   const parts: FormPart[] = []
   let at = startsWith(bytes, delimiter.subarray(2), 0) ? delimiter.length - 2 : findAfter(bytes, delimiter, 0)
-  if (at === -1) throw malformed(`it has no line "--${shown(boundary)}" with the boundary from its content type`)
+  if (at === -1)
+    throw createMalformedError(`it has no line "--${shorten(boundary)}" with the boundary from its content type`)
   for (;;) {
     if (bytes[at] === DASH && bytes[at + 1] === DASH) return parts
     while (bytes[at] === SPACE || bytes[at] === TAB) at++
-    if (bytes[at] !== CR || bytes[at + 1] !== LF) throw malformed('a boundary is not followed by a line break')
-    if (parts.length === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`)
+    if (bytes[at] !== CR || bytes[at + 1] !== LF)
+      throw createMalformedError('a boundary is not followed by a line break')
+    if (parts.length === MAX_PARTS) throw createMalformedError(`it has more than ${MAX_PARTS} parts`)
     const headersEnd = startsWith(bytes, BLANK_LINE.subarray(2), at + 2)
       ? at
       : findBytes(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADERS)
-    if (headersEnd === -1) throw malformed('the headers of a part do not end with an empty line')
+    if (headersEnd === -1) throw createMalformedError('the headers of a part do not end with an empty line')
     const start = headersEnd + BLANK_LINE.length
     const end = findBytes(bytes, delimiter, start - 2) // an empty part shares its line break with the empty line
-    if (end === -1) throw malformed('its last boundary is missing, so it is incomplete')
+    if (end === -1) throw createMalformedError('its last boundary is missing, so it is incomplete')
     parts.push(parsePart(bytes.subarray(at + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
     at = end + delimiter.length
   }
@@ -91,8 +93,8 @@ function getBoundary(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined || boundary === '')
-    throw malformed('its content type has no boundary. Let the HTTP client set the content type')
-  if (boundary.length > 70) throw malformed('its boundary is longer than 70 characters')
+    throw createMalformedError('its content type has no boundary. Let the HTTP client set the content type')
+  if (boundary.length > 70) throw createMalformedError('its boundary is longer than 70 characters')
   return boundary
 }
 
@@ -103,19 +105,19 @@ function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase()
     const value = line.slice(colon + 1).trim()
-    if (line !== '' && name === '') throw malformed('a header of a part has no name')
+    if (line !== '' && name === '') throw createMalformedError('a header of a part has no name')
     if (name === 'content-disposition') {
-      if (disposition !== undefined) throw malformed('a part has two content-disposition headers')
+      if (disposition !== undefined) throw createMalformedError('a part has two content-disposition headers')
       disposition = value
     } else if (name === 'content-type') type = (value.split(';')[0] ?? '').trim().toLowerCase()
     else if (name === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value))
-      throw malformed('a part has a transfer encoding other than "binary"')
+      throw createMalformedError('a part has a transfer encoding other than "binary"')
   }
   if (disposition === undefined || !/^form-data\s*(?:;|$)/i.test(disposition))
-    throw malformed('a part lacks the header "content-disposition: form-data"')
+    throw createMalformedError('a part lacks the header "content-disposition: form-data"')
   const name = readParameter(disposition, 'name')
-  if (name === undefined || name === '') throw malformed('a part has no name')
-  if (name.length > MAX_NAME) throw malformed(`the name of a part is longer than ${MAX_NAME} characters`)
+  if (name === undefined || name === '') throw createMalformedError('a part has no name')
+  if (name.length > MAX_NAME) throw createMalformedError(`the name of a part is longer than ${MAX_NAME} characters`)
   const given = readParameter(disposition, 'filename') ?? readExtendedFileName(disposition)
   if (given !== undefined) {
     const fileName = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1).slice(0, MAX_NAME)
@@ -126,7 +128,7 @@ function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
   try {
     return { name, value: decodeUtf8(bytes) }
   } catch {
-    throw malformed(`the field "${shown(name)}" is not UTF-8`)
+    throw createMalformedError(`the field "${shorten(name)}" is not UTF-8`)
   }
 }
 
@@ -152,7 +154,7 @@ function readExtendedFileName(disposition: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
   } catch {
-    throw malformed('the name of a file is not percent-encoded UTF-8')
+    throw createMalformedError('the name of a file is not percent-encoded UTF-8')
   }
 }
 
@@ -160,10 +162,10 @@ function readExtendedFileName(disposition: string): string | undefined {
 const escapeQuotes = (text: string) =>
   text.replace(/["\r\n]/g, (sign) => (sign === '"' ? '%22' : sign === '\r' ? '%0D' : '%0A'))
 
-const malformed = (what: string) =>
+const createMalformedError = (what: string) =>
   gatewayError('INVALID_REQUEST', { message: `The form (multipart/form-data) cannot be read: ${what}.` })
 
-const shown = (text: string) => text.slice(0, 70)
+const shorten = (text: string) => text.slice(0, 70)
 
 const [CR = 13, LF = 10, DASH = 45, SPACE = 32, TAB = 9] = [...encodeUtf8('\r\n- \t')]
 const LINE_BREAK = encodeUtf8('\r\n')

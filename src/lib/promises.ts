@@ -22,7 +22,7 @@ export function settledPromise<T>(value: T): Promise<T> {
  * The value of a promise that resolved after `keepValue`; otherwise `undefined`. A request reads a dozen values that are already in memory, and
  * an `await` costs more than reading them: `settledValue(reading) ?? (await reading)`.
  */
-export function settledValue<T>(promise: Promise<T>): T | undefined {
+export function getSettledValue<T>(promise: Promise<T>): T | undefined {
   return settledValues.get(promise) as T | undefined // set by the two functions above, with the promise's type
 }
 
@@ -44,7 +44,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /** Creates a function that derives a value from a promise's result, and returns the same promise while its input stays the same. */
-export function derived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
+export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
   let last: { given: Promise<T>; result: Promise<R> } | undefined
   return (given) => {
     if (last?.given !== given) last = { given, result: keepValue(given.then(derive)) }

@@ -11,13 +11,13 @@ const renamed: Readonly<Record<string, string>> = {
 }
 
 /** The current name of a renamed option or field, if it is one of `known`. */
-export function currentName(name: string, known: readonly string[]): string | undefined {
+export function toCurrentName(name: string, known: readonly string[]): string | undefined {
   const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
   return current !== undefined && known.includes(current) ? current : undefined
 }
 
 /** Like `currentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
-export function currentFlag(flag: string, known: readonly string[]): string | undefined {
+export function toCurrentFlag(flag: string, known: readonly string[]): string | undefined {
   const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
   const current = Object.entries(renamed).find(([former]) => toFlag(former) === word)?.[1]
   const found = current === undefined ? undefined : no + toFlag(current)
@@ -31,7 +31,7 @@ export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) 
 export function refuseUnknownOptions(options: object, known: readonly string[], path = ''): void {
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue
-    const current = currentName(name, known)
+    const current = toCurrentName(name, known)
     throw new TypeError(
       current === undefined
         ? `${path}${name} is not an option. Known: ${known.join(', ')}.`

@@ -5,7 +5,7 @@ import leven from 'leven'
  * after its last slash (`gpt-4o`: `openai/gpt-4o`), or if it differs by a few letters. Ignores case. Takes a few milliseconds for thousands of
  * candidates: if many are similar, only the first ones are compared.
  */
-export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
+export function findNearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.trim().toLowerCase()
   if (wanted === '' || wanted.length > MAX_LENGTH) return []
   const best: Array<{ candidate: string; rank: number }> = []
@@ -45,8 +45,8 @@ function rankCandidate(word: string, candidate: string, { worst, budget }: RankT
   if (word === part) return BEHIND_SLASH
   const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worst)
   const ranks = [
-    edits(word, candidate, { allowed, budget }),
-    part === candidate ? Number.POSITIVE_INFINITY : edits(word, part, { allowed, budget }) + BEHIND_SLASH,
+    countEdits(word, candidate, { allowed, budget }),
+    part === candidate ? Number.POSITIVE_INFINITY : countEdits(word, part, { allowed, budget }) + BEHIND_SLASH,
     contains(candidate, word) || contains(word, candidate) ? CONTAINED : Number.POSITIVE_INFINITY,
   ]
   const rank = Math.min(...ranks)
@@ -61,7 +61,7 @@ interface EditTerms {
 }
 
 /** The Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
-function edits(word: string, other: string, { allowed, budget }: EditTerms): number {
+function countEdits(word: string, other: string, { allowed, budget }: EditTerms): number {
   const most = Math.floor(allowed)
   if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
   const [left, right] = withoutCommonEnds(word, other)

@@ -74,8 +74,8 @@ export function createSseParser(
     if (from === end) return dispatch()
     if (mayBeBare && text[from] === '{') isBare = true
     if (isBare) add(text.slice(from, end))
-    else if (isField('data', text, from, end)) add(valueBehind(text, from + 'data'.length, end))
-    else if (isField('event', text, from, end)) event = valueBehind(text, from + 'event'.length, end)
+    else if (isField('data', text, from, end)) add(getValueAfter(text, from + 'data'.length, end))
+    else if (isField('event', text, from, end)) event = getValueAfter(text, from + 'event'.length, end)
   }
 
   function add(value: string) {
@@ -117,7 +117,7 @@ export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent, { bareJson: true })
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser skips the byte order mark itself
   return {
-    push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
+    push: (chunk) => parser.push(decoder.decode(chunk, endsWithAscii(chunk) ? WHOLE : PART)),
     end() {
       parser.push(decoder.decode())
       parser.end()
@@ -126,7 +126,7 @@ export const sseFraming: StreamFraming = (onEvent) => {
 }
 
 /** A chunk that ends with ASCII ends with a complete character. Runtimes decode such chunks much faster without the option `stream`. */
-const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
+const endsWithAscii = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
 const WHOLE = { stream: false }
 const PART = { stream: true }
@@ -141,7 +141,7 @@ function isField(name: string, text: string, from: number, end: number): boolean
 }
 
 /** The text after the colon, without one leading space; the empty text where there is no colon. */
-function valueBehind(text: string, colon: number, end: number): string {
+function getValueAfter(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
 

@@ -4,28 +4,28 @@
  */
 
 /** An upper estimate for nearly all tokenizers, fitted to the recorded requests of all vendors (src/pricing/README.md). Linear time. */
-export function mostTokens(text: string): number {
+export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START
   let runStart = 0 // of letters, digits, and joiners
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    const kind = code < 128 ? (kinds[code] ?? SIGN) : wideKind(code)
+    const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
     const step = state * KINDS + kind
     cents += costs[step] ?? 0
     state = nextStates[step] ?? START
     if (kind < SIGN) continue
-    if (at - runStart >= LONG_RUN) cents += costOfRun(text.slice(runStart, at))
+    if (at - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart, at))
     runStart = at + 1
   }
-  if (text.length - runStart >= LONG_RUN) cents += costOfRun(text.slice(runStart))
+  if (text.length - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart))
   return cents / 100
 }
 
 /** A typical estimate, for the output of models whose provider doesn't count it. */
-export const likelyTokens = (text: string): number => mostTokens(text) / SURPLUS
+export const likelyTokens = (text: string): number => countMaxTokens(text) / SURPLUS
 
-/** The median ratio of `mostTokens` to the tokens of usual responses. */
+/** The median ratio of `countMaxTokens` to the tokens of usual responses. */
 const SURPLUS = 1.3
 
 /** Kinds of characters. */
@@ -54,7 +54,7 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[\t\n\r]/.test(character) ? LINE : SIGN
 })
 
-function wideKind(code: number): number {
+function getWideKind(code: number): number {
   if (code < 0x2e80) return code < 0x590 ? EUROPEAN : SCRIPT
   return code >= 0xd800 && code < 0xe000 ? HALF_PAIR : IDEOGRAM
 }
@@ -98,7 +98,7 @@ const nextStates = Uint8Array.from(steps, ([next]) => next)
 const costs = Uint8Array.from(steps, ([, cents]) => cents)
 
 /** The extra cost of keys, hashes, and base64: letters and digits without a break. */
-const costOfRun = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * RUN : 0)
+const getRunCost = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * RUN : 0)
 
 const LONG_RUN = 25
 /** Per character, in hundredths of a token. */

@@ -35,10 +35,10 @@ export function createThrottledPublisher(
     cancel()
     publishedAt = clock.now()
     hasChanged = false
-    publishing = publish().then((goesOn) => {
+    publishing = publish().then((shouldContinue) => {
       publishing = undefined
       if (hasChanged) schedulePublish(publishedAt + pauseMs)
-      else if (goesOn) schedulePublish(publishedAt + beatMs)
+      else if (shouldContinue) schedulePublish(publishedAt + beatMs)
     })
   }
 

@@ -36,27 +36,27 @@ export function timedBody(
     const startedAt = clock.now()
     let isOver = false
     let cancelDeadline: CancelDeadline | undefined
-    const settled = () => {
+    const finish = () => {
       isOver = true
       cancelDeadline?.()
       scope?.remove(reject)
     }
     body.then(
       (bytes) => {
-        settled()
+        finish()
         resolve(bytes)
       },
       (thrown) => {
-        settled()
+        finish()
         reject(thrown)
       },
     )
-    const late = () => {
+    const expire = () => {
       const message = `The request body did not arrive within ${timeoutMs / 1_000} s.`
       reject(gatewayError('REQUEST_TIMEOUT', { message, headers: { connection: 'close' } }))
     }
     void turnEnd().then(() => {
-      if (!isOver) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), late)
+      if (!isOver) cancelDeadline = startDeadline(clock, timeoutMs - (clock.now() - startedAt), expire)
     })
   })
 }

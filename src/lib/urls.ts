@@ -11,8 +11,8 @@ export function isOrigin(text: unknown): text is string {
  * Encodes a model name as a path segment. Throws `INVALID_REQUEST` if the name is empty or has a lone surrogate, or a `.` or `..` between
  * slashes or backslashes, even repeatedly encoded, since some servers decode a path twice.
  */
-export function pathSegment(name: string): string {
-  if (name === '' || /\p{Cs}/u.test(name) || DOT_SEGMENT.test(decoded(name))) {
+export function encodePathSegment(name: string): string {
+  if (name === '' || /\p{Cs}/u.test(name) || DOT_SEGMENT.test(decodeSegment(name))) {
     throw gatewayError('INVALID_REQUEST', {
       message: `The model name ${JSON.stringify(name)} cannot be used in a URL path.`,
       data: { param: 'model' },
@@ -24,7 +24,7 @@ export function pathSegment(name: string): string {
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
 
 /** Decodes dots, slashes, and backslashes. */
-const decoded = (text: string): string =>
+const decodeSegment = (text: string): string =>
   text.replace(/%(?:25)*(?:2e|(2f|5c))/gi, (_, slash: unknown) => (slash ? '/' : '.'))
 
 /** Removes a repeated trailing character. Takes linear time, unlike `/x+$/`. */
@@ -40,7 +40,7 @@ export const isLoopbackHost = (host: string): boolean =>
 
 /** Whether a URL's host (`URL.hostname`) is private to a network or machine. */
 export function isPrivateHost(host: string): boolean {
-  if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(mappedV4(host))
+  if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(toMappedV4(host))
   if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)
   const name = withoutTrailing(host, '.')
   return name !== '' && (!name.includes('.') || PRIVATE_NAME.test(name))
@@ -51,7 +51,7 @@ const PRIVATE_V6 = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
 const PRIVATE_NAME = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
 
 /** The IPv4 address in an IPv4-mapped IPv6 address, which `URL` writes as two hex numbers. */
-function mappedV4(host: string): string {
+function toMappedV4(host: string): string {
   const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(host) ?? []
   if (high === undefined || low === undefined) return ''
   const numbers = [high, low].map((part) => Number.parseInt(part, 16))

@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 export interface Additions {
   /** Matches the names of the models, in lower case. */
   readonly models: RegExp
-  /** The family's tokens of a text, relative to `mostTokens`; default: 1. */
+  /** The family's tokens of a text, relative to `countMaxTokens`; default: 1. */
   readonly factor?: number
   /** In each request: the chat template and the vendor's instructions. */
   readonly base: number

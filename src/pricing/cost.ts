@@ -41,12 +41,12 @@ export function calculateSpending(reported: TokenUsage, context: SpendingContext
     return { usage, costSource: 'reported', costUsd: usage.costUsd }
   const price = getPrice(catalog, target)
   const counted = calculateCost(price, usage)
-  const likely = counted === undefined ? estimateMediaTokens(usage) : undefined
-  const costUsd = likely
-    ? calculateCost(price, likely)
+  const estimatedMedia = counted === undefined ? estimateMediaTokens(usage) : undefined
+  const costUsd = estimatedMedia
+    ? calculateCost(price, estimatedMedia)
     : (counted ?? (isEstimated ? calculateEitherCost(price, usage) : undefined))
   const isGuess = isEstimated || isDearer || usage.isEstimated || usage.isDearer
-  const costSource = isGuess || likely || isFreeOfCharge ? 'estimated' : 'counted'
+  const costSource = isGuess || estimatedMedia || isFreeOfCharge ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { mostTokens } from '../lib/text-tokens.ts'
+import { countMaxTokens } from '../lib/text-tokens.ts'
 import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { type Additions, additions, countVendorToolTokens, unknownAdditions } from './additions.ts'
 
@@ -82,7 +82,7 @@ function addFields(object: JsonObject, content: BodyContent, { isJson, isRoot = 
     const value = object[name]
     if (value === undefined || value === null || (isRoot && OPTION_FIELDS.has(name))) continue
     if (isJson) {
-      content.text += mostTokens(name) + MEMBER
+      content.text += countMaxTokens(name) + MEMBER
       if (name === '$ref') content.references++
     } else {
       if (SCHEMA_FIELDS.has(name) && isSchema(value)) content.hasSchema = true
@@ -103,7 +103,7 @@ function addValue(value: unknown, content: BodyContent, place: ValueContext): vo
   switch (typeof value) {
     case 'string':
       if (value.startsWith('data:')) addMedia(value.slice(5, 60), value.length, content)
-      else content.text += mostTokens(value) + TEXT
+      else content.text += countMaxTokens(value) + TEXT
       return
     case 'number':
     case 'boolean':

@@ -13,28 +13,29 @@ interface SentRequest {
  * Finds the field that requests a faster response, or one from a certain region, at a price that the catalog doesn't have. It checks the request that
  * is sent. `clientBody`: checked instead of the sent body for forms and for bodies that are passed through.
  */
-export function findDearerField(
+export function findSurchargeField(
   { request, isPassThrough }: { request: SentRequest; isPassThrough: boolean },
   clientBody: JsonObject,
 ): string | undefined {
   const { query, headers, body } = request
-  for (const name in headers) if (isDearer(name, headers[name])) return name
-  if (query.length > 1) for (const [name, value] of new URLSearchParams(query)) if (isDearer(name, value)) return name
-  if (isPassThrough || typeof body !== 'string') return findDearerBodyField(clientBody)
+  for (const name in headers) if (hasSurcharge(name, headers[name])) return name
+  if (query.length > 1)
+    for (const [name, value] of new URLSearchParams(query)) if (hasSurcharge(name, value)) return name
+  if (isPassThrough || typeof body !== 'string') return findSurchargeBodyField(clientBody)
   const sent = DEARER_FIELD.test(body) ? tryParseJson(body) : undefined
-  return isObject(sent) ? findDearerBodyField(sent) : undefined
+  return isObject(sent) ? findSurchargeBodyField(sent) : undefined
 }
 
 /** For bodies written by the gateway, which doesn't escape letters. */
 const DEARER_FIELD = /"[\w.-]*(?:tier|speed|geo|latency|request[_-]type)"/i
 
 /** Finds such a field in a client's body, including wrappers such as `extra_body` and `providerOptions`, but not in content or schemas. */
-export function findDearerBodyField(body: JsonObject, depth = 0): string | undefined {
+export function findSurchargeBodyField(body: JsonObject, depth = 0): string | undefined {
   for (const name in body) {
     const value = body[name]
-    if (isDearer(name, value)) return name
+    if (hasSurcharge(name, value)) return name
     if (depth >= MAX_DEPTH || !isObject(value) || CONTENT.test(name)) continue
-    const inner = findDearerBodyField(value, depth + 1)
+    const inner = findSurchargeBodyField(value, depth + 1)
     if (inner !== undefined) return `${name}.${inner}`
   }
   return undefined
@@ -45,7 +46,7 @@ const CONTENT =
   /^(?:messages|input|contents?|prompt|system.*|instructions|tools?|tool_?config|functions|metadata|labels|documents|variables|arguments|args)$|schema|format|voice|speech|audio|image|video|^text$/i
 
 /** For speech, `speed` is a number or a numeric string. Anthropic's is a word. */
-function isDearer(name: string, value: unknown): boolean {
+function hasSurcharge(name: string, value: unknown): boolean {
   const meaning = classifyName(name)
   if (meaning === 'nothing' || value === undefined || value === null || value === '') return false
   if (meaning === 'tier') return isDearerTier(value)

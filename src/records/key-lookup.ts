@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { rememberByObject } from '../lib/maps.ts'
-import { settledPromise, settledValue } from '../lib/promises.ts'
+import { getSettledValue, settledPromise } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'

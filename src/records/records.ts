@@ -1,4 +1,4 @@
-import { derived } from '../lib/promises.ts'
+import { cacheDerived } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
 import { createCached, type Freshness } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
@@ -52,7 +52,7 @@ export function createRecords<T extends object>(
   const view = createRecordView(stored.list, deps)
   const appliesChanges = deps.hasSecretIds === true && freshness.isWatched
   const inserting = new Set<string>()
-  const getRecords = derived(
+  const getRecords = cacheDerived(
     (loaded: LoadedRecords<T>) => (loaded.records ??= loaded.entries.map(({ record }) => record)),
   )
 

@@ -1,4 +1,4 @@
-import { derived, keepValue, once } from '../lib/promises.ts'
+import { cacheDerived, keepValue, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
 import { KeyCache } from './key-cache.ts'
@@ -189,7 +189,7 @@ export function createCredentialCache(
 /** Makes `all` return each combo once, even during a rename. */
 function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
   let last: { records: readonly ComboRecord[]; valid: readonly ComboRecord[] } | undefined
-  const getValid = derived((records: readonly ComboRecord[]) => {
+  const getValid = cacheDerived((records: readonly ComboRecord[]) => {
     if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
     return last.valid
   })

@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { createFetchBody } from '../lib/fetch-call.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
-import { type JsonObject, jsonText, parseJsonObject, scalarText } from '../lib/json.ts'
+import { decodeJsonText, type JsonObject, parseJsonObject, scalarText } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
 import { type BodyTime, timedBody } from '../lib/timed-body.ts'
 import type { ClientFormat, Kind } from '../types.ts'
@@ -118,7 +118,7 @@ export class FeatureRequest extends RouteRequest {
   async json(): Promise<JsonObject> {
     requireJson(this.exchange)
     requirePlainUtf8(this.exchange)
-    return parseJsonObject(jsonText(await this.bytes()))
+    return parseJsonObject(decodeJsonText(await this.bytes()))
   }
 }
 
@@ -136,23 +136,26 @@ export class UnrecordedRequest extends KeyRequest {
   }
 }
 
-interface WithinSteps {
+interface StepDependencies {
   served: ServedRequest
   request: ModelRequest
   answer(request: ModelRequest): Promise<Reply>
 }
 
 /** Answers a model request within the steps around its call, the first outermost. Rejects as soon as the client no longer waits. */
-export function answerWithin(steps: readonly CallStep[], { served, request, answer }: WithinSteps): Promise<Reply> {
-  async function answerFrom(index: number, present: ModelRequest): Promise<Reply> {
+export function answerWithin(
+  steps: readonly CallStep[],
+  { served, request, answer }: StepDependencies,
+): Promise<Reply> {
+  async function runStepsFrom(index: number, present: ModelRequest): Promise<Reply> {
     const step = steps[index]
     if (!step) return answer(present)
     return step(new CallRequest(served, present), (change) =>
-      answerFrom(index + 1, change ? changeCall(present, change) : present),
+      runStepsFrom(index + 1, change ? changeCall(present, change) : present),
     )
   }
 
-  return takeReply(request.log, answerFrom(0, request))
+  return takeReply(request.log, runStepsFrom(0, request))
 }
 
 /** What a step or a route replies. Rejects when the client no longer waits; a stream that comes later is cancelled. */

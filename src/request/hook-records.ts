@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts'
-import { headerSafe } from '../lib/http-headers.ts'
+import { toHeaderSafe } from '../lib/http-headers.ts'
 import type { CostSource } from '../pricing/cost.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
@@ -150,7 +150,7 @@ export const TARGET_HEADER = 'x-signalbox-target'
 
 /** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
 export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
-  headerSafe(getTargetName(target))
+  toHeaderSafe(getTargetName(target))
 
 /** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
@@ -167,7 +167,7 @@ export function attemptsHeader(steps: readonly StepRecord[]): string {
   let via: string | undefined
   let leftOut = 0
   for (const step of steps) {
-    const shown = shownStep(step, steps, via)
+    const shown = formatStep(step, steps, via)
     if (list.length + shown.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
     else {
       list += list === '' ? shown : `, ${shown}`
@@ -177,9 +177,9 @@ export function attemptsHeader(steps: readonly StepRecord[]): string {
   return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
 }
 
-function shownStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
-  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
-  if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
+function formatStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
+  const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${toHeaderSafe(step.via)}`
+  if ('entry' in step) return `${toHeaderSafe(step.entry)}=skipped:${toHeaderSafe(step.skipped)}${via}`
   const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
   return `${targetHeader(step)}=${result(step)}${connection}${via}`
 }

@@ -5,14 +5,14 @@ import { type Identity, type Refusal, readIdentity, readMembers } from './identi
 import { isValidInput } from './valid-input.ts'
 
 /** What an answer of `identify` comes to. */
-export type Identified = { identity: Identity } | { refusal: GatewayError } | undefined
+export type IdentifyResult = { identity: Identity } | { refusal: GatewayError } | undefined
 
 /** Reads what `identify` returned. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
-export function readIdentified(answer: unknown): Identified {
+export function readIdentifyResult(answer: unknown): IdentifyResult {
   if (answer === undefined) return undefined
   if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
   if (isObject(answer) && answer.refuse !== undefined)
-    return { refusal: refusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
+    return { refusal: createRefusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
   return { identity: readIdentity(answer) }
 }
 
@@ -23,7 +23,7 @@ const CODES = {
   429: 'RATE_LIMIT_EXCEEDED',
 } as const
 
-function refusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
+function createRefusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
   const headers: Record<string, string> =
     retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
   return gatewayError(CODES[status], { message: refuse, headers })

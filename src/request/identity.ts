@@ -1,7 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { isAccountId } from '../lib/account-ids.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../types/records/limit-fields.ts'
+import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
 import { name, storedId, text } from '../types/records/shapes.ts'
 import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
 import { isValidInput } from './valid-input.ts'
@@ -107,7 +107,7 @@ const identityMembers = {
   models: (value) => isValidInput(allowedModels, value),
   kinds: (value) => isValidInput(allowedKinds, value),
   limits: (value) => isValidInput(usageLimits, value),
-  metadata: (value) => isValidInput(ownersTexts, value),
+  metadata: (value) => isValidInput(ownerTexts, value),
   tags: (value) => Array.isArray(value) && value.length <= MAX_TAGS && value.every((tag) => isValidInput(label, tag)),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 

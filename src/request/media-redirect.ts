@@ -30,10 +30,10 @@ const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<R
 /** The kind that the request asks for: images before speech; `undefined` for text. */
 function findRequestedKind(body: JsonObject): MediaKind | undefined {
   const config = getGenerationConfig(body)
-  const asked = [config.responseModalities ?? config.response_modalities]
+  const modalities = [config.responseModalities ?? config.response_modalities]
     .flat()
     .map((name) => scalarText(name).toUpperCase())
-  return asked.includes(MODALITIES.image) ? 'image' : asked.includes(MODALITIES.tts) ? 'tts' : undefined
+  return modalities.includes(MODALITIES.image) ? 'image' : modalities.includes(MODALITIES.tts) ? 'tts' : undefined
 }
 
 function getGenerationConfig({

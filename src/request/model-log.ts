@@ -36,7 +36,7 @@ interface AttemptInFlight extends BegunCodec {
 }
 
 /** The answer that the client gets. */
-interface GivenAnswer {
+interface ServedAnswer {
   target: RouteTarget
   /** What was dropped in translation; for a stream, up to now. */
   warnings(): readonly string[]
@@ -59,7 +59,7 @@ export class ModelLog extends RequestLog {
   #user: string | undefined = undefined
   #isStream = false
   #stop: Stop | undefined = undefined
-  #answer: GivenAnswer | undefined = undefined
+  #answer: ServedAnswer | undefined = undefined
 
   constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
     super(exchange, endpoint, context)
@@ -173,7 +173,7 @@ export class ModelLog extends RequestLog {
   }
 
   /** The client gets the answer of a target. */
-  answerGiven(answer: GivenAnswer): void {
+  answerGiven(answer: ServedAnswer): void {
     this.inFlight = undefined
     this.#answer = answer
   }

@@ -3,7 +3,7 @@ import type { Catalog } from '../types.ts'
 import { createRouteTable, type RouteTable } from './routing/route-table.ts'
 
 /** The route table of one connection alone, which is used also while it is paused or draining. Rejects with `STORAGE_FAILED`. */
-export async function tableOfConnection(
+export async function createConnectionTable(
   id: string,
   { store, catalog, basePath }: { store: Store; catalog: Catalog; basePath: string },
 ): Promise<RouteTable> {

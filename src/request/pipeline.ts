@@ -54,7 +54,7 @@ export interface PipelineSteps {
 export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   store: Store
   /** Where the instances share the state of groups; `undefined`: this one keeps its own in memory. */
-  sharedIn: Storage | undefined
+  sharedStorage: Storage | undefined
   /** The request's way to upstreams; without a request, that of those which bring none. */
   upstream(exchange?: Exchange): UpstreamFetch
   /** The path that the gateway is mounted below. */
@@ -70,7 +70,7 @@ type Shared =
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedIn: sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
+  const { store, sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
   const { isStrict, fetchesMedia, includesStreamUsage, ownTerms } = others
   const aroundCall: CallStep[] = []
@@ -115,18 +115,18 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * The context with the request's way to upstreams and the limits of its operation; made anew only when the way changes, which it hardly ever
    * does, or where the operation has limits of its own.
    */
-  function contextFor({ exchange, route }: ServedRequest): PipelineContext {
+  function getRouteContext({ exchange, route }: ServedRequest): PipelineContext {
     const { connectionId } = exchange.actsAs ?? {}
     const fetch = upstream(exchange)
     if (context.fetch !== fetch) context = { ...context, fetch }
     const { limits: operationLimits } = route.operation
     const own = operationLimits ? { ...context, limits: { ...limits, ...operationLimits, ...ownLimits } } : context
-    return connectionId === undefined ? own : { ...own, routes: () => routesTo(connectionId) }
+    return connectionId === undefined ? own : { ...own, routes: () => loadConnectionRoutes(connectionId) }
   }
 
-  async function routesTo(connectionId: string): Promise<RouteTable> {
-    const { tableOfConnection } = await import('./one-connection.ts')
-    return tableOfConnection(connectionId, { store, catalog, basePath })
+  async function loadConnectionRoutes(connectionId: string): Promise<RouteTable> {
+    const { createConnectionTable } = await import('./one-connection.ts')
+    return createConnectionTable(connectionId, { store, catalog, basePath })
   }
 
   const logContext = { clock, catalog, targetStats, inFlight, events, onError }
@@ -139,7 +139,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       events.emit('arrived', exchange, log)
       return log
     },
-    serve: (request) => run(request, contextFor(request)),
+    serve: (request) => run(request, getRouteContext(request)),
     add(steps) {
       if (steps.aroundCall) aroundCall.push(steps.aroundCall)
       if (steps.aroundAttempt) aroundAttempt.push(steps.aroundAttempt)

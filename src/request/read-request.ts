@@ -2,7 +2,7 @@ import { containsOwnKey, gatewayError, isGatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { once, settledValue } from '../lib/promises.ts'
+import { getSettledValue, once } from '../lib/promises.ts'
 import { timedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
@@ -22,7 +22,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const sizeInBase64 = isForm ? undefined : endpoint.getBase64Size
   const most = context.limits[bodyLimit]
   const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
-  const tooLarge = (headers: Readonly<Record<string, string>> = {}) =>
+  const createTooLargeError = (headers: Readonly<Record<string, string>> = {}) =>
     gatewayError('PAYLOAD_TOO_LARGE', {
       message: `${sizeInBase64 ? "The request's files are" : 'The request body is'} larger than ${most} bytes. Send less, or ask the operator of this gateway to raise limits.${bodyLimit}.`,
       headers,
@@ -32,7 +32,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope })
   } catch (thrown) {
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
-    throw tooLarge(thrown.headers)
+    throw createTooLargeError(thrown.headers)
   }
   const beside = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
   const read =
@@ -40,21 +40,21 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
       ? parseModelCall(bytes, endpoint, beside)
       : await readers[endpoint.reads](bytes, endpoint, { beside, contentType: exchange.header('content-type') })
   const files = read.form?.filter((part) => 'bytes' in part)
-  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw tooLarge() // base64 is padded
+  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw createTooLargeError() // base64 is padded
   if ('providerOptions' in read.body) checkQuotaEntity(read.body, caller.account?.id)
   log.read(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
   const reading = context.routes()
-  const table = settledValue(reading) ?? (await client.scope.race(reading))
+  const table = getSettledValue(reading) ?? (await client.scope.race(reading))
   const readingSettings = context.settings()
-  const settings = settledValue(readingSettings) ?? (await client.scope.race(readingSettings))
+  const settings = getSettledValue(readingSettings) ?? (await client.scope.race(readingSettings))
   log.routed(table)
   const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
   const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
   const format = getFormat(endpoint.format)
   const source = { call, exchange, context, table, settings, log }
-  const own = bringsTerms(source) ? await client.scope.race(context.ownTerms(source)) : undefined
+  const own = hasOwnTerms(source) ? await client.scope.race(context.ownTerms(source)) : undefined
   if (own?.timeout) client.endAfter(own.timeout.ms, own.timeout.name)
   const list = own?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
@@ -77,7 +77,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 }
 
 /** Does a request bring terms of its own: models in a header, or in the AI SDK's protocol options for the gateway? */
-export const bringsTerms = ({
+export const hasOwnTerms = ({
   call: { endpoint, body },
   exchange,
 }: Pick<OwnTermsSource, 'call' | 'exchange'>): boolean =>

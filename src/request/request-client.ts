@@ -46,7 +46,7 @@ export class Client {
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
     this.#clock = clock
     this.#startedAt = clock.now()
-    this.#timeoutMs = askedTimeout(exchange)
+    this.#timeoutMs = readRequestedTimeout(exchange)
     if (this.#timeoutMs) this.endAfter(this.#timeoutMs, TIMEOUT_HEADER)
   }
 
@@ -62,7 +62,7 @@ export class Client {
     this.#cancelTimeout?.()
     this.timeoutAt = at
     const left = Math.max(0, at - this.#clock.now())
-    this.#cancelTimeout = startDeadline(this.#clock, left, () => this.cancel(timedOut(ms, name)))
+    this.#cancelTimeout = startDeadline(this.#clock, left, () => this.cancel(createTimeoutError(ms, name)))
   }
 
   /** Throws `INVALID_REQUEST` unless the time-out is a whole number of ms, from 1 to a day. */
@@ -106,14 +106,14 @@ export class Client {
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
 /** In ms; `NaN` when the header is invalid. */
-function askedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
+function readRequestedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
   const text = exchange.header(TIMEOUT_HEADER)?.trim()
   if (text === undefined) return undefined
   const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0
   return ms < 1 || ms > MAX_TIMEOUT_MS ? Number.NaN : ms
 }
 
-const timedOut = (ms: number, name: string) =>
+const createTimeoutError = (ms: number, name: string) =>
   gatewayError('UPSTREAM_TIMEOUT', {
     message: `No response within the ${ms} ms that "${name}" allows. Raise it or try another model.`,
   })

@@ -7,7 +7,7 @@ import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import { readRequest } from './read-request.ts'
 import { answerReply } from './reply/answer-reply.ts'
-import { keptAlive } from './reply/keep-alive.ts'
+import { keepAlive } from './reply/keep-alive.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Runs one model request, from its body to its reply. Rejects with what the client is to read as an error in its own format. */
@@ -18,7 +18,7 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
     steps.length === 0
       ? answer(request)
       : loadSteps().then(({ answerWithin }) => answerWithin(steps, { served, request, answer }))
-  return request.call.stream ? keptAlive(answering, request) : answering
+  return request.call.stream ? keepAlive(answering, request) : answering
 }
 
 /** Few requests fail or are hedged. */

@@ -76,7 +76,7 @@ export interface SteppedAttempt {
 /** A request as it is written for its target. */
 export interface EncodedCall {
   /** The field that asks for a response at a higher price than the model's; `undefined` if there is none. */
-  dearerField(): string | undefined
+  surchargeField(): string | undefined
 }
 
 /** A stream's output allowance. Usage so far is estimated from the text, because providers report tokens only at the end. */
@@ -127,7 +127,7 @@ export const withSteps = <R>(
  * what the first one throws before that. `settled`: resolves when the attempt has settled, or was not made. Errors after the attempt go to
  * `onError`.
  */
-export function passSteps(
+export function runAttemptSteps(
   steps: readonly AttemptStep[],
   attempt: SteppedAttempt,
   { settled, onError }: { settled(): Promise<AttemptRecord>; onError(error: unknown): void },
@@ -135,7 +135,7 @@ export function passSteps(
   return new Promise((pass, refuse) => {
     let isDecided = false
 
-    async function runFrom(index: number): Promise<AttemptRecord> {
+    async function runStepsFrom(index: number): Promise<AttemptRecord> {
       const step = steps[index]
       if (!step) {
         isDecided = true
@@ -144,15 +144,15 @@ export function passSteps(
       }
       let rest: Promise<AttemptRecord> | undefined
       try {
-        await step(attempt, () => (rest ??= runFrom(index + 1)))
+        await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
       } catch (thrown) {
         if (isDecided) onError(thrown)
         else refuse(thrown)
         isDecided = true
       }
-      return rest ?? (isDecided ? settled() : runFrom(index + 1)) // a step that refuses nothing need not call `next`
+      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that refuses nothing need not call `next`
     }
 
-    void runFrom(0)
+    void runStepsFrom(0)
   })
 }

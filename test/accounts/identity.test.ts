@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { readIdentified } from '../../src/request/identified.ts'
+import { readIdentifyResult } from '../../src/request/identified.ts'
 import type { Identity } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -17,16 +17,16 @@ const full: Identity = {
 } as unknown as Identity
 
 test('an identity may have all members, some, or members that are undefined', () => {
-  assert.equal(readIdentified(full), { identity: full })
-  assert.equal(readIdentified({ account: 'a' }), { identity: { account: 'a' } })
-  assert.equal(readIdentified({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
+  assert.equal(readIdentifyResult(full), { identity: full })
+  assert.equal(readIdentifyResult({ account: 'a' }), { identity: { account: 'a' } })
+  assert.equal(readIdentifyResult({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
 })
 
-test('nothing is neither an identity nor a rejection', () => assert.is(readIdentified(undefined), undefined))
+test('nothing is neither an identity nor a rejection', () => assert.is(readIdentifyResult(undefined), undefined))
 
 test('null and a refusal reject a request, and clients retry only with a retry time', () => {
   const read = (answer: unknown) => {
-    const found = readIdentified(answer)
+    const found = readIdentifyResult(answer)
     assert.ok(found && 'refusal' in found)
     const { code, status, message, headers } = found.refusal
     return { code, status, message, headers }
@@ -85,7 +85,7 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
 for (const [answer, member] of INVALID)
   test(`rejects ${JSON.stringify(answer)?.slice(0, 60)} with the name of what is wrong, not its value`, () => {
     assert.throws(
-      () => readIdentified(answer),
+      () => readIdentifyResult(answer),
       (error: unknown) => {
         assert.ok(isGatewayError(error, 'IDENTITY_INVALID'))
         assert.is(error.status, 500)
@@ -98,7 +98,7 @@ for (const [answer, member] of INVALID)
 
 test('check 14: ids of accounts are 1 to 200 composed characters that can be seen', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
-    assert.ok(readIdentified({ account }))
+    assert.ok(readIdentifyResult({ account }))
   const bad = [
     'x'.repeat(201),
     '',
@@ -113,7 +113,7 @@ test('check 14: ids of accounts are 1 to 200 composed characters that can be see
   ]
   for (const account of bad)
     assert.throws(
-      () => readIdentified({ account }),
+      () => readIdentifyResult({ account }),
       (error: unknown) => isGatewayError(error, 'IDENTITY_INVALID'),
     )
 })

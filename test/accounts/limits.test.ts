@@ -1,7 +1,7 @@
 import { Access } from '../../src/features/access/allowed-models.ts'
 import { listScopes } from '../../src/features/limits/gate.ts'
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
-import { refusalError } from '../../src/features/limits/limit-errors.ts'
+import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
@@ -75,7 +75,8 @@ test('a refusal speaks of the account and its plan, without ids', async () => {
     [account(one), { scope: 'group' as const, id: 'pro', limits: one }].map(async (scope) => {
       const refusal = await ledger.reserve([scope], wanted)
       if (refusal.kind !== 'refused') return undefined
-      return refusalError(refusal, { ...terms, holders: { key: undefined, group: undefined, plan: 'Pro' } }).message
+      return createRefusalError(refusal, { ...terms, holders: { key: undefined, group: undefined, plan: 'Pro' } })
+        .message
     }),
   )
   assert.match(messages[0] ?? '', /your account can use 1 request per day/)

@@ -2,7 +2,7 @@ import { isRestricted } from '../../src/features/access/access-feature.ts'
 import { Access } from '../../src/features/access/allowed-models.ts'
 import { listScopes } from '../../src/features/limits/gate.ts'
 import type { LimitedScope, LimitRefusal } from '../../src/features/limits/ledger/ledger.ts'
-import { refusalError } from '../../src/features/limits/limit-errors.ts'
+import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
@@ -39,7 +39,7 @@ test('74. a token for one request passes once, on two instances with 50 concurre
   assert.equal(whyOf(refused), ['used-up', 'run', 'requests', 'total'])
   if (refused.kind !== 'refused') assert.unreachable()
   const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
-  const { message } = refusalError(refused as LimitRefusal, terms)
+  const { message } = createRefusalError(refused as LimitRefusal, terms)
   assert.match(message, /This token can make 1 request in total and has made 1/)
   reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })

@@ -1,9 +1,9 @@
 import {
+  getWindowEnd,
+  getWindowStart,
   toMinute,
   WINDOWS,
-  windowEnd,
   windowEndText,
-  windowStart,
   windowStarts,
 } from '../../src/features/limits/ledger/windows.ts'
 import type { LimitWindow } from '../../src/types/limits.ts'
@@ -14,8 +14,8 @@ const test = suite('windows of limits')
 const minute = (text: string) => toMinute(Date.parse(text))
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at * 60_000).toISOString())
 const windowAt = (window: LimitWindow, at: string) => [
-  text(windowStart(window, minute(at))),
-  text(windowEnd(window, minute(at))),
+  text(getWindowStart(window, minute(at))),
+  text(getWindowEnd(window, minute(at))),
 ]
 
 test('each window is the calendar unit in UTC that a moment lies in', () => {
@@ -43,11 +43,11 @@ test('windows follow each other without gap or overlap', () => {
   for (const window of WINDOWS) {
     let at = minute('2023-12-30T22:58:00Z')
     for (let count = 0; count < 500; count++) {
-      const end = windowEnd(window, at)
+      const end = getWindowEnd(window, at)
       if (end === undefined) break
-      assert.is(windowStart(window, end), end)
-      assert.is(windowStart(window, end - 1), windowStart(window, at))
-      assert.is(windowEnd(window, end - 1), end)
+      assert.is(getWindowStart(window, end), end)
+      assert.is(getWindowStart(window, end - 1), getWindowStart(window, at))
+      assert.is(getWindowEnd(window, end - 1), end)
       at = end
     }
   }
@@ -57,7 +57,7 @@ test('all starts at once are those of each window', () => {
   for (const at of ['2026-03-18T13:45:00Z', '2026-03-18T13:46:00Z', '2020-02-29T00:00:00Z'])
     assert.equal(
       windowStarts(minute(at)),
-      WINDOWS.map((window) => windowStart(window, minute(at))),
+      WINDOWS.map((window) => getWindowStart(window, minute(at))),
     )
 })
 

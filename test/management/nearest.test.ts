@@ -1,4 +1,4 @@
-import { nearest } from '../../src/lib/spelling.ts'
+import { findNearest } from '../../src/lib/spelling.ts'
 import { busyMs, cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -23,21 +23,21 @@ for (const [word, candidates, expected] of [
   ['x'.repeat(201), ['x'.repeat(201)], []],
 ] as const) {
   test(`"${word.slice(0, 30)}" among ${candidates.length}: ${expected.join(', ') || 'none'}`, () => {
-    assert.equal(nearest(word, candidates), expected)
+    assert.equal(findNearest(word, candidates), expected)
   })
 }
 
 test('nearest() answers the best `max`, each once', () => {
   const candidates = ['model-1', 'model-2', 'model-2', 'model-3', 'model']
-  assert.equal(nearest('model', candidates, 2), ['model', 'model-1'])
-  assert.is(nearest('model', candidates).length, 3)
+  assert.equal(findNearest('model', candidates, 2), ['model', 'model-1'])
+  assert.is(findNearest('model', candidates).length, 3)
 })
 
 test('5,000 candidates take milliseconds', () => {
   const candidates = Array.from({ length: 5_000 }, (_, at) => `provider-${at % 70}/model-name-${at}-instruct`)
-  nearest('provider-3/model-nam-3-instruct', candidates)
+  findNearest('provider-3/model-nam-3-instruct', candidates)
   const before = busyMs()
-  assert.is(nearest('provider-3/model-nam-3-instruct', candidates)[0], 'provider-3/model-name-3-instruct')
+  assert.is(findNearest('provider-3/model-nam-3-instruct', candidates)[0], 'provider-3/model-name-3-instruct')
   assert.ok(busyMs() - before < 2_000)
 })
 
@@ -55,11 +55,11 @@ for (const [what, word, candidates] of [
   ['of usual length', 'openruter/vendor/modle-12x', many((at) => `openrouter/vendor/model-${at + 100}`)],
 ] as const)
   test(`a long name ${what}, among 3,000, takes at most 10 ms`, async () => {
-    const times = await roundsUntil(10, () => cpuMs(() => nearest(word, candidates)))
+    const times = await roundsUntil(10, () => cpuMs(() => findNearest(word, candidates)))
     assert.ok(Math.min(...times) <= 10, `${times}`)
   })
 
 test('a name among 3,000 that are much alike is still found', () => {
   const names = many((at) => `openrouter/${shared.slice(0, 40)}-${at}`)
-  assert.is(nearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
+  assert.is(findNearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
 })

@@ -3,15 +3,26 @@ import { inputSchema } from '../../src/admin/schemas.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
 import { type InputOf, needed, type RecordFields, removable } from '../../src/types/records/record-fields.ts'
-import { choice, list, map, name, number, object, storedId, text, time, whole } from '../../src/types/records/shapes.ts'
+import {
+  choice,
+  integer,
+  list,
+  map,
+  name,
+  number,
+  object,
+  storedId,
+  text,
+  time,
+} from '../../src/types/records/shapes.ts'
 import { kinds } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the fields of a record')
 
 const counts = object({
-  minute: { shape: whole(1, 1_000), isOptional: true },
-  day: { shape: whole(1, 1_000_000), isOptional: true },
+  minute: { shape: integer(1, 1_000), isOptional: true },
+  day: { shape: integer(1, 1_000_000), isOptional: true },
 })
 
 /** Fields of every shape, as records may get them. */

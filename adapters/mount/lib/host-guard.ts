@@ -10,13 +10,13 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be an array of host names.')
   if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
   const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
-  let lastWelcome: string | undefined // most requests name the same host
+  let lastAllowed: string | undefined // most requests name the same host
   return (host) => {
-    if (host === lastWelcome) return true
+    if (host === lastAllowed) return true
     const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
-    const isWelcome = IP.test(name) || isLoopback(name) || allowed.has(name)
-    if (isWelcome) lastWelcome = host
-    return isWelcome
+    const isAllowedHost = IP.test(name) || isLoopback(name) || allowed.has(name)
+    if (isAllowedHost) lastAllowed = host
+    return isAllowedHost
   }
 }
 

@@ -88,7 +88,7 @@ export class ChunkQueue implements ByteStream {
 
   #take(): Uint8Array {
     const [first] = this.#chunks
-    const bytes = first && this.#chunks.length === 1 ? first : joined(this.#chunks, this.#size)
+    const bytes = first && this.#chunks.length === 1 ? first : concatChunks(this.#chunks, this.#size)
     this.#chunks = []
     this.#size = 0
     if (this.#isHeld) {
@@ -100,7 +100,7 @@ export class ChunkQueue implements ByteStream {
 }
 
 /** Copies into memory of its own. `Buffer.concat` uses Node's pool of buffers, and a part that is kept would keep a whole block of the pool. */
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
   for (const chunk of chunks) {

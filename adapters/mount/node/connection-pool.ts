@@ -12,7 +12,7 @@ interface Throttle {
  * Holds a socket's reader back: `read()` then finds nothing, and the socket stops its peer once its buffer is full. undici 7 pauses its
  * parser instead, and a peer that closes the connection meanwhile ends the process (nodejs/undici#5360).
  */
-function throttle(socket: Socket): Throttle {
+function createThrottle(socket: Socket): Throttle {
   const read = socket.read
   let isHeld = false
   socket.read = (size) => (isHeld ? null : read.call(socket, size))
@@ -62,7 +62,7 @@ function createConnection(
   events: ConnectionEvents,
 ): PooledConnection {
   let socket: Socket | undefined
-  let valve: Throttle | undefined
+  let throttle: Throttle | undefined
   let broken: Error | undefined
   let isBusy = false
   let isGone = false
@@ -85,7 +85,7 @@ function createConnection(
   /** Called before undici gets the socket, so that the pool's listener for errors runs first. */
   function adopt(connected: Socket) {
     broken = undefined
-    valve = throttle(connected)
+    throttle = createThrottle(connected)
     connected.once('error', (error) => {
       broken = error
     })
@@ -110,11 +110,11 @@ function createConnection(
     },
     free() {
       isBusy = false
-      valve?.release()
+      throttle?.release()
       if (!isGone) events.onFree()
     },
-    hold: () => valve?.hold(),
-    release: () => valve?.release(),
+    hold: () => throttle?.hold(),
+    release: () => throttle?.release(),
   }
 }
 

@@ -2,12 +2,12 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
 import type { ByteStream } from '../../../src/index.ts'
 
-type Open = (first: Uint8Array) => Transform
+type DecoderFactory = (first: Uint8Array) => Transform
 
 const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each compressed chunk is decompressed at once
 const DEFLATE_HEADER = 8
 
-const decoders: Record<string, Open | undefined> = {
+const decoders: Record<string, DecoderFactory | undefined> = {
   gzip: () => zlib.createGunzip(FLUSH),
   'x-gzip': () => zlib.createGunzip(FLUSH),
   // `deflate` means the zlib format, but some servers send raw deflate data.

@@ -76,7 +76,7 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
   checkIdentify(options.identify, gateway)
   const upstream = () => (options.upstream === undefined ? sharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
-    const written = writtenTarget(gateway, req)
+    const written = getOriginalTarget(gateway, req)
     const target = parseTarget(written)
     if (!target) {
       if (next && gateway.basePath && !written.startsWith(gateway.basePath)) next()
@@ -111,7 +111,7 @@ function checkIdentify(identify: unknown, gateway: ExchangeGateway): void {
     throw new TypeError('identify needs the gateway itself: gateway.as() has an account already.')
 }
 
-function writtenTarget(gateway: ExchangeGateway, req: IncomingMessage & { originalUrl?: string }): string {
+function getOriginalTarget(gateway: ExchangeGateway, req: IncomingMessage & { originalUrl?: string }): string {
   return (gateway.basePath && req.originalUrl) || req.url || '/'
 }
 

@@ -92,8 +92,8 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
     async fetch(input, init) {
       if (!dispatcher) agent ??= openAgent()
       // Node's fetch accepts `dispatcher`, though its types do not have it
-      const through: object = { ...init, dispatcher: dispatcher ?? (await agent) }
-      return fetch(input, through)
+      const requestInit: object = { ...init, dispatcher: dispatcher ?? (await agent) }
+      return fetch(input, requestInit)
     },
     close() {
       pool.close()

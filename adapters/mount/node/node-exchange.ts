@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Exchange, UpstreamFetch } from '../../../src/index.ts'
-import { isParsed, parsedBody, readBody } from './request-body.ts'
+import { isParsed, readBody, readParsedBody } from './request-body.ts'
 import type { RequestTarget } from './request-target.ts'
 
 const waiting = new WeakMap<Socket, Set<() => void>>()
@@ -54,7 +54,7 @@ export class NodeExchange implements Exchange {
 
   header(name: string): string | undefined {
     const value: unknown = this.#req.headers[name] // a name such as `constructor` finds a member of the prototype
-    if (this.#parsed && isOfTheWire(name)) return undefined
+    if (this.#parsed && isWireHeader(name)) return undefined
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }
@@ -68,7 +68,7 @@ export class NodeExchange implements Exchange {
 
   body(maxBytes: number): Promise<Uint8Array> {
     return this.#parsed
-      ? parsedBody(this.#req, maxBytes)
+      ? readParsedBody(this.#req, maxBytes)
       : readBody(this.#req, maxBytes, (listener) => this.onAbort(listener))
   }
 
@@ -126,4 +126,4 @@ function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerRe
 }
 
 /** Does the header describe the bytes on the wire, which no longer hold once a body parser of the host has read them? */
-const isOfTheWire = (name: string): boolean => name === 'content-encoding' || name === 'content-length'
+const isWireHeader = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

@@ -7,7 +7,7 @@ import { turnEnd } from './turn.ts'
 const FLUSH_MS = 1_000
 
 /** Breaks off a response that cannot be completed: what was written is sent, then the connection is closed. */
-function cut(res: ServerResponse): void {
+function disconnect(res: ServerResponse): void {
   const { socket } = res
   if (!socket) {
     res.destroy()
@@ -46,7 +46,7 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
     }
     if (!exchange.gone) res.end()
   } catch {
-    cut(res) // the gateway has reported the error already
+    disconnect(res) // the gateway has reported the error already
   } finally {
     exchange.settle()
   }
@@ -57,9 +57,10 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
  * client disconnects meanwhile.
  */
 function write(res: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
-  const isMuch = res.writableLength + chunk.length > WRITE_AHEAD
+  const isOverBuffer = res.writableLength + chunk.length > WRITE_AHEAD
   // Middleware that has replaced `write` may not call its callback.
-  if (isMuch && !Object.hasOwn(res, 'write')) return new Promise((resolve) => void res.write(chunk, () => resolve()))
+  if (isOverBuffer && !Object.hasOwn(res, 'write'))
+    return new Promise((resolve) => void res.write(chunk, () => resolve()))
   return res.write(chunk) ? undefined : new Promise((resolve) => void res.once('drain', resolve))
 }
 

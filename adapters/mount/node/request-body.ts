@@ -20,7 +20,7 @@ export function readBody(
   maxBytes: number,
   onAbort: (listener: () => void) => () => void,
 ): Promise<Uint8Array> {
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes))
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(createTooLargeError(maxBytes))
   if (req.headers.expect) sendContinue(req)
   return new Promise((resolve, reject) => {
     const parts: Uint8Array[] = []
@@ -39,7 +39,7 @@ export function readBody(
       if (size <= maxBytes) return
       stop()
       req.pause()
-      reject(tooLarge(maxBytes))
+      reject(createTooLargeError(maxBytes))
     }
     const onEnd = () => {
       stop()
@@ -52,12 +52,12 @@ export function readBody(
 }
 
 /** The body from a body parser: its bytes, its text, or an object, which is written as JSON. */
-export async function parsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
+export async function readParsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
   const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
   if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {
     throw gatewayError('BODY_ALREADY_READ', { message: PARSED_ELSEWHERE })
   }
-  if (bytes && bytes.length > maxBytes) throw tooLarge(maxBytes)
+  if (bytes && bytes.length > maxBytes) throw createTooLargeError(maxBytes)
   return bytes ?? new Uint8Array()
 }
 
@@ -74,5 +74,5 @@ const PARSED_ELSEWHERE =
   "app.register((scope, _options, done) => { scope.removeAllContentTypeParsers(); scope.addContentTypeParser('*', (_request, _payload, next) => " +
   "next(null)); scope.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHandler(gateway)(request.raw, reply.raw) }); done() })"
 
-const tooLarge = (maxBytes: number) =>
+const createTooLargeError = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', { message: `The request body is larger than ${maxBytes} bytes.` })

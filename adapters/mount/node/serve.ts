@@ -22,7 +22,7 @@ function listen(server: Server, port: number, hostname: string): Promise<{ url: 
     server.listen(port, hostname, () => {
       const address = server.address()
       const bound = typeof address === 'object' && address ? address.port : port
-      resolve({ port: bound, url: `http://${reachable(hostname)}:${bound}` })
+      resolve({ port: bound, url: `http://${toReachableHost(hostname)}:${bound}` })
     })
   })
 }
@@ -34,7 +34,7 @@ function explain(error: NodeJS.ErrnoException, port: number, hostname: string): 
 }
 
 /** A name under which a server on `hostname` is reached from this machine. */
-function reachable(hostname: string): string {
+function toReachableHost(hostname: string): string {
   if (hostname === '0.0.0.0' || hostname === '::') return 'localhost'
   return hostname.includes(':') ? `[${hostname}]` : hostname
 }

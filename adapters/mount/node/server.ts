@@ -25,13 +25,13 @@ export function createGatewayServer(
   gateway: ExchangeGateway,
   { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: ServerTerms,
 ): Server {
-  const isWelcome = createHostGuard(hostname, allowedHosts)
+  const isAllowedHost = createHostGuard(hostname, allowedHosts)
   const handle = toNodeHandler(gateway, handlerOptions)
 
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (before(req, res)) return
     const { host } = req.headers
-    if (host !== undefined && !isWelcome(host) && !hasTwoHosts(req))
+    if (host !== undefined && !isAllowedHost(host) && !hasTwoHosts(req))
       refuse(req, res, 403, hostRefusal(host, hostAdvice))
     else handle(req, res)
   }

@@ -44,7 +44,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
   let worker: Worker | undefined
   let isWorking = false
   let isStopped = false
-  let restsUntil = 0
+  let pausedUntil = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
   function start(): Worker {
@@ -54,7 +54,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
     started.unref()
     started.on('message', () => {
       isWorking = false
-      restsUntil = performance.now() + PAUSE_MS
+      pausedUntil = performance.now() + PAUSE_MS
       timer = setTimeout(end, IDLE_MS)
       timer.unref()
     })
@@ -84,7 +84,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
 
   return {
     logHasGrown(bytes) {
-      if (bytes < LARGEST_LOG_BYTES || isWorking || isStopped || performance.now() < restsUntil) return
+      if (bytes < LARGEST_LOG_BYTES || isWorking || isStopped || performance.now() < pausedUntil) return
       isWorking = true
       clearTimeout(timer)
       try {

@@ -40,7 +40,7 @@ export function verifySchema(database: LocalDatabase, path: string): void {
   const read = (name: string) => Number(readPragma(database, name))
   const format = read('user_version')
   if (read('application_id') !== APPLICATION || format < FORMAT)
-    throw corruptError(path, 'it is not a Signalbox database')
+    throw createCorruptError(path, 'it is not a Signalbox database')
   if (format > FORMAT)
     throw storageError(
       'STORAGE_NEWER_VERSION',
@@ -50,7 +50,7 @@ export function verifySchema(database: LocalDatabase, path: string): void {
   const isOurs = Object.entries(SCHEMA).every(([name, sql]) =>
     found.some((one) => one.name === name && one.sql === sql),
   )
-  if (!isOurs) throw corruptError(path, 'its tables were not created by Signalbox')
+  if (!isOurs) throw createCorruptError(path, 'its tables were not created by Signalbox')
 }
 
 /** All pages of a database up to this size are checked, which takes a few milliseconds. */
@@ -60,11 +60,11 @@ const CHECKED_PAGES = 2_000
 export function verifyPages(database: LocalDatabase, path: string): void {
   if (Number(readPragma(database, 'page_count')) > CHECKED_PAGES) return
   const found = readPragma(database, 'quick_check(1)')
-  if (found !== 'ok') throw corruptError(path, String(found).replaceAll(/\s+/g, ' '))
+  if (found !== 'ok') throw createCorruptError(path, String(found).replaceAll(/\s+/g, ' '))
 }
 
 /** The `STORAGE_CORRUPT` error for a damaged database, with how to go on. */
-export const corruptError = (path: string, reason: string, cause?: unknown): Error =>
+export const createCorruptError = (path: string, reason: string, cause?: unknown): Error =>
   storageError(
     'STORAGE_CORRUPT',
     `The store file ${path} cannot be read: ${reason}. Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.`,

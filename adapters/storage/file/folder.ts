@@ -49,7 +49,7 @@ export async function isNewFolder({ path, secret, previous }: Folder): Promise<b
 }
 
 /** A time as part of a name. */
-export const timeForName = (): string => new Date().toISOString().replaceAll(/[:.]/g, '-')
+export const formatTimeForName = (): string => new Date().toISOString().replaceAll(/[:.]/g, '-')
 
 /** Creates the folder (0700) if it doesn't exist. Throws `STORAGE_UNREADABLE` or `STORAGE_UNWRITABLE` if it can't be used. */
 export async function prepareFolder({ path }: Folder): Promise<void> {

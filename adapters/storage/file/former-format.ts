@@ -25,7 +25,7 @@ const MAX_HEADER_BYTES = 128
 const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
 /** A file that tells releases without a database that they are too old. */
-export function movedFile(revision: number): Buffer {
+export function createMovedFile(revision: number): Buffer {
   const sum = checksum(MOVED_SCHEMA, revision, Buffer.from(MOVED))
   return Buffer.from(`signalbox-store ${MOVED_SCHEMA} ${revision} ${sum}\n${MOVED}`)
 }

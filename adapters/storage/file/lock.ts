@@ -44,7 +44,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
     const holder = await readHolder(folder)
     if (performance.now() - startedAt > timeoutMs) {
       await clear(staging)
-      throw lockedError(folder, holder, timeoutMs)
+      throw createLockedError(folder, holder, timeoutMs)
     }
     if (holder && (isGone(holder) || (await isStale(join(folder.lock, holder))))) {
       logger.warn(`Taking over the store's lock from process ${getProcessId(holder)}, which exited or hung.`, {
@@ -93,12 +93,12 @@ export async function withLock<T>(folder: Folder, options: LockOptions, work: (l
     try {
       return await work(lock)
     } catch (error) {
-      const isOfFiles = error instanceof Error && 'syscall' in error
-      if (!isOfFiles && !isSqliteError(error)) throw error
-      const mayBeLost = hasCode(error, 'ENOENT') || !isOfFiles // the database is built inside the lock's folder
+      const isFileError = error instanceof Error && 'syscall' in error
+      if (!isFileError && !isSqliteError(error)) throw error
+      const mayBeLost = hasCode(error, 'ENOENT') || !isFileError // the database is built inside the lock's folder
       if (!mayBeLost || (await lock.isHeld()))
-        throw isOfFiles ? folderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
-      if (attempt === MAX_ATTEMPTS) throw lostError(folder)
+        throw isFileError ? folderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
+      if (attempt === MAX_ATTEMPTS) throw createLostLockError(folder)
     } finally {
       await lock.release()
     }
@@ -112,7 +112,7 @@ function buildError({ database }: Folder, cause: unknown): Error {
   return storageError(code, `The database ${database} cannot be created: ${reason}. Nothing was changed.`, cause)
 }
 
-function lostError({ path }: Folder): Error {
+function createLostLockError({ path }: Folder): Error {
   return storageError(
     'STORAGE_LOCKED',
     `The lock of the store ${path} was lost ${MAX_ATTEMPTS} times. Nothing was written.`,
@@ -164,7 +164,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-function lockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
+function createLockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
   const who = holder === undefined ? 'others' : `process ${getProcessId(holder)}`
   return storageError(
     'STORAGE_LOCKED',

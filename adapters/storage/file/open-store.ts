@@ -8,7 +8,7 @@ import type { OpenedTable } from '../sqlite/local-storage.ts'
 import { LocalEngine } from '../sqlite/sqlite-engine.ts'
 import { explainSqliteError, isRefused, type LockWait, retryWhileBusy } from '../sqlite/sqlite-errors.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
-import { corruptError, verifyPages, verifySchema } from './file-schema.ts'
+import { createCorruptError, verifyPages, verifySchema } from './file-schema.ts'
 import { type Folder, folderError, hasCode, syncFolder } from './folder.ts'
 import { type OwnDatabase, openDatabase } from './own-database.ts'
 import { Tables } from './tables.ts'
@@ -57,7 +57,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
     checkpoints = createCheckpoints(database, folder.database)
     const { logHasGrown, stop } = checkpoints
     const files = watchFiles(folder, identity)
-    let hasToldOthers = false
+    let hasNotifiedOthers = false
 
     const engine = new LocalEngine({
       database,
@@ -69,8 +69,8 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
       check: {
         beforeWrite: () => logHasGrown(files.check().logBytes),
         beforeRead() {
-          if (!files.checkSometimes() || hasToldOthers || !table.hasOthers()) return
-          hasToldOthers = true
+          if (!files.checkSometimes() || hasNotifiedOthers || !table.hasOthers()) return
+          hasNotifiedOthers = true
           logger.info?.('Another writer also has this store open.', { path: folder.path })
         },
       },
@@ -92,7 +92,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
     await checkpoints?.stop()
     database.close()
     throw isRefused(cause)
-      ? corruptError(folder.database, String(Object(cause).message), cause)
+      ? createCorruptError(folder.database, String(Object(cause).message), cause)
       : toStoreError(cause, folder)
   }
 }
@@ -106,7 +106,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
 
   function check(): { logBytes: number } {
     const size = requireSame(folder.database, identity)
-    if (size === 0) throw corruptError(folder.database, 'it is empty')
+    if (size === 0) throw createCorruptError(folder.database, 'it is empty')
     const logBytes = requireSame(log, logIdentity)
     checkedAt = performance.now()
     return { logBytes }
@@ -186,7 +186,7 @@ async function verifyRecords(table: Tables, database: OwnDatabase, wait: LockWai
 function toStoreError(cause: unknown, folder: Folder): Error {
   if (cause instanceof Error && cause.name === 'StorageError') return cause
   const { code, reason } = explainSqliteError(cause)
-  if (code === 'STORAGE_CORRUPT') return corruptError(folder.database, reason, cause)
+  if (code === 'STORAGE_CORRUPT') return createCorruptError(folder.database, reason, cause)
   const what = code === 'STORAGE_UNWRITABLE' ? 'written' : 'read'
   return storageError(
     code,

@@ -8,7 +8,7 @@ let place: string | undefined
 
 /** A name that was never used before, from which `isGone` can tell the process and the machine that made it. */
 export function newToken(): string {
-  return `${process.pid}.${thisPlace()}.${randomBytes(6).toString('hex')}`
+  return `${process.pid}.${getPlace()}.${randomBytes(6).toString('hex')}`
 }
 
 /** The process id that a token names, for messages. */
@@ -19,7 +19,7 @@ export function getProcessId(token: string): string {
 /** Has the process that made this token certainly ended? `false` where that cannot be known. */
 export function isGone(token: string): boolean {
   const [pid = '', from] = token.split('.')
-  if (from !== thisPlace() || !/^\d+$/.test(pid)) return false
+  if (from !== getPlace() || !/^\d+$/.test(pid)) return false
   try {
     process.kill(Number(pid), 0)
     return false
@@ -29,7 +29,7 @@ export function isGone(token: string): boolean {
 }
 
 /** Identifies the place within which process ids are unique: one boot of one machine, and one process namespace in it. */
-function thisPlace(): string {
+function getPlace(): string {
   place ??= createHash('sha256')
     .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))
     .digest('hex')

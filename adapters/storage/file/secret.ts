@@ -32,8 +32,8 @@ export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): 
   return locked(async (lock) => {
     let secret = await readSecret(folder, logger)
     const known = await mark.read()
-    if (known !== undefined && secret === undefined) throw missingError(folder)
-    if (known !== undefined && secret !== undefined && known !== toMark(secret)) throw foreignError(folder)
+    if (known !== undefined && secret === undefined) throw createMissingError(folder)
+    if (known !== undefined && secret !== undefined && known !== toMark(secret)) throw createForeignSecretError(folder)
     if (secret === undefined) {
       secret = randomBytes(32).toString('base64url')
       await writeSecret(secret, { folder, lock })
@@ -94,14 +94,14 @@ async function writeSecret(secret: string, { folder, lock }: { folder: Folder; l
 const toMark = (secret: string) =>
   createHash('sha256').update(`signalbox secret mark ${secret}`).digest('hex').slice(0, 16)
 
-function missingError({ secret, path }: Folder): Error {
+function createMissingError({ secret, path }: Folder): Error {
   return storageError(
     'STORAGE_SECRET_MISSING',
     `${secret} is missing, and the store in ${path} was written with it. Restore it from a backup. No other secret can replace it.`,
   )
 }
 
-function foreignError({ secret, path }: Folder): Error {
+function createForeignSecretError({ secret, path }: Folder): Error {
   return storageError(
     'STORAGE_SECRET_INVALID',
     `${secret} is not the one that belongs to the store in ${path}. Restore it from a backup.`,

@@ -4,18 +4,18 @@ import type { Logger } from '../../../src/index.ts'
 import type { Row } from '../lib/row-operations.ts'
 import { storageError } from '../lib/storage-error.ts'
 import { runOnce } from '../sqlite/local-database.ts'
-import { corruptError, createTables } from './file-schema.ts'
+import { createCorruptError, createTables } from './file-schema.ts'
 import {
   type Folder,
   fileExists,
+  formatTimeForName,
   hasCode,
   isNewFolder,
   linkOrCopy,
   syncFolder,
-  timeForName,
   writeDurably,
 } from './folder.ts'
-import { type FormerFile, movedFile, readFormerFile } from './former-format.ts'
+import { createMovedFile, type FormerFile, readFormerFile } from './former-format.ts'
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
 import { openDatabase } from './own-database.ts'
@@ -42,18 +42,18 @@ export async function isSetUp(folder: Folder): Promise<boolean> {
  */
 export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise<void> {
   const former = refuseNewer(folder.store, await readFormerFile(folder.store))
-  const isThere = await fileExists(folder.database)
+  const exists = await fileExists(folder.database)
   if (former.kind === 'moved') {
-    if (isThere) return
-    if (!(await fileExists(folder.staged))) throw missingError(folder)
+    if (exists) return
+    if (!(await fileExists(folder.staged))) throw createMissingError(folder)
     await moveToPlace(folder)
     return
   }
-  if (isThere && former.kind === 'missing') {
+  if (exists && former.kind === 'missing') {
     await markAsMoved(folder, lock, 0) // only the database was restored from a backup
     return
   }
-  if (isThere) throw bothError(folder, former)
+  if (exists) throw createConflictingOptionsError(folder, former)
 
   const contents = await readContents(folder, former, logger)
   const built = lock.inside('database')
@@ -75,7 +75,7 @@ async function readContents(folder: Folder, former: FormerFile, logger: Logger):
   if (former.kind === 'missing' && (await isNewFolder(folder)))
     return { revision: 0, secretMark: undefined, rows: new Map() }
   const previous = refuseNewer(folder.previous, await readFormerFile(folder.previous))
-  if (previous.kind !== 'data') throw lossError(folder, former, previous)
+  if (previous.kind !== 'data') throw createLossError(folder, former, previous)
   logger.error(
     `The store file ${folder.store} ${describe(former)}. Its previous version (revision ${previous.revision}) was imported, and the last commit is lost.`,
     { path: folder.path },
@@ -116,7 +116,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
 
 /** Renames the files of the earlier release; resolves to the new name of the last one. */
 async function keepFormer(folder: Folder): Promise<string> {
-  const kept = folder.imported(timeForName())
+  const kept = folder.imported(formatTimeForName())
   await linkOrCopy(folder.store, kept).catch(ignoreMissing)
   await rename(folder.previous, `${kept}.previous`).catch(ignoreMissing)
   return kept
@@ -124,7 +124,7 @@ async function keepFormer(folder: Folder): Promise<string> {
 
 async function markAsMoved(folder: Folder, lock: Lock, revision: number): Promise<void> {
   const marker = lock.inside('moved')
-  await writeDurably(marker, movedFile(revision))
+  await writeDurably(marker, createMovedFile(revision))
   await move(marker, folder.store) // fails with ENOENT if the lock was lost
   await syncFolder(folder)
 }
@@ -154,7 +154,7 @@ function describe(file: FormerFile): string {
 const ADVICE =
   'Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.'
 
-function lossError(folder: Folder, current: FormerFile, previous: FormerFile): Error {
+function createLossError(folder: Folder, current: FormerFile, previous: FormerFile): Error {
   const isMissing = current.kind === 'missing' && previous.kind === 'missing'
   return storageError(
     isMissing ? 'STORAGE_MISSING' : 'STORAGE_CORRUPT',
@@ -164,11 +164,14 @@ function lossError(folder: Folder, current: FormerFile, previous: FormerFile): E
   )
 }
 
-const missingError = ({ database }: Folder) =>
+const createMissingError = ({ database }: Folder) =>
   storageError('STORAGE_MISSING', `The database ${database} is missing. ${ADVICE}`)
 
 /** Only the operator knows which of the two is the store. */
-function bothError({ store, database }: Folder, former: FormerFile): Error {
+function createConflictingOptionsError({ store, database }: Folder, former: FormerFile): Error {
   const what = former.kind === 'corrupt' ? former.reason : 'it is from an earlier release'
-  return corruptError(store, `${what}, and the database ${database} is next to it; move the outdated one elsewhere`)
+  return createCorruptError(
+    store,
+    `${what}, and the database ${database} is next to it; move the outdated one elsewhere`,
+  )
 }

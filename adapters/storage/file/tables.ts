@@ -6,7 +6,7 @@ import { type LocalDatabase, prepareNumbered } from '../sqlite/local-database.ts
 import type { ForeignChanges, KeyRange, LocalTable } from '../sqlite/local-table.ts'
 import { isRelaxedVersion } from '../sqlite/sqlite-engine.ts'
 import { ChangeLog } from './change-log.ts'
-import { corruptError } from './file-schema.ts'
+import { createCorruptError } from './file-schema.ts'
 
 const SWEPT_AT_ONCE = 100
 const VERIFIED_AT_ONCE = 1_000
@@ -146,7 +146,7 @@ export class Tables implements LocalTable {
     if (rows.length === VERIFIED_AT_ONCE) return true
     const known = this.#readMeta()
     if (known?.count !== state.count || known.total !== state.total)
-      throw corruptError(
+      throw createCorruptError(
         this.#path,
         `it contains ${state.count} records, which do not match the ${known?.count} that were written`,
       )
@@ -175,7 +175,7 @@ export class Tables implements LocalTable {
   #toRow(at: string, found: FoundRecord): Row {
     const { version, expires_at, sum, value } = found
     if (typeof value !== 'string' || checksum(at, found) !== sum)
-      throw corruptError(this.#path, `"${fromOrdered(at).slice(0, 100)}" does not match what was written`)
+      throw createCorruptError(this.#path, `"${fromOrdered(at).slice(0, 100)}" does not match what was written`)
     return expires_at === null ? { value, version } : { value, version, expiresAt: expires_at }
   }
 

@@ -32,8 +32,8 @@ export function createFeed(name: string, database: Database): Feed {
   let position: number | undefined
   let channel: BroadcastChannel | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isLooking = false
-  let mustLookAgain = false
+  let isChecking = false
+  let mustCheckAgain = false
 
   function reportGap(): void {
     for (const watcher of watchers) watcher.onGap?.()
@@ -49,19 +49,19 @@ export function createFeed(name: string, database: Database): Feed {
 
   /** Checks the log. Messages that arrive during a check lead to one more. */
   function look(): void {
-    mustLookAgain = true
-    if (isLooking || watchers.size === 0) return
-    isLooking = true
+    mustCheckAgain = true
+    if (isChecking || watchers.size === 0) return
+    isChecking = true
     clearTimeout(timer)
     void follow().finally(() => {
-      isLooking = false
+      isChecking = false
       if (watchers.size > 0) timer = setTimeout(look, POLL_MS)
     })
   }
 
   async function follow(): Promise<void> {
-    while (mustLookAgain && watchers.size > 0) {
-      mustLookAgain = false
+    while (mustCheckAgain && watchers.size > 0) {
+      mustCheckAgain = false
       await database.read(({ changes }) => reportChanges(changes)).catch(() => {}) // a later check finds the changes that this one misses
     }
   }

@@ -8,12 +8,12 @@ export function poll(look: () => Promise<unknown>, ms: number, silenceMs?: numbe
 
   async function turn(): Promise<void> {
     let hasEnded = false
-    const looking = look()
+    const check = look()
       .catch(() => {})
       .finally(() => {
         hasEnded = true
       })
-    await (silenceMs === undefined ? looking : Promise.race([looking, pause(silenceMs)]))
+    await (silenceMs === undefined ? check : Promise.race([check, pause(silenceMs)]))
     if (!isOver) timer = unref(setTimeout(turn, hasEnded ? ms : 0))
   }
 

@@ -71,7 +71,7 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
 }
 
 /** The text that stands for a value which no adapter has written. */
-export function foreignText(found: unknown): string {
+export function describeForeignRow(found: unknown): string {
   try {
     return `${JSON.stringify(found)}`
   } catch {

@@ -20,7 +20,7 @@ export function createTable(rows: Map<string, Row> = new Map()): Table {
   let keys: OrderedKeys | undefined
 
   return {
-    get: (key, now) => liveRow(rows.get(key), now),
+    get: (key, now) => getLiveRow(rows.get(key), now),
 
     put(key, row) {
       if (keys && !rows.has(key)) keys.add(key)
@@ -37,7 +37,7 @@ export function createTable(rows: Map<string, Row> = new Map()): Table {
       const found: Array<Stored & { key: string }> = []
       for (const key of keys.from(start)) {
         if (found.length >= limit || !key.startsWith(prefix)) break
-        const row = liveRow(rows.get(key), now)
+        const row = getLiveRow(rows.get(key), now)
         if (row) found.push({ key, value: row.value, version: row.version })
       }
       return found
@@ -51,6 +51,6 @@ export function createTable(rows: Map<string, Row> = new Map()): Table {
 }
 
 /** The row, unless it has expired. */
-export function liveRow(row: Row | undefined, now: number): Row | undefined {
+export function getLiveRow(row: Row | undefined, now: number): Row | undefined {
   return row?.expiresAt !== undefined && row.expiresAt <= now ? undefined : row
 }

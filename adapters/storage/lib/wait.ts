@@ -2,7 +2,7 @@
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Resolves to the result of `work`. When that takes longer than `ms`, resolves to the result of `late`; by default it then rejects. */
-export function within<T, Late = never>(
+export function withTimeout<T, Late = never>(
   work: Promise<T>,
   ms: number,
   late: () => Late = () => {

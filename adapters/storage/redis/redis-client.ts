@@ -43,10 +43,10 @@ interface AnyClient {
 export function createLink(client: NodeRedisClient | IoredisClient): Link {
   const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
   if (!given?.duplicate) throw new TypeError('redisStorage takes a redis or ioredis client.')
-  return linkTo(given)
+  return connectClient(given)
 }
 
-function linkTo(client: AnyClient): Link {
+function connectClient(client: AnyClient): Link {
   return {
     async send(args, key) {
       if (client.call) return client.call(...args)
@@ -67,7 +67,7 @@ function linkTo(client: AnyClient): Link {
         copy.on('connect', destroy).on('error', destroy) // `redis` goes on connecting when it is destroyed meanwhile
         connected.then(destroy, destroy)
       }
-      return { ...linkTo(copy), connected, end }
+      return { ...connectClient(copy), connected, end }
     },
   }
 }
@@ -76,7 +76,7 @@ function linkTo(client: AnyClient): Link {
 const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
 /** Resolves to the result of `work`; rejects when that takes longer than `ms`. */
-export function within<T>(work: Promise<T>, ms: number): Promise<T> {
+export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('no response')), ms)
     work.finally(() => clearTimeout(timer)).then(resolve, reject)
@@ -99,12 +99,12 @@ const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** May the same command succeed a moment later? */
-export const isPassing = (cause: unknown): boolean => !REPLY.test(getMessage(cause))
+export const isTransient = (cause: unknown): boolean => !REPLY.test(getMessage(cause))
 
 /** The error for a rejection of a client. It contains only the text of the rejection: clients attach the command with its values. */
 export function failure(cause: unknown, store: string): Error {
   const text = getMessage(cause).slice(0, 200)
-  const isAway = isPassing(cause)
+  const isAway = isTransient(cause)
   return storageError(
     isAway ? 'STORAGE_UNREACHABLE' : FULL.test(text) ? 'STORAGE_UNWRITABLE' : 'STORAGE_UNREADABLE',
     `${store} ${isAway ? 'is unreachable' : 'rejected the command'}: ${text}. Check the server.`,

@@ -1,5 +1,5 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
-import { type Command, type Link, noop, sleep, within } from './redis-client.ts'
+import { type Command, type Link, noop, sleep, withTimeout } from './redis-client.ts'
 
 /** What a feed reads, and its listeners. */
 export interface FeedOptions {
@@ -44,13 +44,13 @@ export function startFeed(options: FeedOptions): () => void {
   async function read(args: Command, ms = ANSWER_MS): Promise<unknown> {
     const by = options.isReady ? options.link : link
     if (!by || isOver) throw new Error()
-    return within(by.send(args, stream), ms)
+    return withTimeout(by.send(args, stream), ms)
   }
 
   async function follow(): Promise<void> {
     if (!options.isReady) {
       link = options.link.duplicate()
-      await within(link.connected, CONNECT_MS)
+      await withTimeout(link.connected, CONNECT_MS)
     }
     for (;;) {
       position ??= await locate()
@@ -105,12 +105,12 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   async function run(): Promise<void> {
-    let toldAt = startedAt
+    let lastNoticeAt = startedAt
     while (!isOver) {
       await follow().catch(noop) // missed changes are reported after the next connection
       end()
-      if (!isOver && options.isReachable() && performance.now() - toldAt >= BLIND_MS) {
-        toldAt = performance.now()
+      if (!isOver && options.isReachable() && performance.now() - lastNoticeAt >= BLIND_MS) {
+        lastNoticeAt = performance.now()
         onGap()
       }
       await sleep(PAUSE_MS)

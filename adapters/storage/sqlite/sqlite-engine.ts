@@ -2,7 +2,7 @@ import type { Rows, Stamp } from '../lib/row-operations.ts'
 import { sleep } from '../lib/wait.ts'
 import { type LocalDatabase, type LocalStatement, runOnce } from './local-database.ts'
 import type { LocalTable } from './local-table.ts'
-import { isBusy, LONGEST_PAUSE_MS, lockedError, retryWhileBusy } from './sqlite-errors.ts'
+import { createLockedError, isBusy, LONGEST_PAUSE_MS, retryWhileBusy } from './sqlite-errors.ts'
 
 /** The work of a write. It changes at most one row, as its last step, and runs again if its transaction fails. */
 export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
@@ -203,7 +203,7 @@ export class LocalEngine {
         const result = job.operation(rows, { now: time, version })
         outcomes.push({ job, settle: () => job.resolve(result), needsFlush })
       } catch (error) {
-        if (!isErrorOfOperation(error)) throw error
+        if (!isOperationError(error)) throw error
         outcomes.push({ job, settle: () => job.reject(error), needsFlush: false })
       }
     }
@@ -243,7 +243,7 @@ export class LocalEngine {
     const isOver = ({ until }: Job) => performance.now() > until
     const rest: Job[] = []
     for (const job of group) {
-      if (isOver(job)) job.reject(lockedError(name, busyMs, cause))
+      if (isOver(job)) job.reject(createLockedError(name, busyMs, cause))
       else rest.push(job)
     }
     this.#waiting = [...rest, ...this.#waiting]
@@ -319,5 +319,5 @@ function shareRuns(run: () => Promise<void>): () => Promise<void> {
 const noop = () => {}
 
 /** Whether one operation failed, as opposed to SQLite. */
-const isErrorOfOperation = (error: unknown) =>
+const isOperationError = (error: unknown) =>
   error instanceof RangeError || (error instanceof Error && error.name === 'StorageError')

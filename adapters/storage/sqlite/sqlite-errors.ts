@@ -81,13 +81,13 @@ export async function retryWhileBusy<T>(
       return await work()
     } catch (cause) {
       if (!isBusy(cause)) throw failure(cause)
-      if (performance.now() > until) throw lockedError(name, timeoutMs, cause)
+      if (performance.now() > until) throw createLockedError(name, timeoutMs, cause)
     }
   }
 }
 
 /** The `STORAGE_LOCKED` error for a lock that another process held for too long. */
-export const lockedError = (store: string, ms: number, cause?: unknown): Error =>
+export const createLockedError = (store: string, ms: number, cause?: unknown): Error =>
   storageError(
     'STORAGE_LOCKED',
     `Another process held the lock of ${store} for ${ms / 1_000} s. Nothing was written. Try again.`,

@@ -3,7 +3,7 @@ import { encodeUtf8, isEqualInConstantTime } from '../../lib/bytes.ts'
 import type { Exchange } from '../../lib/exchange.ts'
 import { bearerToken, requireJson } from '../../lib/http-headers.ts'
 import { isClientKey } from '../../records/key-format.ts'
-import { hostOf, isForeign } from '../../request/door/foreign-page.ts'
+import { getHost, isForeign } from '../../request/door/foreign-page.ts'
 import { type ManagementOptions, MODES } from '../../request/door/management-options.ts'
 import type { PageGuards } from '../../request/door/pages.ts'
 
@@ -150,7 +150,7 @@ function refuseForeignChange(exchange: Exchange, publicOrigin?: string): void {
  */
 function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return
-  const host = hostOf(exchange)
+  const host = getHost(exchange)
   const name = hostName(host)
   const isOurs =
     name !== undefined &&

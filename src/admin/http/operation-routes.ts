@@ -2,7 +2,7 @@ import { gatewayError, toGatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, Exchange, Reply } from '../../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../../lib/http-headers.ts'
-import { isObject, type JsonObject, jsonText, parseJsonObject } from '../../lib/json.ts'
+import { decodeJsonText, isObject, type JsonObject, parseJsonObject } from '../../lib/json.ts'
 import { scopeOfClient } from '../../lib/scope.ts'
 import { type BodyLimits, timedBody } from '../../lib/timed-body.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
@@ -148,7 +148,7 @@ function hasNoBody(exchange: Exchange): boolean {
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
   requirePlainUtf8(exchange)
-  return parseJsonObject(jsonText(await unlessClientLeaves(exchange, timedBody(exchange, limits))))
+  return parseJsonObject(decodeJsonText(await unlessClientLeaves(exchange, timedBody(exchange, limits))))
 }
 
 /** Rejects as soon as the client disconnects, because some platforms keep waiting for the body. */

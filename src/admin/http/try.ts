@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { gatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../lib/exchange.ts'
-import { MadeExchange } from '../../lib/internal-exchange.ts'
+import { InternalExchange } from '../../lib/internal-exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Store } from '../../records/store.ts'
@@ -44,7 +44,7 @@ export const tryRoute = ({
     const { pathname, search } = parseEndpoint(path)
     const key = asKey === undefined ? undefined : await findRecord(store.keys, 'Key', ({ id }) => id === asKey)
     const reply = await serve(
-      new MadeExchange({
+      new InternalExchange({
         path: basePath + pathname,
         query: search,
         body,

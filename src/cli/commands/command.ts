@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../client/client.ts'
 import type { ClientRequest } from '../../client/client-request.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { usage } from '../command-line.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Field } from './input-options.ts'
@@ -100,6 +100,6 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Makes the problem for a name that no record has. */
 export function missing(noun: string, given: string, names: readonly string[]): Problem {
-  const hint = didYouMean(nearest(given, names, 1))
+  const hint = didYouMean(findNearest(given, names, 1))
   return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
-import { nearest } from '../../lib/spelling.ts'
+import { findNearest } from '../../lib/spelling.ts'
 import { type Variables, withoutQuotes } from '../cli-options.ts'
 import { type OptionShape, usage } from '../command-line.ts'
 import { problem } from '../problem.ts'
@@ -259,7 +259,7 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
     const property = Object.hasOwn(inside.properties, name) ? inside.properties[name] : undefined
     if (!isObject(property)) {
       const place = before === '' ? '' : ` after "${before}."`
-      const [meant] = name === '' ? [] : nearest(name, known, 1)
+      const [meant] = name === '' ? [] : findNearest(name, known, 1)
       return meant === undefined
         ? `needs one of ${known.join(', ')}${place}`
         : `has an unknown part "${name}" (did you mean "${meant}"?)`

@@ -2,7 +2,7 @@ import type { NamedOperation } from '../../admin/operation-table.ts'
 import { type Client, ClientError, createClient } from '../../client/client.ts'
 import { platformFetch } from '../../client/client-platform.ts'
 import { createSend } from '../../client/send.ts'
-import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { OPTIONS_BEGIN, type Variables } from '../cli-options.ts'
 import { readArguments, usage } from '../command-line.ts'
@@ -49,7 +49,7 @@ function unknownCommand(name: string, [next = '']: readonly string[], known: rea
   const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
   const hint =
     (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
-    didYouMean(nearest(name, known, 1)) ??
+    didYouMean(findNearest(name, known, 1)) ??
     `Commands: ${known.join(', ')}. ${OPTIONS_BEGIN}`
   return usage(`Unknown command "${name}". ${hint}`)
 }
@@ -103,7 +103,7 @@ function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly
   if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
   const known = Object.keys(actions)
   if (first === undefined) throw usage(`"signalbox ${name}" needs an action: ${known.join(', ')}.`)
-  const hint = didYouMean(nearest(first, known, 1)) ?? `Actions: ${known.join(', ')}.`
+  const hint = didYouMean(findNearest(first, known, 1)) ?? `Actions: ${known.join(', ')}.`
   throw usage(`"signalbox ${name}" has no action "${first}". ${hint}`)
 }
 

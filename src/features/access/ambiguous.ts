@@ -6,14 +6,14 @@ import { scanTopLevel } from '../../lib/json-scan.ts'
  * The error for a body that providers can read in different ways, so that its model and its worst case are uncertain. Either a member occurs twice,
  * of which some parsers take the first; or a member differs from a known one only in upper and lower case, which servers in Go ignore.
  */
-export function ambiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
-  const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(folded(name)))
-  const member = variant ?? repeatedIn(text, body)
+export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
+  const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(foldCase(name)))
+  const member = variant ?? findRepeatedMember(text, body)
   if (member === undefined) return undefined
   const what =
     variant === undefined
       ? `"${member}" appears twice in the request`
-      : `"${member}" differs from "${FOLDED.get(folded(member))}" only in letter case`
+      : `"${member}" differs from "${FOLDED.get(foldCase(member))}" only in letter case`
   return gatewayError('INVALID_REQUEST', {
     message: `${what}, and providers disagree on which value to use. API keys with model restrictions or token or dollar limits cannot send this. Send each field once, spelled as in the API.`,
     data: { param: member },
@@ -41,10 +41,10 @@ const SINGLE = [
 const DECISIVE: ReadonlySet<string> = new Set([...REPEATABLE, ...SINGLE])
 
 /** A name in the form in which Go compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
-const folded = (name: string) => name.toUpperCase().toLowerCase()
-const FOLDED: ReadonlyMap<string, string> = new Map(Array.from(DECISIVE, (name) => [folded(name), name]))
+const foldCase = (name: string) => name.toUpperCase().toLowerCase()
+const FOLDED: ReadonlyMap<string, string> = new Map(Array.from(DECISIVE, (name) => [foldCase(name), name]))
 
-function repeatedIn(text: string, body: JsonObject): string | undefined {
+function findRepeatedMember(text: string, body: JsonObject): string | undefined {
   const given = SINGLE.filter((name) => Object.hasOwn(body, name))
   if (scanTopLevel(text, given).spans.length <= given.length) return undefined
   return given.find((name) => scanTopLevel(text, [name]).spans.length > 1)

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { ambiguityError } from './ambiguous.ts'
-import { detourError } from './detours.ts'
+import { createAmbiguityError } from './ambiguous.ts'
+import { createDetourError } from './detours.ts'
 
 /**
  * Makes the rule for the body of one request whose models, tokens or US dollars are limited. The rule returns the error for a body that would evade
@@ -10,7 +10,7 @@ import { detourError } from './detours.ts'
 export function createBodyRule(): (call: { body: JsonObject; text: string }) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined
   return (call) => {
-    found ??= { error: detourError(call.body) ?? ambiguityError(call) }
+    found ??= { error: createDetourError(call.body) ?? createAmbiguityError(call) }
     return found.error
   }
 }

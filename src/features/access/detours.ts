@@ -5,8 +5,8 @@ import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
  * The error for a request that makes some providers answer with models other than the requested one, or add paid services. Lists of allowed models
  * and the worst case of the request do not cover these. The rule applies to every target, since any connection may lead to such a provider.
  */
-export function detourError(body: JsonObject): GatewayError | undefined {
-  const member = MEMBERS.find((name) => isGiven(body[name])) ?? vercelFallbacksIn(body) ?? openrouterToolIn(body)
+export function createDetourError(body: JsonObject): GatewayError | undefined {
+  const member = MEMBERS.find((name) => isGiven(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
   if (member === undefined) return undefined
   return gatewayError('INVALID_REQUEST', {
     message: `"${member}" can reach models or paid services other than the requested model. API keys with model restrictions or token or dollar limits cannot send it. Remove it; to use several models, request a combo of this gateway.`,
@@ -20,13 +20,13 @@ const MEMBERS = ['models', 'plugins', 'preset', 'fallbacks']
 const isGiven = (value: unknown) => (value ?? undefined) !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /** The models that Vercel's gateway tries next. */
-function vercelFallbacksIn({ providerOptions }: JsonObject): string | undefined {
+function findVercelFallbacks({ providerOptions }: JsonObject): string | undefined {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
   return isObject(gateway) && isGiven(gateway.models) ? 'providerOptions.gateway.models' : undefined
 }
 
 /** Tools of OpenRouter's own search, make images, or ask other models. */
-function openrouterToolIn({ tools }: JsonObject): string | undefined {
+function findOpenRouterTool({ tools }: JsonObject): string | undefined {
   if (!Array.isArray(tools)) return undefined
   const at = tools.findIndex((tool) => isObject(tool) && scalarText(tool.type).startsWith('openrouter:'))
   return at < 0 ? undefined : `tools[${at}]`

@@ -18,27 +18,27 @@ export async function enforceAccess(
   next: () => Promise<Reply>,
 ): Promise<Reply> {
   const access = new Access(caller, catalog)
-  const whose = caller.key ? `The API key "${caller.key.name}"` : 'Your account'
-  const refusalOfKind = ({ operation: { kind } }: ServedRoute) =>
+  const owner = caller.key ? `The API key "${caller.key.name}"` : 'Your account'
+  const createKindRefusal = ({ operation: { kind } }: ServedRoute) =>
     kind === undefined || access.allowsKind(kind)
       ? undefined
       : gatewayError('MODEL_NOT_ALLOWED', {
-          message: `${whose} is not allowed to use models of kind "${kind}". Ask the operator of this gateway for access.`,
+          message: `${owner} is not allowed to use models of kind "${kind}". Ask the operator of this gateway for access.`,
         })
-  const refusal = refusalOfKind(route)
+  const refusal = createKindRefusal(route)
   if (refusal) throw refusal
   const refusalOfBody = createBodyRule()
-  const refusalOf = (name: string) =>
+  const createNameRefusal = (name: string) =>
     gatewayError('MODEL_NOT_ALLOWED', {
-      message: `${whose} is not allowed to use the model "${name}". Choose one from GET /v1/models, or ask the operator of this gateway for access.`,
+      message: `${owner} is not allowed to use the model "${name}". Choose one from GET /v1/models, or ask the operator of this gateway for access.`,
     })
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // by now its endpoint may be that of its model's kind
-      : refusalOf(name)
+      ? (createKindRefusal(request.call.endpoint) ?? refusalOfBody(request.call)) // by now its endpoint may be that of its model's kind
+      : createNameRefusal(name)
   }
-  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
+  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameRefusal(name))
   log.targetRules.push(targetRule)
   log.nameRules.push(nameRule)
   try {
@@ -49,7 +49,7 @@ export async function enforceAccess(
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,
-      message: `The model does not exist, or ${whose.charAt(0).toLowerCase()}${whose.slice(1)} is not allowed to use it. Choose one from GET /v1/models.`,
+      message: `The model does not exist, or ${owner.charAt(0).toLowerCase()}${owner.slice(1)} is not allowed to use it. Choose one from GET /v1/models.`,
     })
   }
 }

@@ -30,15 +30,15 @@ function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits 
     if (!mine && !its) continue
     const windows: WindowLimits = {}
     for (const window of WINDOWS) {
-      const least = lower(mine?.[window], its?.[window])
+      const least = getMin(mine?.[window], its?.[window])
       if (least !== undefined) windows[window] = least
     }
     limits[unit] = windows
   }
-  const parallel = lower(one.parallel, other?.parallel)
+  const parallel = getMin(one.parallel, other?.parallel)
   if (parallel !== undefined) limits.parallel = parallel
   return limits
 }
 
-const lower = (one: number | undefined, other: number | undefined) =>
+const getMin = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)

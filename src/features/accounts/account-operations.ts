@@ -94,7 +94,7 @@ export const accountInputs = {
 }
 
 /** The fields that can be changed. */
-type GivenFields = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'metadata'>
+type AccountInput = Pick<AppAccountChange, 'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'metadata'>
 
 interface AccountOperationsDependencies {
   store: WritableStore
@@ -147,7 +147,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   /** Changes an account, or creates it if `id` is given. Confirms an unsigned record only with `isActive`. */
   async function change(
     ref: string,
-    given: GivenFields & { tokensFrom?: string },
+    given: AccountInput & { tokensFrom?: string },
     id?: string,
   ): Promise<AccountRecord> {
     const opened = await keyring()
@@ -176,7 +176,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 
   /** Changes an account by its id, which may have never been seen, or by its ref. */
-  async function changeOrCreate(idOrRef: string, given: GivenFields & { tokensFrom?: string }): Promise<ShownAccount> {
+  async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
     const id = isAccountId(idOrRef) ? idOrRef : undefined
     return show(await change(await toRef(idOrRef), given, id))
   }
@@ -184,7 +184,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   const operations: AccountOperations<unknown> = {
     async list(query = {}) {
       const { limit = 100, after: start, state, plan } = parseInput(accountInputs.list, query)
-      const isMeant = (record: AccountRecord) =>
+      const isMatch = (record: AccountRecord) =>
         record.deletedAt === undefined &&
         (state === undefined || (record.isActive === false) === (state === 'paused')) &&
         (plan === undefined || record.plan === plan)
@@ -193,10 +193,10 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       let last: string | undefined
       for (let pages = 0; pages < MAX_PAGES && found.length < limit; pages++) {
         const page = await listAccounts(storage, { after, limit: PAGE })
-        const meant = page.accounts.map(({ record }) => record).filter(isMeant)
-        const taken = meant.slice(0, limit - found.length)
-        found.push(...taken)
-        last = taken.length < meant.length ? taken.at(-1)?.ref : page.last
+        const match = page.accounts.map(({ record }) => record).filter(isMatch)
+        const selected = match.slice(0, limit - found.length)
+        found.push(...selected)
+        last = selected.length < match.length ? selected.at(-1)?.ref : page.last
         if (last === undefined) break
         after = last
       }
@@ -210,11 +210,11 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const { id, ...given } = parsePut(accountInputs.put, input)
       if (!isAccountId(id)) throw invalidInput(INVALID_ID)
       await checkPlan(given.plan)
-      return showWithWarnings(await change(await toRef(id), given as GivenFields, id))
+      return showWithWarnings(await change(await toRef(id), given as AccountInput, id))
     },
 
     async update(id, input) {
-      const given: GivenFields = parseInput(accountInputs.update, input)
+      const given: AccountInput = parseInput(accountInputs.update, input)
       if (Object.keys(given).length === 0) throw invalidInput('Send "isActive", "plan", or another field to change.')
       await checkPlan(given.plan)
       return showWithWarnings(await change(await toRef(id), given))

@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import { derived, settledValue } from '../../lib/promises.ts'
+import { cacheDerived, getSettledValue } from '../../lib/promises.ts'
 import type { ClientGroup, GroupCache } from '../../records/known-groups.ts'
 import type { GroupRecord } from '../../records/record-collections.ts'
 import type { Records } from '../../records/records.ts'
@@ -15,16 +15,18 @@ export function createPlans({
   groups: Pick<Records<GroupRecord>, 'all'>
   groupCache: Pick<GroupCache, 'find'>
 }): FindPlan {
-  const listIds = derived((all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])))
+  const listIds = cacheDerived(
+    (all: readonly GroupRecord[]) => new Map(all.toReversed().map(({ id, name }) => [name, id])),
+  )
 
   return async (idOrName, { evenPaused = false } = {}) => {
     const finding = groupCache.find(idOrName)
-    const plan = settledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
+    const plan = getSettledValue(finding) ?? (await finding) ?? (await findByName(idOrName))
     if (!plan)
       throw gatewayError('IDENTITY_INVALID', {
         message: `The plan ${JSON.stringify(idOrName)} of an account does not exist. Create a group with this id or name.`,
       })
-    if (plan.isActive === false && !evenPaused) throw pausedPlanError()
+    if (plan.isActive === false && !evenPaused) throw createPausedPlanError()
     return plan
   }
 
@@ -35,7 +37,7 @@ export function createPlans({
 }
 
 /** The error for an account whose plan is paused. */
-export const pausedPlanError = (): GatewayError =>
+export const createPausedPlanError = (): GatewayError =>
   gatewayError('ACCOUNT_PAUSED', {
     message: 'The plan of this account is paused. Ask the operator of this gateway to resume it.',
   })

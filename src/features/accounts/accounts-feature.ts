@@ -1,6 +1,6 @@
 import type { Feature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { once, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import { getEndUser } from '../../protocols/formats/end-user.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
@@ -35,7 +35,7 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
   return {
     name: 'accounts',
     accounts,
-    findKeyAccount: async (key, named) => (settledValue(accounts()) ?? (await accounts())).getKeyAccount(key, named),
+    findKeyAccount: async (key, named) => (getSettledValue(accounts()) ?? (await accounts())).getKeyAccount(key, named),
     events,
     ...(!dependencies.store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {

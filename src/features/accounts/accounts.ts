@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
-import { settledValue } from '../../lib/promises.ts'
+import { getSettledValue } from '../../lib/promises.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import { ACCOUNTS } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
@@ -9,7 +9,7 @@ import type { Allowed, CallerAccount } from '../../request/caller.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { Clock } from '../../types.ts'
 import { createLimitInterning } from './account-limits.ts'
-import { createPlans, pausedPlanError } from './account-plans.ts'
+import { createPausedPlanError, createPlans } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
 import { recordSighting } from './account-sightings.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
@@ -107,12 +107,12 @@ export function createAccounts({
 
   async function findKnown(ref: string): Promise<KnownAccount | undefined> {
     const finding = cache.find(ref)
-    return settledValue(finding) ?? (await finding)
+    return getSettledValue(finding) ?? (await finding)
   }
 
   async function getAccount(identity: Identity): Promise<CallerAccount> {
     const finding = refs.find(identity.account)
-    const ref = settledValue(finding) ?? (await finding)
+    const ref = getSettledValue(finding) ?? (await finding)
     const known = await findKnown(ref)
     if (!known) admitNew(ref)
     return toCaller(known, identity, ref)
@@ -130,7 +130,7 @@ export function createAccounts({
       }
       const { account: ref = '' } = key
       const known = await findKnown(ref)
-      if (!known) throw missingAccountError(key, ref)
+      if (!known) throw createMissingAccountError(key, ref)
       return toCaller(known, { account: known.id }, ref)
     },
 
@@ -139,7 +139,7 @@ export function createAccounts({
       const identity = identities.get(account)
       if (!identity || lately.get(ref)) return
       const day = toDay(clock.now())
-      const known = settledValue(cache.find(ref))
+      const known = getSettledValue(cache.find(ref))
       if (known?.seenOn === day && !hasNewPlan(known, identity)) return
       lately.set(ref, true)
       try {
@@ -161,7 +161,7 @@ export function createAccounts({
         planId === undefined ? undefined : groupCache.reread(planId),
       ])
       if (known?.isActive === false) return gatewayError('ACCOUNT_PAUSED')
-      return plan?.isActive === false ? pausedPlanError() : undefined
+      return plan?.isActive === false ? createPausedPlanError() : undefined
     },
 
     async findTerms(ref) {
@@ -195,7 +195,7 @@ export const hasNewPlan = (
 const listAllowed = ({ models, kinds }: Allowed): Allowed | undefined =>
   (models ?? kinds) === undefined ? undefined : { models, kinds }
 
-const missingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
+const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
   gatewayError('STORAGE_FAILED', {
     message: `The account of the API key "${key.name}" does not exist. Ask the operator of this gateway for a new key.`,
     data: { account: ref },

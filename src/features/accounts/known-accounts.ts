@@ -35,7 +35,7 @@ export const createAccountCache = ({
       const opened = await keyring()
       const { record } = (await readAccount(storage, ref)) ?? {}
       if (!record || record.deletedAt !== undefined) return undefined
-      if (!(await isSignedAccount(opened, ref, record))) throw unsignedAccountError(ref)
+      if (!(await isSignedAccount(opened, ref, record))) throw createUnsignedAccountError(ref)
       return toKnownAccount(record, await decryptProfile(opened, record))
     },
   })
@@ -56,7 +56,7 @@ export function toKnownAccount(
   return known
 }
 
-const unsignedAccountError = (ref: string) =>
+const createUnsignedAccountError = (ref: string) =>
   gatewayError('STORAGE_FAILED', {
     message: `The record of the account ${ref} was not written by a gateway with this secret, so its requests are rejected. ${CONFIRM_ACCOUNT}`,
     data: { account: ref },

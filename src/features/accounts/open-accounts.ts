@@ -30,10 +30,10 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
   store.groupCache.onChange((id) => void check((account) => account.plan?.id === id))
 
   /** Ends the requests in flight of some accounts that are paused by now. While the storage can't be read, they continue. */
-  async function check(isMeant: (account: AccountInFlight) => boolean): Promise<void> {
+  async function check(isMatch: (account: AccountInFlight) => boolean): Promise<void> {
     const found = new Map<string, AccountInFlight>()
     for (const { caller } of inFlight.values())
-      if (caller.account && isMeant(caller.account)) found.set(caller.account.ref, caller.account)
+      if (caller.account && isMatch(caller.account)) found.set(caller.account.ref, caller.account)
     await Promise.all(
       Array.from(found.values(), async ({ ref, plan }) => {
         const rejection = await accounts.findRejection(ref, plan?.id).catch(() => undefined)

@@ -125,14 +125,14 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     let before = look.item
     const others = [...extras]
     if (slot !== undefined && slot !== before?.slot) {
-      const there = await table.readSlot(slot)
-      if (there === 'damaged')
+      const existing = await table.readSlot(slot)
+      if (existing === 'damaged')
         return rejectInvalid('A damaged record is stored in its place. Repair or remove that record first.')
-      if (there && there.id === id) {
+      if (existing && existing.id === id) {
         if (before) others.push(before)
-        before = there
-      } else if (there) {
-        const evicted = await evict({ collection, id: there.id }, slot)
+        before = existing
+      } else if (existing) {
+        const evicted = await evict({ collection, id: existing.id }, slot)
         if (evicted !== true) return evicted
       }
     }
@@ -196,10 +196,10 @@ export function createStateApplier(options: ReplicaOptions, scanner: Scanner): S
     const shadow = shadows.get(where)?.shadow
     if (shadow?.hash === made.hash || shadow?.applying?.hash === made.hash) return
     const table = tables[where.collection]
-    const there = await table.readSlot(slot)
-    if (!there || there === 'damaged' || there.id !== where.id) return
-    const { record } = await table.read(there)
-    if ((await scanner.hashRecord(where, record)) === made.hash) await table.remove(there)
+    const existing = await table.readSlot(slot)
+    if (!existing || existing === 'damaged' || existing.id !== where.id) return
+    const { record } = await table.read(existing)
+    if ((await scanner.hashRecord(where, record)) === made.hash) await table.remove(existing)
   }
 
   /** Releases the digests a key no longer has, unless another key of this gateway has them. */

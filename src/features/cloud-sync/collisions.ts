@@ -51,10 +51,10 @@ export async function resolveCollisions({
     await scanner.unpark(collection)
     for (const known of shadows.parked(collection)) {
       const slot = known.shadow.parked?.slot
-      const there = slot === undefined ? undefined : await tables[collection].readSlot(slot)
-      if (!there || there === 'damaged') continue
+      const existing = slot === undefined ? undefined : await tables[collection].readSlot(slot)
+      if (!existing || existing === 'damaged') continue
       hasAny = true
-      await resolve(collection, known, there)
+      await resolve(collection, known, existing)
     }
   }
   return hasAny

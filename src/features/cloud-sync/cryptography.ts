@@ -69,8 +69,8 @@ export async function createExchangeHalf(): Promise<ExchangeHalf> {
 
 /** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
 export async function deriveSessionSecret(own: ExchangeHalf, other: string, challenge: string): Promise<string> {
-  const theirs = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
-  const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: theirs }, own.privateKey, 256)
+  const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
+  const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, own.privateKey, 256)
   const material = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox cloud session')
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: encodeUtf8(challenge), info }

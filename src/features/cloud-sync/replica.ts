@@ -24,14 +24,14 @@ const memories = new WeakMap<Storage, Map<string, ReplicaMemory>>()
 
 function getMemory(options: ReplicaOptions): ReplicaMemory {
   const { store, replicaId } = options
-  const ofStore = memories.get(store.storage) ?? new Map<string, ReplicaMemory>()
-  memories.set(store.storage, ofStore)
-  const known = ofStore.get(replicaId)
+  const storeMemories = memories.get(store.storage) ?? new Map<string, ReplicaMemory>()
+  memories.set(store.storage, storeMemories)
+  const known = storeMemories.get(replicaId)
   if (known) return known
   const scanner = createScanner(options, (collection, look) => taker.tidy(collection, look))
   const taker = createStateApplier(options, scanner)
   const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
-  ofStore.set(replicaId, memory)
+  storeMemories.set(replicaId, memory)
   return memory
 }
 
@@ -154,10 +154,10 @@ export function createReplica(options: ReplicaOptions): Replica {
 
 /** Marks a shadow after a restore from an old copy: its counts may have been used before, so changed registers continue from a time. */
 function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
-  const raised = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
+  const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
     register.base ? { ...register, revision: advanceRevision(register.revision, side, at) } : register
   const { active } = shadow
-  return { ...raised(shadow), ...(active && { active: raised(active) }), isUncertain: true }
+  return { ...raiseRevision(shadow), ...(active && { active: raiseRevision(active) }), isUncertain: true }
 }
 
 /** Maximum characters of JSON per message. Each takes up to three bytes, and encryption adds a third. */
@@ -181,9 +181,9 @@ function* groupIndependent(
   const names = new Set<unknown>() // record and digest names in this run
   for (const state of states) {
     const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
-    const isOfRun =
+    const isReplicaError =
       run.length < CONCURRENCY && isIndependent(state, getShadow(state)) && !own.some((one) => names.has(one))
-    if (!isOfRun || run.some((one) => !isIndependent(one, getShadow(one)))) {
+    if (!isReplicaError || run.some((one) => !isIndependent(one, getShadow(one)))) {
       if (run.length > 0) yield run
       run = []
       names.clear()

@@ -296,9 +296,9 @@ function getContentState(
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'hash' | 'revision' | 'base'> {
   const { hash, revision, base, applying, edit } = shadow
-  const isSetAnew = now.isActive === undefined && now.edit !== edit
-  if (now.hash === hash && !isSetAnew) return { hash, revision, ...(base && { base }) }
-  if (applying && now.hash === applying.hash && !isSetAnew) return { hash: now.hash, revision: applying.revision }
+  const isReset = now.isActive === undefined && now.edit !== edit
+  if (now.hash === hash && !isReset) return { hash, revision, ...(base && { base }) }
+  if (applying && now.hash === applying.hash && !isReset) return { hash: now.hash, revision: applying.revision }
   return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
@@ -309,8 +309,8 @@ function getActiveState(
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'active'> {
   const { isActive } = now
-  const isSetAnew = now.edit !== edit
-  if (isActive === undefined || (hash !== null && isActive === active?.isActive && !isSetAnew))
+  const isReset = now.edit !== edit
+  if (isActive === undefined || (hash !== null && isActive === active?.isActive && !isReset))
     return active ? { active } : {}
   if (applying?.active && applying.active.isActive === isActive && now.edit === applying.edit)
     return { active: applying.active }

@@ -110,7 +110,7 @@ export function createShadows(
     else uncertain.delete(id)
   }
 
-  const known = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
+  const toKnownShadow = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
 
   async function loadAll(): Promise<void> {
     const startedAt = clock.now()
@@ -123,7 +123,7 @@ export function createShadows(
         before.clear()
         parked.clear()
         uncertain.clear()
-        for (const entry of entries) remember(collection, entry.record.id, known(entry))
+        for (const entry of entries) remember(collection, entry.record.id, toKnownShadow(entry))
       }
       readAt = startedAt
     } catch (error) {
@@ -136,7 +136,7 @@ export function createShadows(
   async function reread(collection: Collection, id: string, storedId: string): Promise<string | undefined> {
     const { stored } = getTable(collection)
     const found = await stored.read(storedId)
-    remember(collection, id, found && found !== 'damaged' ? known(found) : undefined)
+    remember(collection, id, found && found !== 'damaged' ? toKnownShadow(found) : undefined)
     const key = stored.getKey(storedId)
     return found === 'damaged' ? (await storage.get(key).catch(handleStorageError('read', key)))?.version : undefined
   }
@@ -157,7 +157,7 @@ export function createShadows(
     if (!table) return
     const storedId = decodeURIComponent(encoded)
     const found = await table.stored.read(storedId)
-    if (found && found !== 'damaged') remember(collection as Collection, found.record.id, known(found))
+    if (found && found !== 'damaged') remember(collection as Collection, found.record.id, toKnownShadow(found))
     else if (!found) remember(collection as Collection, storedId, undefined)
   }
 

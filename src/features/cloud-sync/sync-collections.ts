@@ -10,9 +10,9 @@ import type { Collection } from './protocol.ts'
 import {
   type Content,
   connectionForm,
+  createKeyForm,
+  createPlainForm,
   groupForm,
-  keyForm,
-  plainForm,
   type RecordForm,
   type SyncItem,
 } from './sync-forms.ts'
@@ -49,31 +49,31 @@ export function createSyncTables({
   return {
     settings: createSettingsTable(store),
     groups: createTableById(store.groups, withValidation('groups', groupForm(store))),
-    keys: createKeysTable(store, withValidation('keys', keyForm(store, side))),
+    keys: createKeysTable(store, withValidation('keys', createKeyForm(store, side))),
     connections: createTableById(store.connections, withValidation('connections', connectionForm(store))),
     combos: createCombosTable(
       store.combos,
       withValidation(
         'combos',
-        plainForm(comboFields, ({ id }) => String(id)),
+        createPlainForm(comboFields, ({ id }) => String(id)),
       ),
     ),
     customModels: createTableById(
       store.customModels,
-      withValidation('customModels', plainForm(customModelFields, getModelId)),
+      withValidation('customModels', createPlainForm(customModelFields, getModelId)),
     ),
     aliases: createTableById(
       store.aliases,
       withValidation(
         'aliases',
-        plainForm(aliasFields, ({ alias }) => String(alias)),
+        createPlainForm(aliasFields, ({ alias }) => String(alias)),
       ),
     ),
     providers: createTableById(
       store.providers,
       withValidation(
         'providers',
-        plainForm(providerFields, ({ provider }) => String(provider)),
+        createPlainForm(providerFields, ({ provider }) => String(provider)),
       ),
     ),
   }
@@ -184,18 +184,18 @@ function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTa
     async find(wanted) {
       await index()
       const found = new Map<string, SyncItem[] | 'damaged'>()
-      const sought = new Map<string, string | undefined>()
+      const pendingIds = new Map<string, string | undefined>()
       await Promise.all(
         wanted.map(async ({ id, slot = slots.get(id) }) => {
           const item = slot === undefined ? undefined : await readSlot(slot)
           if (item === 'damaged') found.set(id, item)
-          else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) sought.set(id, slot)
+          else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
           else found.set(id, item ? [item] : [])
         }),
       )
-      if (sought.size === 0) return found
+      if (pendingIds.size === 0) return found
       const all = await fresh()
-      for (const [id, slot] of sought) {
+      for (const [id, slot] of pendingIds) {
         const items = all.filter((item) => item.id === id)
         found.set(id, [...items.filter((item) => item.slot === slot), ...items.filter((item) => item.slot !== slot)])
       }
@@ -257,7 +257,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordFo
 function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
   let last: SyncItem | undefined
 
-  async function current(isFresh: boolean): Promise<SyncItem | 'damaged'> {
+  async function readCurrent(isFresh: boolean): Promise<SyncItem | 'damaged'> {
     const read = isFresh ? settings.reread() : settings.read()
     const stored = await read.catch((error: unknown) => {
       if (isStorageUnavailable(error)) throw error
@@ -271,11 +271,11 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
   return {
     hasActive: false,
     async list() {
-      const item = await current(false)
+      const item = await readCurrent(false)
       return item === 'damaged' ? [] : [item]
     },
-    find: async () => new Map([[SETTINGS, toList(await current(true))]]),
-    readSlot: () => current(true),
+    find: async () => new Map([[SETTINGS, toList(await readCurrent(true))]]),
+    readSlot: () => readCurrent(true),
     async read({ record }) {
       const edit: unknown = Reflect.get(record, 'edit')
       const requireApiKey = Reflect.get(record, 'requireApiKey') === true

@@ -51,7 +51,7 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
   )
 
 /** Creates the form of records that are synced unchanged. */
-export function plainForm(fields: RecordFields, getId: (record: JsonObject) => string): RecordForm {
+export function createPlainForm(fields: RecordFields, getId: (record: JsonObject) => string): RecordForm {
   const names = listSyncedFields(fields)
   return {
     hasActive: false,
@@ -81,7 +81,7 @@ const KEY = listSyncedFields(keyFields)
 
 /** Syncs groups unchanged, if a gateway with this secret wrote them. */
 export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
-  const plain = plainForm(groupFields, ({ id }) => String(id))
+  const plain = createPlainForm(groupFields, ({ id }) => String(id))
   return {
     ...plain,
     async read(item) {
@@ -121,7 +121,7 @@ const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret.
 const MISPLACED = 'The key is not stored under its value. Delete it and create a new one.'
 
 /** Syncs keys by their digests. The gateway has their values; the cloud keeps the values of keys created there until the gateway has them. */
-export function keyForm(
+export function createKeyForm(
   store: WritableStore,
   side: Side,
 ): RecordForm & {

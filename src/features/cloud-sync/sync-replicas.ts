@@ -82,9 +82,9 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       continue
     }
     isFull = false
-    const hasSent = await takeVerdicts(replica, states, answer)
+    const hasSent = await applyVerdicts(replica, states, answer)
     seen = []
-    let hasCome = false
+    let hasReceived = false
     for (const change of answer.changes) {
       signal.throwIfAborted()
       const verdict = await replica.merge(change, report)
@@ -94,16 +94,16 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       }
       if (addNew(met, change)) seen.push(toConfirmation(change))
       else if (verdict !== 'taken') continue
-      hasCome = true
+      hasReceived = true
     }
-    if (hasSent || hasCome || more || answer.more) continue
+    if (hasSent || hasReceived || more || answer.more) continue
     if (!(await replica.resolveCollisions(report))) break
   }
   if (create) await replica.forgetOthers()
   return { conflicts, refused: [...refusals.values()] }
 
   /** Resolves to whether any state was sent for the first time. */
-  async function takeVerdicts(replica: Replica, states: RecordState[], answer: SyncResponse): Promise<boolean> {
+  async function applyVerdicts(replica: Replica, states: RecordState[], answer: SyncResponse): Promise<boolean> {
     const confirmed: Confirmation[] = []
     states.forEach((sent, index) => {
       const verdict = answer.verdicts[index]

@@ -17,7 +17,7 @@ export interface DashboardOptions {
  * `/api`, which the option `management` protects. Throws a TypeError if an origin is invalid.
  */
 export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): MountedPage {
-  const policy = policyFor(frameAncestors)
+  const policy = createPolicy(frameAncestors)
   const assets = once(async () => (await import('signalbox:dashboard')).files)
 
   return {
@@ -72,7 +72,7 @@ function fileReply(exchange: Exchange, { type, etag, text }: PageFile, policy: s
 }
 
 /** Builds the CSP: only its own scripts and styles, and no strings that become code. */
-function policyFor(frameAncestors: readonly string[]): string {
+function createPolicy(frameAncestors: readonly string[]): string {
   for (const origin of frameAncestors)
     if (!/^https?:\/\/[\w.:[\]-]+$/.test(origin))
       throw new TypeError(

@@ -87,8 +87,8 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
     if (isGatewayError(caller)) return { model, targets: [], leftOut: [], error: formatError(caller) }
     const question = { model, body, headers: headerMap, path, caller }
     if (caller === ANONYMOUS) return explainQuestion(question, pipeline.getContext())
-    const [access, refusalOf] = await Promise.all([getAccess(caller), previewLimits(caller)])
-    return explainQuestion({ ...question, access, refusalOf }, pipeline.getContext())
+    const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
+    return explainQuestion({ ...question, access, previewRefusal }, pipeline.getContext())
   }
 }
 

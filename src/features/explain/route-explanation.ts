@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Caller } from '../../request/caller.ts'
-import { routesOfGroup } from '../../request/choose/group-routing.ts'
+import { createGroupRoutes } from '../../request/choose/group-routing.ts'
 import { resolveForEndpoint } from '../../request/choose/resolution.ts'
 import { unknownModel } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
@@ -13,9 +13,9 @@ import { encode } from '../../request/codec/encode.ts'
 import { parseModelCall } from '../../request/codec/model-call.ts'
 import type { PipelineContext } from '../../request/context.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
-import { bringsTerms } from '../../request/read-request.ts'
+import { hasOwnTerms } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
-import type { ExplainedTarget, Explanation, LeftOut } from '../../request/routing/explanation.ts'
+import type { ExplainedTarget, Explanation, SkippedEntry } from '../../request/routing/explanation.ts'
 import type { Group, GroupChoice, GroupEntry, Route, RouteTarget } from '../../request/routing/group.ts'
 import { formatVia, getRequestedName, serializeParams } from '../../request/routing/group.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
@@ -36,7 +36,7 @@ export interface Question {
   /** What the caller may use; absent: everything. */
   access?: CallerAccess | undefined
   /** Tells why the limits of the caller would refuse the request. */
-  refusalOf?: RefusalPreview | undefined
+  previewRefusal?: RefusalPreview | undefined
 }
 
 /** The models and kinds that a caller may use. */
@@ -56,7 +56,7 @@ const MAX_TARGETS = 1_000
  * model endpoint.
  */
 export async function explainQuestion(question: Question, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, caller, access, refusalOf } = question
+  const { model, body, headers, path, caller, access, previewRefusal } = question
   const { owner } = caller
   const whose = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
@@ -66,7 +66,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
   const isBeside = endpoint.headers !== undefined || path.includes('{model}')
   const text = JSON.stringify(isBeside ? body : { ...body, model })
   const read = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
-  const leftOut: LeftOut[] = []
+  const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
   try {
     const table = await gateway.routes()
@@ -80,7 +80,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
     const log = { nameRules: listNameRules(access, whose) }
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
-    const own = bringsTerms(source) ? await gateway.ownTerms(source) : undefined
+    const own = hasOwnTerms(source) ? await gateway.ownTerms(source) : undefined
     const { exchange = unsent, list } = own ?? {}
     const facts = readFacts(read, { owner, header: (name) => exchange.header(name) })
     const context = gateway.underRules(gateway, settings, list ?? table.findRuledCombo(model))
@@ -96,7 +96,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
     }
     const resolution = list ?? resolveForEndpoint(call.endpoint, model, table)
     if (!resolution) throw await unknownModel(model, table, endpoint)
-    const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
+    const found = 'strategy' in resolution ? createGroupRoutes(resolution, model, resolver) : resolution
     for await (const route of found) {
       routes.push(route)
       if (routes.length === MAX_TARGETS) break
@@ -109,7 +109,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
       exchange,
       owner,
       whose,
-      refusalOf,
+      previewRefusal,
       ...(list && { list }),
     }
     return { model, ...(await explainTargets(routes, asked, access)), leftOut }
@@ -122,12 +122,12 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
 
 /** A request that is not made. */
 type UnsentRequest = CodecRequest &
-  Pick<Question, 'refusalOf'> & { context: PipelineContext; whose: string; list?: Group }
+  Pick<Question, 'previewRefusal'> & { context: PipelineContext; whose: string; list?: Group }
 
 const listNameRules = (access: CallerAccess | undefined, whose: string): NameRule[] =>
-  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : notAllowed(whose, name))] : []
+  access ? [(name, table) => (access.allowsModel(name, table) ? undefined : describeNotAllowed(whose, name))] : []
 
-const notAllowed = (whose: string, name: string) =>
+const describeNotAllowed = (whose: string, name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
 
 /** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
@@ -149,7 +149,7 @@ async function explainTargets(
   let isDraining = false
   let isBarred = false
 
-  async function refused(route: Route): Promise<RouteRefusal | undefined> {
+  async function findRefusal(route: Route): Promise<RouteRefusal | undefined> {
     if (refusal?.isOfRequest) return refusal
     if (!refusals.has(route)) refusals.set(route, await findRejection(request, route))
     return refusals.get(route)
@@ -165,7 +165,7 @@ async function explainTargets(
         isAllowed(route) &&
         isFree(route, cooldowns[later]) &&
         formatModel(route) !== only &&
-        !(await refused(route))
+        !(await findRefusal(route))
       )
         return true
     return false
@@ -176,44 +176,52 @@ async function explainTargets(
     const { connection, model } = route.target
     const place = JSON.stringify([connection.id, model, serializeParams(route.target)])
     if (seen.has(place)) {
-      targets.push(explained(route, 'skipped', 'already in this list'))
+      targets.push(explainTarget(route, 'skipped', 'already in this list'))
       continue
     }
     seen.add(place)
     if (!isAllowed(route)) {
       isBarred = true
-      targets.push(explained(route, 'skipped', `the ${request.whose} is not allowed to use it`))
+      targets.push(explainTarget(route, 'skipped', `the ${request.whose} is not allowed to use it`))
       continue
     }
     if (connection.draining) {
       isDraining = true
       targets.push(
-        explained(route, 'skipped', 'its connection is draining and only accepts requests from its existing sessions'),
+        explainTarget(
+          route,
+          'skipped',
+          'its connection is draining and only accepts requests from its existing sessions',
+        ),
       )
       continue
     }
     if (cooldown) {
       cooling.push({ at, route, cooldown })
-      targets.push(explained(route, 'skipped', isCooling(cooldown)))
+      targets.push(explainTarget(route, 'skipped', isCooling(cooldown)))
       continue
     }
     if (used > 0 && used === limits.maxAttempts - 1 && formatModel(route) === only && (await isBeforeAnother(at))) {
-      targets.push(explained(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`))
+      targets.push(
+        explainTarget(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`),
+      )
       continue
     }
-    const reason = used < limits.maxAttempts ? await refused(route) : undefined
+    const reason = used < limits.maxAttempts ? await findRefusal(route) : undefined
     if (!refusal || reason?.isOfRequest) refusal = reason
     const usable = used === 0 ? 'first' : used < limits.maxAttempts ? 'next' : 'beyond'
-    targets.push(reason ? explained(route, 'skipped', reason.why) : explained(route, usable, explainRoute(route)))
+    targets.push(
+      reason ? explainTarget(route, 'skipped', reason.why) : explainTarget(route, usable, explainRoute(route)),
+    )
     if (!reason) only = used++ === 0 || only === formatModel(route) ? formatModel(route) : undefined
   }
-  for (const { at, route, cooldown } of cooling.sort(byRecovery)) {
+  for (const { at, route, cooldown } of cooling.sort(compareRecoveries)) {
     if (used > 0 && (cooldown.isMandatory || used >= limits.maxAttempts)) continue
-    const reason = await refused(route)
+    const reason = await findRefusal(route)
     if (!refusal || reason?.isOfRequest) refusal = reason
     targets[at] = reason
-      ? explained(route, 'skipped', reason.why)
-      : explained(route, 'last-resort', isCooling(cooldown))
+      ? explainTarget(route, 'skipped', reason.why)
+      : explainTarget(route, 'last-resort', isCooling(cooldown))
     if (!reason) used++
   }
   const { missing } = call.endpoint.operation
@@ -221,7 +229,11 @@ async function explainTargets(
   if (used > 0 || (hasOwnAnswer && !refusal?.isOfRequest)) return { targets }
   const error =
     refusal?.error ??
-    (isDraining ? createDrainingError(call.model) : isBarred ? notAllowed(request.whose, call.model) : undefined)
+    (isDraining
+      ? createDrainingError(call.model)
+      : isBarred
+        ? describeNotAllowed(request.whose, call.model)
+        : undefined)
   if (!error) return { targets }
   const { status, code, message } = error
   return { targets, error: { status, code, message } }
@@ -236,7 +248,7 @@ interface CoolingRoute {
 const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
 /** Those whose cooldown is mandatory come after all others. */
-const byRecovery = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
+const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
   Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
 
 const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
@@ -251,14 +263,14 @@ interface RouteRefusal {
 }
 
 async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRefusal | undefined> {
-  const error = await refusalOfFormat(request, route)
+  const error = await findFormatRefusal(request, route)
   if (error) return { error, why: `its format does not support the request: ${error.message}`, isOfRequest: false }
-  const byLimits = await request.refusalOf?.(request, route.target)
+  const byLimits = await request.previewRefusal?.(request, route.target)
   return byLimits && { ...byLimits, why: byLimits.error.message }
 }
 
 /** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
-async function refusalOfFormat(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
+async function findFormatRefusal(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
     await encode(request, target)
@@ -285,7 +297,7 @@ const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered b
 const explainChoices = (choice: GroupChoice): string =>
   `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 
-function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
+function explainTarget({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
   const { provider, model, connection, params } = target
   const where = { provider, model, connectionId: connection.id, connection: connection.name }
   return { ...where, use, why, ...(params && { params }), ...(via && { via: formatVia(via) }) }

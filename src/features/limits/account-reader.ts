@@ -7,7 +7,7 @@ import type { Clock, Kind, LimitState, LimitWindow, UsageLimits } from '../../ty
 import type { UsageStore } from '../usage/usage.ts'
 import { listScopes } from './gate.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { toMinute, windowStart } from './ledger/windows.ts'
+import { getWindowStart, toMinute } from './ledger/windows.ts'
 import { findScarcest } from './limit-headers.ts'
 
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
@@ -154,7 +154,7 @@ async function readOpenRouterCredits(caller: Caller, terms: AccountTerms): Promi
 }
 
 /** US dollars by window; `null`: not known. */
-interface SpentIn {
+interface SpentDraft {
   day: number | null
   week: number | null
   month: number | null
@@ -162,11 +162,11 @@ interface SpentIn {
 }
 
 /** Spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records; `null` if there are none. */
-async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentIn> {
+async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentDraft> {
   const { scope, id, limits } = spender
   const { ledger } = terms
   if (!limits) return readRecordedSpending(spender, terms)
-  const spent: SpentIn = { day: 0, week: 0, month: 0, total: 0 }
+  const spent: SpentDraft = { day: 0, week: 0, month: 0, total: 0 }
   const all = { usd: { day: 1, week: 1, month: 1, total: 1 } }
   for (const { window, used } of await ledger.state({ scope, id, limits: all }))
     if (window && window in spent) Object.assign(spent, { [window]: used })
@@ -174,12 +174,12 @@ async function readSpent(spender: Spender, terms: AccountTerms): Promise<SpentIn
 }
 
 /** Sums whole days, for as long as the gateway keeps them. */
-async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentIn> {
+async function readRecordedSpending({ scope, id }: Spender, { usage, clock }: AccountTerms): Promise<SpentDraft> {
   if (!usage || scope !== 'key') return { day: null, week: null, month: null, total: null }
   const minute = toMinute(clock.now())
   const nano = { day: 0, week: 0, month: 0, total: 0 }
   const windows = (['day', 'week', 'month', 'total'] as const).map(
-    (window) => [window, windowStart(window, minute) * 60_000] as const,
+    (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
   const reader = await usage.reader()
   await reader.sums({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, at) => {

@@ -6,10 +6,10 @@ import type { RouteRequest } from '../../request/route-request.ts'
 import type { SteppedAttempt } from '../../request/steps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { Clock } from '../../types.ts'
-import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, Wanted } from './ledger/ledger.ts'
-import { type Holders, outgrownError, refusalError } from './limit-errors.ts'
+import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, WantedAmounts } from './ledger/ledger.ts'
+import { createCutOffError, createRefusalError, type Holders } from './limit-errors.ts'
 import { dropProviderLimits, limitHeaders } from './limit-headers.ts'
-import { ENTRY, isLimited, type LimitRules, MEASURED, needOf, requireKnownPrice, wantedOf } from './wanted.ts'
+import { ENTRY, estimateWanted, getNeed, isLimited, type LimitRules, MEASURED, requireKnownPrice } from './wanted.ts'
 
 interface GatedTerms {
   ledger: Ledger
@@ -91,44 +91,44 @@ export class GatedRequest {
   /** Reserves what the attempt may use, and lets its target answer with no more. */
   async #reserveFor(attempt: SteppedAttempt): Promise<void> {
     const isFirst = !this.#entry
-    const worst = getWorstCase(attempt.request, attempt.target)
+    const worstCase = getWorstCase(attempt.request, attempt.target)
     const { rules } = this.#terms
     const isPriced = this.#measured.has('usd')
-    const wanted = wantedOf(attempt, worst, { isPriced, rules })
-    if (isPriced) attempt.beforeCall(({ dearerField }) => requireKnownPrice(attempt.target, dearerField(), rules))
+    const wanted = estimateWanted(attempt, worstCase, { isPriced, rules })
+    if (isPriced) attempt.beforeCall(({ surchargeField }) => requireKnownPrice(attempt.target, surchargeField(), rules))
     if (isFirst) Object.assign(wanted.fixed, ENTRY)
     const reservation = await this.#reserve(wanted).catch((error) => attempt.refuseRequest(error))
     if (!reservation) return
     if (reservation.kind === 'refused') {
       const { unit } = reservation.limit
-      const error = this.#refusal(reservation, needOf(unit, wanted))
+      const error = this.#refusal(reservation, getNeed(unit, wanted))
       if (unit === 'requests' || unit === 'parallel') attempt.refuseRequest(error)
       throw error
     }
     if (isFirst) this.#entered(reservation, ENTRY_UNITS)
     this.#limits = reservation.limits
     this.#freed = 0
-    const { outputTokens = worst.outputTokens } = reservation
+    const { outputTokens = worstCase.outputTokens } = reservation
     const usdPerToken = wanted.output?.usdPerToken ?? 0
     const reservedUsd = (wanted.fixed.usd ?? 0) + outputTokens * usdPerToken
     let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
-      const spent = spentBy([record])
+      const spent = sumSpending([record])
       if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is not known
       reservation.settle(spent, MEASURED)
       this.#freed += reserved - spent.tokens
     })
-    if (outputTokens < worst.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worst.answers))
+    if (outputTokens < worstCase.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worstCase.answers))
 
     let output = outputTokens
     attempt.allowOutput({
       tokens: output,
-      extend: async (said) => {
-        const least = Math.max(1, Math.ceil(said) - output)
+      extend: async (text) => {
+        const least = Math.max(1, Math.ceil(text) - output)
         const more = await this.#moreOutput(reservation, {
           least,
           usdPerToken,
-          mayBeLess: said <= saidWithin(outputTokens),
+          mayBeLess: text <= getMaxStreamSize(outputTokens),
         })
         output += more
         reserved += more
@@ -138,12 +138,12 @@ export class GatedRequest {
     let covered = { tokens: 0, usd: 0 } // of what the calls of the attempt have used, so that all of its worst case is left for the next
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
-      const spent = spentBy([spending])
+      const spent = sumSpending([spending])
       const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
       covered = spent
       if (by.tokens <= 0 && by.usd <= 0) return
       const refusal = await this.#extended(reservation, by)
-      if (refusal) throw outgrownError(refusal.limit, this.#terms.holders)
+      if (refusal) throw createCutOffError(refusal.limit, this.#terms.holders)
       reserved += by.tokens
     })
   }
@@ -168,11 +168,11 @@ export class GatedRequest {
     if (!refusal) return more
     const beyond = Math.max(least, SLACK_STEP)
     if (mayBeLess && !(await this.#extended(reservation, of(beyond), of(SLACK)))) return beyond
-    throw outgrownError(refusal.limit, this.#terms.holders)
+    throw createCutOffError(refusal.limit, this.#terms.holders)
   }
 
   /** Reserves more for an attempt under way, `beyond` its limits if need be; the refusal when that is too much. */
-  async #extended(reservation: Reservation, by: Use, beyond?: Use): Promise<LimitRefusal | undefined> {
+  async #extended(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
     try {
       return await reservation.extend(by, beyond)
     } catch (thrown) {
@@ -198,7 +198,7 @@ export class GatedRequest {
   }
 
   /** `undefined` when the storage is unreachable and the settings let the request pass all the same. */
-  async #reserve(wanted: Wanted): Promise<Reservation | LimitRefusal | undefined> {
+  async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRefusal | undefined> {
     const { ledger, scopes } = this.#terms
     try {
       return await ledger.reserve(scopes, wanted)
@@ -222,7 +222,7 @@ export class GatedRequest {
     const { holders, clock } = this.#terms
     const limitsOutput = this.#request.route.outputLimit !== undefined
     const headers = this.#headers([refusal.limit])
-    return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
+    return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
   /**
@@ -234,7 +234,7 @@ export class GatedRequest {
     if (this.#entry && this.#entry !== 'unkept') {
       const requests = this.#through > 0 ? 1 : 0
       this.#entry.settle(
-        { requests, ...(this.#endUnits === UNITS && !this.isMeasured && spentBy(attempts)) },
+        { requests, ...(this.#endUnits === UNITS && !this.isMeasured && sumSpending(attempts)) },
         this.#endUnits,
       )
     }
@@ -260,7 +260,7 @@ export class GatedRequest {
  * The highest estimate, in tokens, for an answer of at most `output` tokens. Text is counted by an estimate that gives long words up to twice their
  * tokens, and a stream that keeps to its maximum must not be cut because of it.
  */
-const saidWithin = (output: number) => output * 2.5 + 64
+const getMaxStreamSize = (output: number) => output * 2.5 + 64
 
 /** The tokens that a stream reserves at a time once its output exceeds what was reserved, if the limits allow. */
 const MORE_OUTPUT = 1_024
@@ -278,10 +278,10 @@ const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
   usd: 'refuse',
 }
 
-type Use = Required<Pick<Amounts, 'tokens' | 'usd'>>
+type UsedAmounts = Required<Pick<Amounts, 'tokens' | 'usd'>>
 
 /** What attempts have used: their input, tokens from a cache included, and their output. */
-function spentBy(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): Use {
+function sumSpending(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): UsedAmounts {
   const spent = { tokens: 0, usd: 0 }
   for (const { usage, costUsd = 0 } of attempts) {
     if (usage) spent.tokens += usage.inputTokens + usage.outputTokens

@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import { plainUsd } from '../../lib/usd.ts'
+import { formatPlainUsd } from '../../lib/usd.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
 import type { LimitRefusal } from './ledger/ledger.ts'
 
@@ -24,32 +24,35 @@ interface RefusedUse {
 }
 
 /** The error for a request that does not fit into a limit. */
-export function refusalError(
+export function createRefusalError(
   { limit, why }: LimitRefusal,
   { need, limitsOutput, holders, now, headers }: RefusedUse,
 ): GatewayError {
-  const isOfUse = limit.unit === 'tokens' || limit.unit === 'usd'
-  if (isOfUse && why === 'too-large' && !fitsLater(limit, need)) {
+  const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'
+  if (isUsageLimit && why === 'too-large' && !fitsLater(limit, need)) {
     const message = [
-      tooLarge(limit, need, holders),
+      describeTooLarge(limit, need, holders),
       limitsOutput ? SHORTER_OUTPUT : SHORTER,
       need > limit.limit ? '' : resets(limit),
     ]
-    return gatewayError('REQUEST_TOO_EXPENSIVE', { message: joined(message), headers: { ...headers, ...NO_RETRY } })
+    return gatewayError('REQUEST_TOO_EXPENSIVE', {
+      message: joinSentences(message),
+      headers: { ...headers, ...NO_RETRY },
+    })
   }
-  if (isOfUse && why === 'used-up' && !isShort(limit.window)) {
-    const message = joined([state(limit, holders), resets(limit), HIGHER])
+  if (isUsageLimit && why === 'used-up' && !isShort(limit.window)) {
+    const message = joinSentences([describeState(limit, holders), resets(limit), HIGHER])
     return gatewayError('BUDGET_EXCEEDED', { message, headers: { ...headers, ...NO_RETRY } })
   }
   if (why === 'held' || limit.unit === 'parallel') {
-    const message = joined([state(limit, holders), limit.unit === 'parallel' ? ONE_ENDS : HELD])
+    const message = joinSentences([describeState(limit, holders), limit.unit === 'parallel' ? ONE_ENDS : HELD])
     return gatewayError('RATE_LIMIT_EXCEEDED', { message, headers: { ...headers, 'retry-after': '1' } })
   }
   const seconds =
     limit.resetsAt === null ? undefined : Math.max(1, Math.ceil((Date.parse(limit.resetsAt) - now) / 1_000))
-  const what = why === 'too-large' ? tooLarge(limit, need, holders) : state(limit, holders)
+  const what = why === 'too-large' ? describeTooLarge(limit, need, holders) : describeState(limit, holders)
   return gatewayError('RATE_LIMIT_EXCEEDED', {
-    message: joined([what, resets(limit), seconds === undefined ? HIGHER : THEN]),
+    message: joinSentences([what, resets(limit), seconds === undefined ? HIGHER : THEN]),
     headers: {
       ...headers,
       ...(seconds !== undefined && { 'retry-after': String(seconds) }),
@@ -71,17 +74,17 @@ const isShort = (window: LimitWindow | null) => window === 'minute' || window ==
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
 /** The error for a request under way that has used what was left of a limit, and needs more. */
-export function outgrownError(limit: LimitState, holders: Holders): GatewayError {
-  const what = `The response was cut off because it used up the rest of a limit: ${lowered(holder(limit, holders))} can use ${amount(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
+export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
+  const what = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
-  return gatewayError(code, { message: joined([what, resets(limit), HIGHER]), headers: NO_RETRY })
+  return gatewayError(code, { message: joinSentences([what, resets(limit), HIGHER]), headers: NO_RETRY })
 }
 
 /**
  * The error for a target without a known price, where US dollars are limited. `member`: the member of the request that changes the price of the
  * answer, if there is one.
  */
-export const unpricedError = (target: string, member?: string): GatewayError =>
+export const createUnpricedError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
     message: member
       ? `The price of "${target}" with this "${member}" is unknown, and this request is subject to a dollar limit. Remove "${member}", or ask the operator of this gateway to set "whenPriceUnknown" to "allow" in the settings.`
@@ -97,27 +100,29 @@ const HELD = 'In-flight requests have reserved the rest and may not use all of i
 const ONE_ENDS = 'Retry when one of them has finished.'
 
 /** A sentence with the limit and how much of it is used. */
-function state(limit: LimitState, holders: Holders): string {
+function describeState(limit: LimitState, holders: Holders): string {
   const { unit, used, reserved, unsettled } = limit
-  const whose = holder(limit, holders)
+  const whose = describeHolder(limit, holders)
   if (unit === 'parallel')
-    return `${whose} can run ${amount(limit.limit, 'requests')} at a time and has ${used + reserved + unsettled} in flight.`
-  const spent = unit === 'requests' ? used + unsettled : amount(used + unsettled, unit)
+    return `${whose} can run ${formatUnits(limit.limit, 'requests')} at a time and has ${used + reserved + unsettled} in flight.`
+  const spent = unit === 'requests' ? used + unsettled : formatUnits(used + unsettled, unit)
   const held =
-    reserved > 0 ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : amount(reserved, unit)}` : ''
-  const may = `${amount(limit.limit, unit)} ${WINDOWS[limit.window ?? 'total']}`
+    reserved > 0
+      ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : formatUnits(reserved, unit)}`
+      : ''
+  const may = `${formatUnits(limit.limit, unit)} ${WINDOWS[limit.window ?? 'total']}`
   return unit === 'requests'
     ? `${whose} can make ${may} and has made ${spent}${held}.`
     : `${whose} can use ${may} and has used ${spent}${held}.`
 }
 
-function tooLarge(limit: LimitState, need: number, holders: Holders): string {
+function describeTooLarge(limit: LimitState, need: number, holders: Holders): string {
   const { unit, remaining, window } = limit
-  const of = `${amount(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
-  return `The request could use up to ${amount(need, unit)}, more than the ${amount(remaining, unit)} left: ${lowered(holder(limit, holders))} can use ${of}.`
+  const of = `${formatUnits(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
+  return `The request could use up to ${formatUnits(need, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${of}.`
 }
 
-function holder({ scope }: LimitState, { key, group, plan }: Holders): string {
+function describeHolder({ scope }: LimitState, { key, group, plan }: Holders): string {
   if (scope === 'account') return 'Your account'
   if (scope === 'run') return 'This token'
   if (scope === 'key') return key === undefined ? 'This API key' : `The API key "${key}"`
@@ -127,7 +132,7 @@ function holder({ scope }: LimitState, { key, group, plan }: Holders): string {
   return 'This gateway'
 }
 
-const lowered = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+const lowerFirst = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
 
 const resets = ({ resetsAt }: LimitState) =>
   resetsAt === null ? 'This limit does not reset automatically.' : `The limit resets at ${resetsAt}.`
@@ -141,9 +146,9 @@ const WINDOWS: Readonly<Record<LimitWindow, string>> = {
   total: 'in total',
 }
 
-const amount = (count: number, unit: LimitUnit): string =>
+const formatUnits = (count: number, unit: LimitUnit): string =>
   unit === 'usd'
-    ? `$${plainUsd(count)}`
+    ? `$${formatPlainUsd(count)}`
     : `${count} ${unit === 'tokens' ? 'token' : 'request'}${count === 1 ? '' : 's'}`
 
-const joined = (sentences: readonly string[]) => sentences.filter(Boolean).join(' ')
+const joinSentences = (sentences: readonly string[]) => sentences.filter(Boolean).join(' ')

@@ -11,32 +11,32 @@ type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
 /** The headers in which clients of a format read their limits: the names, and how the time of a reset is written. */
 interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
-  resetOf(resetsAt: string, now: number): string
+  formatReset(resetsAt: string, now: number): string
 }
 
-const namesOf = (nameOf: (what: string) => string): HeaderNames => ({
-  limit: nameOf('limit'),
-  remaining: nameOf('remaining'),
-  reset: nameOf('reset'),
+const getHeaderNames = (getName: (what: string) => string): HeaderNames => ({
+  limit: getName('limit'),
+  remaining: getName('remaining'),
+  reset: getName('reset'),
 })
 
-const ofOpenai: LimitHeaderForm = {
-  requests: namesOf((what) => `x-ratelimit-${what}-requests`),
-  tokens: namesOf((what) => `x-ratelimit-${what}-tokens`),
-  resetOf: (resetsAt, now) => inWords(parseReset(resetsAt) - now),
+const openaiForm: LimitHeaderForm = {
+  requests: getHeaderNames((what) => `x-ratelimit-${what}-requests`),
+  tokens: getHeaderNames((what) => `x-ratelimit-${what}-tokens`),
+  formatReset: (resetsAt, now) => formatWait(parseReset(resetsAt) - now),
 }
 
-const ofAnthropic: LimitHeaderForm = {
-  requests: namesOf((what) => `anthropic-ratelimit-requests-${what}`),
-  tokens: namesOf((what) => `anthropic-ratelimit-tokens-${what}`),
-  resetOf: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
+const anthropicForm: LimitHeaderForm = {
+  requests: getHeaderNames((what) => `anthropic-ratelimit-requests-${what}`),
+  tokens: getHeaderNames((what) => `anthropic-ratelimit-tokens-${what}`),
+  formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
 /** Clients of Google and of the AI SDK know no such headers. */
-const formFor: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
-  'openai-chat': ofOpenai,
-  'openai-responses': ofOpenai,
-  'anthropic-messages': ofAnthropic,
+const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
+  'openai-chat': openaiForm,
+  'openai-responses': openaiForm,
+  'anthropic-messages': anthropicForm,
   gemini: undefined,
   'ai-sdk': undefined,
 }
@@ -49,7 +49,7 @@ export function limitHeaders(
   limits: readonly LimitState[],
   { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
-  const form = formFor[format]
+  const form = headerForms[format]
   const headers: Record<string, string> = {}
   if (!form) return headers
   for (const unit of SHOWN) {
@@ -59,7 +59,7 @@ export function limitHeaders(
     const names = form[unit]
     headers[names.limit] = String(limit)
     headers[names.remaining] = String(remaining)
-    if (resetsAt !== null) headers[names.reset] = form.resetOf(resetsAt, now)
+    if (resetsAt !== null) headers[names.reset] = form.formatReset(resetsAt, now)
   }
   return headers
 }
@@ -67,28 +67,29 @@ export function limitHeaders(
 /** The limit on a unit with the smallest share left. */
 export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
-  for (const one of limits) if (one.unit === unit && (!scarcest || shareOf(one) < shareOf(scarcest))) scarcest = one
+  for (const one of limits)
+    if (one.unit === unit && (!scarcest || getRemainingShare(one) < getRemainingShare(scarcest))) scarcest = one
   return scarcest
 }
 
-const shareOf = ({ remaining, limit }: LimitState) => remaining / limit
+const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit
 
 /** Epoch ms. Parsed once for all requests of a window. */
 const parseReset = rememberByName((resetsAt) => Date.parse(resetsAt))
 
 /** A time as OpenAI writes it: `1s`, `6m0s`, `23h59m59s`. */
-function inWords(ms: number): string {
+function formatWait(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
-  const ofHours = hours > 0 ? `${hours}h` : ''
-  return `${ofHours}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
+  const hoursText = hours > 0 ? `${hours}h` : ''
+  return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
 /** Removes the headers in which a provider reports its own limits, as these are not the limits of the client. */
 export function dropProviderLimits(headers: Record<string, string>): void {
-  for (const name in headers) if (isOfProvider(name)) delete headers[name]
+  for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }
 
-const isOfProvider = rememberByName((name) => OF_PROVIDER.test(name))
+const isProviderHeader = rememberByName((name) => OF_PROVIDER.test(name))
 
 const OF_PROVIDER = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-/

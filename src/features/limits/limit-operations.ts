@@ -59,23 +59,23 @@ interface Holder {
 }
 
 export function createLimitOperations({ store, ledger, accounts }: LimitDependencies) {
-  async function statesOf(scopes: readonly LimitedScope[]): Promise<LimitStates> {
+  async function readStates(scopes: readonly LimitedScope[]): Promise<LimitStates> {
     const opened = await ledger()
     return { limits: (await Promise.all(scopes.map((scope) => opened.state(scope)))).flat() }
   }
 
-  const ofGateway = async () => scopeOf('gateway', { id: '', ...(await store.settings.read()) })
+  const listGatewayScopes = async () => listScope('gateway', { id: '', ...(await store.settings.read()) })
 
-  async function ofGroup(group: string | undefined): Promise<LimitedScope[]> {
+  async function listGroupScopes(group: string | undefined): Promise<LimitedScope[]> {
     const record = group === undefined ? undefined : await store.groups.get(group)
-    return record ? scopeOf('group', record) : []
+    return record ? listScope('group', record) : []
   }
 
-  async function ofAccount(ref: string | undefined): Promise<LimitedScope[]> {
+  async function listAccountScopes(ref: string | undefined): Promise<LimitedScope[]> {
     if (ref === undefined) return []
     const { limits, plan } = (await (await accounts()).findTerms(ref)) ?? {}
-    const own = scopeOf('account', { id: ref, ...(limits && { limits }) })
-    return plan ? [...own, ...scopeOf('group', plan)] : own
+    const own = listScope('account', { id: ref, ...(limits && { limits }) })
+    return plan ? [...own, ...listScope('group', plan)] : own
   }
 
   async function findAccount(idOrRef: string): Promise<string> {
@@ -100,38 +100,39 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   const findKey = async (id: string) => (await findRecord(store.keys, 'Key', (key) => key.id === id)).record
   const findGroup = async (id: string) => (await findRecord(store.groups, 'Group', (group) => group.id === id)).record
 
-  const keyAccount = async (id: string): Promise<AccountName> => ({ scope: 'key', id: (await findKey(id)).id })
+  const getKeyAccountName = async (id: string): Promise<AccountName> => ({ scope: 'key', id: (await findKey(id)).id })
   const groupAccount = async (id: string): Promise<AccountName> => ({ scope: 'group', id: (await findGroup(id)).id })
 
   const keys: LimitOperations<unknown> = {
     async get(id) {
       const key = await findKey(id)
-      return statesOf([
-        ...scopeOf('key', key),
-        ...(await ofGroup(key.group)),
-        ...(await ofAccount(key.account)),
-        ...(await ofGateway()),
+      return readStates([
+        ...listScope('key', key),
+        ...(await listGroupScopes(key.group)),
+        ...(await listAccountScopes(key.account)),
+        ...(await listGatewayScopes()),
       ])
     },
-    reset: async (id) => reset(await keyAccount(id)),
-    settle: (id, input) => settle(input, () => keyAccount(id)),
+    reset: async (id) => reset(await getKeyAccountName(id)),
+    settle: (id, input) => settle(input, () => getKeyAccountName(id)),
   }
 
   const groups: LimitOperations<unknown> = {
-    get: async (id) => statesOf([...scopeOf('group', await findGroup(id)), ...(await ofGateway())]),
+    get: async (id) => readStates([...listScope('group', await findGroup(id)), ...(await listGatewayScopes())]),
     reset: async (id) => reset(await groupAccount(id)),
     settle: (id, input) => settle(input, () => groupAccount(id)),
   }
 
-  const ofUser = async (id: string): Promise<AccountName> => ({ scope: 'account', id: await findAccount(id) })
+  const getAccountName = async (id: string): Promise<AccountName> => ({ scope: 'account', id: await findAccount(id) })
   const users: LimitOperations<unknown> = {
-    get: async (id) => statesOf([...(await ofAccount(await findAccount(id))), ...(await ofGateway())]),
-    reset: async (id) => reset(await ofUser(id)),
-    settle: (id, input) => settle(input, () => ofUser(id)),
+    get: async (id) =>
+      readStates([...(await listAccountScopes(await findAccount(id))), ...(await listGatewayScopes())]),
+    reset: async (id) => reset(await getAccountName(id)),
+    settle: (id, input) => settle(input, () => getAccountName(id)),
   }
 
   const gateway: GatewayLimitOperations<unknown> = {
-    get: async () => statesOf(await ofGateway()),
+    get: async () => readStates(await listGatewayScopes()),
     reset: () => reset(GATEWAY),
     settle: (input) => settle(input, async () => GATEWAY),
   }
@@ -141,5 +142,5 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
 
 const GATEWAY: AccountName = { scope: 'gateway', id: '' }
 
-const scopeOf = (scope: AccountName['scope'], { id, limits }: Holder): LimitedScope[] =>
+const listScope = (scope: AccountName['scope'], { id, limits }: Holder): LimitedScope[] =>
   limits ? [{ scope, id, limits }] : []

@@ -1,7 +1,7 @@
 import type { Feature } from '../../feature.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { once, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller } from '../../request/caller.ts'
@@ -57,7 +57,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
     next: () => Promise<Reply>,
   ): Promise<Reply> {
     const { isTimed, scope } = request.log.client
-    const settings = settledValue(reading) ?? (await (isTimed ? scope.race(reading) : reading))
+    const settings = getSettledValue(reading) ?? (await (isTimed ? scope.race(reading) : reading))
     if (!hasLimits(request.caller, settings)) return next()
     openGate ??= await scope.race(gate())
     return openGate.around(request, settings, next)
@@ -67,7 +67,7 @@ export function createLimits(deps: LimitsDependencies): LimitsFeature {
     name: 'limits',
     aroundRequest(request, next) {
       const reading = readSettings()
-      const settings = settledValue(reading)
+      const settings = getSettledValue(reading)
       return settings && !hasLimits(request.caller, settings) ? next() : enforce(request, reading, next)
     },
     ledger,

@@ -1,12 +1,12 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts'
-import { findDearerBodyField } from '../../pricing/surcharge-fields.ts'
+import { findSurchargeBodyField } from '../../pricing/surcharge-fields.ts'
 import { getWorstCase } from '../../pricing/worst-case.ts'
 import type { RefusalPreview } from '../../request/steps.ts'
 import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
-import type { Ledger, LimitedScope, LimitRefusal, Wanted } from './ledger/ledger.ts'
-import { type Holders, refusalError } from './limit-errors.ts'
-import { ENTRY, isLimited, type LimitRules, MEASURED, needOf, requireKnownPrice, wantedOf } from './wanted.ts'
+import type { Ledger, LimitedScope, LimitRefusal, WantedAmounts } from './ledger/ledger.ts'
+import { createRefusalError, type Holders } from './limit-errors.ts'
+import { ENTRY, estimateWanted, getNeed, isLimited, type LimitRules, MEASURED, requireKnownPrice } from './wanted.ts'
 
 interface PreviewTerms {
   ledger: Ledger
@@ -24,10 +24,10 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
   const isPriced = isLimited('usd', scopes)
   const checkBody = createBodyRule()
 
-  function toError(refusal: LimitRefusal, wanted: Wanted, limitsOutput: boolean): GatewayError {
-    if (refusal.why === 'used-up') return usedUpError(refusal.limit)
-    const need = needOf(refusal.limit.unit, wanted)
-    return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers: {} })
+  function toError(refusal: LimitRefusal, wanted: WantedAmounts, limitsOutput: boolean): GatewayError {
+    if (refusal.why === 'used-up') return createUsedUpError(refusal.limit)
+    const need = getNeed(refusal.limit.unit, wanted)
+    return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers: {} })
   }
 
   return async (request, target) => {
@@ -36,11 +36,11 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
     if (bodyError) return { error: bodyError, isOfRequest: true }
     try {
       const wanted = isMeasured
-        ? wantedOf({ request, target }, getWorstCase(request, target), { isPriced, rules })
+        ? estimateWanted({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
-      if (isPriced) requireKnownPrice(target, findDearerBodyField(call.body), rules)
+      if (isPriced) requireKnownPrice(target, findSurchargeBodyField(call.body), rules)
       Object.assign(wanted.fixed, ENTRY)
-      const refusal = await ledger.refusalOf(scopes, wanted)
+      const refusal = await ledger.preview(scopes, wanted)
       if (!refusal) return undefined
       const { unit } = refusal.limit
       return {
@@ -55,7 +55,7 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
 }
 
 /** The error for a limit that is used up, worded for the operator. */
-function usedUpError({ scope, unit, window, limit, resetsAt }: LimitState): GatewayError {
+function createUsedUpError({ scope, unit, window, limit, resetsAt }: LimitState): GatewayError {
   const isBudget = (unit === 'tokens' || unit === 'usd') && window !== 'minute' && window !== 'hour'
   const name = window === null ? unit : `${unit}.${window}`
   const until = resetsAt === null ? '' : ` until ${resetsAt}`

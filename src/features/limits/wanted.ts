@@ -3,8 +3,8 @@ import { getTargetName } from '../../protocols/providers/target.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { SteppedAttempt } from '../../request/steps.ts'
 import type { LimitUnit } from '../../types/limits.ts'
-import type { Amounts, LimitedScope, Wanted } from './ledger/ledger.ts'
-import { unpricedError } from './limit-errors.ts'
+import type { Amounts, LimitedScope, WantedAmounts } from './ledger/ledger.ts'
+import { createUnpricedError } from './limit-errors.ts'
 
 /** The settings that say how limits are applied. */
 export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUnavailable'>
@@ -16,12 +16,12 @@ interface LimitedAttempt {
 }
 
 /** The worst case of an attempt as far as it is limited. Throws `REQUEST_TOO_EXPENSIVE` when a price is needed that is not known. */
-export function wantedOf(
+export function estimateWanted(
   { request: { call }, target }: LimitedAttempt,
   { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
   { isPriced, rules }: { isPriced: boolean; rules: LimitRules },
-): Wanted {
-  if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw unpricedError(getTargetName(target))
+): WantedAmounts {
+  if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
   const isFirm = isOutputRequested || call.endpoint.outputLimit === undefined
@@ -32,14 +32,14 @@ export function wantedOf(
 /** Throws `REQUEST_TOO_EXPENSIVE` for a field that asks for a response at a price that is not known. */
 export function requireKnownPrice(
   target: SteppedAttempt['target'],
-  dearerField: string | undefined,
+  surchargeField: string | undefined,
   { whenPriceUnknown }: LimitRules,
 ): void {
-  if (dearerField && whenPriceUnknown !== 'allow') throw unpricedError(getTargetName(target), dearerField)
+  if (surchargeField && whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target), surchargeField)
 }
 
 /** The least that a request needs of a unit. */
-export function needOf(unit: LimitUnit, { fixed, output }: Wanted): number {
+export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { least = 0, usdPerToken = 0 } = output ?? {}
   return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)

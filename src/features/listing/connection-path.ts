@@ -58,8 +58,8 @@ function mergeIds(
   customs: ModelIndex,
   aliased: ModelIndex,
 ): Set<string> {
-  const bare = (id: string) => stripName(id, names)
-  const merged = new Set([...base.map(bare), ...customs.getIds(names), ...aliased.getIds(names).map(bare)])
+  const stripNames = (id: string) => stripName(id, names)
+  const merged = new Set([...base.map(stripNames), ...customs.getIds(names), ...aliased.getIds(names).map(stripNames)])
   for (const id of merged) if (id.trim() === '') merged.delete(id)
   return merged
 }

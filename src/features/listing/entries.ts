@@ -46,12 +46,12 @@ function inferKind(id: string): Kind {
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)
   const exact = indexKinds(models, (id) => id)
-  let bare: Map<string, Kind> | undefined // created on first use; most providers never need it
+  let stripNames: Map<string, Kind> | undefined // created on first use; most providers never need it
   return (id) => {
     const kind = exact.get(id)
     if (kind) return kind
-    bare ??= indexKinds(models, bareId)
-    return bare.get(id) ?? bare.get(bareId(id)) ?? inferKind(id)
+    stripNames ??= indexKinds(models, bareId)
+    return stripNames.get(id) ?? stripNames.get(bareId(id)) ?? inferKind(id)
   }
 }
 

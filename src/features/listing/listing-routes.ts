@@ -2,7 +2,7 @@ import type { FeatureRoute } from '../../feature.ts'
 import type { Exchange, UpstreamFetch } from '../../lib/exchange.ts'
 import { PROTOCOLS } from '../../protocols/formats/ai-sdk/ai-sdk-format.ts'
 import type { Caller } from '../../request/caller.ts'
-import { emptyReply } from '../../request/door/reply.ts'
+import { createEmptyReply } from '../../request/door/reply.ts'
 import type { UnrecordedRequest } from '../../request/feature-requests.ts'
 import type { Kind } from '../../types.ts'
 import type { Listing, ListReader } from './listing.ts'
@@ -64,7 +64,7 @@ export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute
       method: 'OPTIONS',
       path,
       isRecorded: false,
-      run: async () => emptyReply(204, preflight),
+      run: async () => createEmptyReply(204, preflight),
     }
     return isPublic ? [get, probe] : [get]
   })

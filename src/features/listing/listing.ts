@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
-import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client-models.ts'
 import { modelLists } from '../../protocols/formats/model-lists.ts'
 import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
@@ -131,18 +131,19 @@ export function createListing({
     },
     async find(id, fetch, reader = UNRESTRICTED) {
       const cache: LookupCache = new Map() // waits for a slow upstream only once
-      const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
+      const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {
         const entries = await listing.list(kinds, fetch, { reader, cache })
-        const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
+        const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === stripNames)
         if (entry) return { entry, kinds }
         lists.push(entries)
       }
-      const found = (await findUnlisted(id, cache)) ?? (bare === id ? undefined : await findUnlisted(bare, cache))
+      const found =
+        (await findUnlisted(id, cache)) ?? (stripNames === id ? undefined : await findUnlisted(stripNames, cache))
       if (found?.kinds.every(reader.allowsKind) && reader.allowsModel(found.entry.id)) return found
       const names = lists.flat().map((one) => one.id)
-      const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists the available models.'
+      const hint = didYouMean(findNearest(stripNames, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },
     forms: modelLists,

@@ -60,7 +60,7 @@ const TARGET = ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request
 const FAILED_TARGET = [...TARGET, 'error.type'] as const
 const REQUESTED_MODEL = ['gen_ai.operation.name', 'signalbox.model'] as const
 
-const tokenCounter = (name: string, help: string): Metric => ({
+const createTokenCounter = (name: string, help: string): Metric => ({
   name: `gen_ai.client.inference.usage.${name}`,
   kind: 'counter',
   unit: '{token}',
@@ -102,11 +102,17 @@ export const measures = {
     labels: TARGET,
     buckets: SECONDS,
   },
-  inputTokens: tokenCounter('input_tokens', 'Input tokens, including cached ones.'),
-  outputTokens: tokenCounter('output_tokens', 'Output tokens, including reasoning.'),
-  cacheReadTokens: tokenCounter('cache_read.input_tokens', "Input tokens that were read from the provider's cache."),
-  cacheWriteTokens: tokenCounter('cache_write.input_tokens', "Input tokens that were written to the provider's cache."),
-  reasoningTokens: tokenCounter('reasoning.output_tokens', 'Reasoning tokens.'),
+  inputTokens: createTokenCounter('input_tokens', 'Input tokens, including cached ones.'),
+  outputTokens: createTokenCounter('output_tokens', 'Output tokens, including reasoning.'),
+  cacheReadTokens: createTokenCounter(
+    'cache_read.input_tokens',
+    "Input tokens that were read from the provider's cache.",
+  ),
+  cacheWriteTokens: createTokenCounter(
+    'cache_write.input_tokens',
+    "Input tokens that were written to the provider's cache.",
+  ),
+  reasoningTokens: createTokenCounter('reasoning.output_tokens', 'Reasoning tokens.'),
   inputSize: {
     name: 'gen_ai.client.inference.operation.input_tokens',
     kind: 'histogram',

@@ -53,7 +53,7 @@ class SeriesCache {
   getRoute(method: string, route: string): SeriesGroup {
     return (
       this.#routes.get(method)?.get(route) ??
-      getOrAdd(getOrAdd(this.#routes, method, newMap), route, () =>
+      getOrAdd(getOrAdd(this.#routes, method, createMap), route, () =>
         this.#createGroup({ 'http.request.method': method, 'http.route': route }),
       )
     )
@@ -62,7 +62,7 @@ class SeriesCache {
   getModel(operation: string, model: string): SeriesGroup {
     return (
       this.#models.get(operation)?.get(model) ??
-      getOrAdd(getOrAdd(this.#models, operation, newMap), model, () =>
+      getOrAdd(getOrAdd(this.#models, operation, createMap), model, () =>
         this.#createGroup({ 'gen_ai.operation.name': operation, 'signalbox.model': model }),
       )
     )
@@ -71,7 +71,7 @@ class SeriesCache {
   getTarget(operation: string, provider: string, model: string): SeriesGroup {
     return (
       this.#targets.get(operation)?.get(provider)?.get(model) ??
-      getOrAdd(getOrAdd(getOrAdd(this.#targets, operation, newMap), provider, newMap), model, () =>
+      getOrAdd(getOrAdd(getOrAdd(this.#targets, operation, createMap), provider, createMap), model, () =>
         this.#createGroup({
           'gen_ai.operation.name': operation,
           'gen_ai.provider.name': getProviderName(provider),
@@ -86,7 +86,7 @@ class SeriesCache {
   }
 }
 
-const newMap = <T>() => new Map<string, T>()
+const createMap = <T>() => new Map<string, T>()
 
 /** Maximum cached names per map. Beyond that, the meter looks up each series. Only clients' names can be that many. */
 const MAX_KNOWN = 2_000

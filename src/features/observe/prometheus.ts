@@ -29,8 +29,8 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
-        const none = () => [] // the storage may be unavailable
-        const [targets, limits] = await Promise.all([facts.targets().catch(none), facts.limits().catch(none)])
+        const listNone = () => [] // the storage may be unavailable
+        const [targets, limits] = await Promise.all([facts.targets().catch(listNone), facts.limits().catch(listNone)])
         registry.set(measures.targetState, toStateSeries(targets))
         registry.set(measures.limitUsed, toLimitSeries(limits))
         const format = selectFormat(exchange.header('accept'))

@@ -20,7 +20,7 @@ const HEADER = 'x-signalbox-models'
 export function ownTerms(source: OwnTermsSource): OwnTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
-  const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = optionsIn(call)
+  const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
   refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and does not undo the header
@@ -48,17 +48,17 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   const list = omitUndefined<RequestModels>({
     ...listed,
     ...terms,
-    models: params ? models.map((entry) => entryWith(params, entry)) : models,
-    maxAttempts: least(listed?.maxAttempts, terms.maxAttempts),
-    timeouts: leastTimes(listed?.timeouts, terms.timeouts),
+    models: params ? models.map((entry) => addEntryParams(params, entry)) : models,
+    maxAttempts: getMin(listed?.maxAttempts, terms.maxAttempts),
+    timeouts: getMinTimes(listed?.timeouts, terms.timeouts),
   })
   const ruled = given ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.underRules(source.context, settings, ruled)
-  return { ...own, list: groupOf(list, { ...source, name, limits }) }
+  return { ...own, list: createListGroup(list, { ...source, name, limits }) }
 }
 
 /** The options of a call for the gateway; empty where the format of the call has no place for them. */
-function optionsIn({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
+function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
@@ -79,19 +79,19 @@ function refuseForOthers(
 }
 
 /** An entry with the parameters for all entries. Its own parameters win. */
-const entryWith = (params: EntryParams, entry: ComboModel): ComboModel =>
+const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
 /** The smaller of two limits, as far as they are given. */
-const least = (one: number | undefined, other: number | undefined) =>
+const getMin = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-function leastTimes(one: RequestModels['timeouts'], other: RequestModels['timeouts']): RequestModels['timeouts'] {
+function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeouts']): RequestModels['timeouts'] {
   if (!one || !other) return one ?? other
   return omitUndefined({
-    headersMs: least(one.headersMs, other.headersMs),
-    idleMs: least(one.idleMs, other.idleMs),
-    totalMs: least(one.totalMs, other.totalMs),
+    headersMs: getMin(one.headersMs, other.headersMs),
+    idleMs: getMin(one.idleMs, other.idleMs),
+    totalMs: getMin(one.totalMs, other.totalMs),
   })
 }
 
@@ -102,7 +102,7 @@ interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
 }
 
 /** The list as a group of this name. It shares no state with a combo. A session that has moved to another entry stays there while the same list is sent. */
-function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
+function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
   const time = new Date(0).toISOString()
@@ -110,10 +110,10 @@ function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupT
     ...toGroup({ ...given, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
     label: 'list',
     edition: JSON.stringify(list),
-    rules: rulesOf(list, limits),
+    rules: createListRules(list, limits),
   }
-  const taken = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }
-  const entries = group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, taken) }))
+  const usedNames = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }
+  const entries = group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, usedNames) }))
   for (const { name: model } of entries) {
     for (const rule of log.nameRules) {
       const refusal = rule(model, table)
@@ -126,15 +126,18 @@ function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupT
 }
 
 /** The rules of a list. They can tighten the rules that would apply without them, and never loosen them. */
-function rulesOf({ maxAttempts, timeouts = {} }: RequestModels, limits: PipelineContext['limits']): Group['rules'] {
+function createListRules(
+  { maxAttempts, timeouts = {} }: RequestModels,
+  limits: PipelineContext['limits'],
+): Group['rules'] {
   const { headersMs, idleMs, totalMs } = timeouts
-  const within = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
+  const capAt = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
   return {
-    maxAttempts: within(maxAttempts, limits.maxAttempts),
+    maxAttempts: capAt(maxAttempts, limits.maxAttempts),
     timeouts: {
-      headersMs: within(headersMs, limits.headersTimeoutMs),
-      idleMs: within(idleMs, limits.idleTimeoutMs),
-      totalMs: within(totalMs, limits.totalTimeoutMs),
+      headersMs: capAt(headersMs, limits.headersTimeoutMs),
+      idleMs: capAt(idleMs, limits.idleTimeoutMs),
+      totalMs: capAt(totalMs, limits.totalTimeoutMs),
     },
   }
 }

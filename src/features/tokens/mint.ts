@@ -46,7 +46,7 @@ export function createMint(deps: MintDependencies): (input: unknown) => Promise<
       .setProtectedHeader({ alg: 'HS256', typ: TOKEN_TYPE, kid: version })
       .sign(key)
     const token = TOKEN_PREFIX + jws
-    if (token.length > MAX_TOKEN_LENGTH) throw tooLongError(token.length)
+    if (token.length > MAX_TOKEN_LENGTH) throw createTooLongError(token.length)
     return { token, id, expiresAt: new Date(expiresAt).toISOString() }
   }
 }
@@ -64,7 +64,7 @@ function checkOrigins(
   )
 }
 
-const tooLongError = (length: number) =>
+const createTooLongError = (length: number) =>
   invalidInput(
     `The token would have ${length} characters, more than the ${MAX_TOKEN_LENGTH} that fit into a header. Shorten "models", "metadata", or "limits", or set them on the plan.`,
   )

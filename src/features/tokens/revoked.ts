@@ -82,17 +82,17 @@ const MAX_AGE_MS = MAX_LIFETIME_S * 1_000 + MAX_AHEAD_MS + CLOCK_TOLERANCE_MS
 function parseStored(text: string | undefined): RevokedRecord {
   if (text === undefined) return { all: 0, refs: new Map() }
   const record = tryParseJson(text)
-  if (!isObject(record) || typeof record.all !== 'number' || !isObject(record.refs)) throw damagedError()
+  if (!isObject(record) || typeof record.all !== 'number' || !isObject(record.refs)) throw createDamagedError()
   const refs = new Map<string, number>()
   for (const [ref, until] of Object.entries(record.refs)) {
-    if (typeof until !== 'number') throw damagedError()
+    if (typeof until !== 'number') throw createDamagedError()
     refs.set(ref, until)
   }
   return { all: record.all, refs }
 }
 
 /** If it counted as empty, revoked tokens would work again. */
-const damagedError = () =>
+const createDamagedError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The stored record ${REVOKED} is damaged, so no token is accepted. Restore it from a backup, or delete it a day after the last token was revoked.`,
     data: { key: REVOKED },

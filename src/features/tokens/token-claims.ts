@@ -83,7 +83,7 @@ const MESSAGES = {
 }
 
 /** The error of a token. `id`: its `jti`, all that may be said of it. */
-export function tokenError(
+export function createTokenError(
   code: keyof typeof MESSAGES,
   { id, message = MESSAGES[code] }: { id?: string; message?: string } = {},
 ): GatewayError {

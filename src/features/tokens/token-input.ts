@@ -4,7 +4,7 @@ import { givenSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
-import { allowedKinds, allowedModels, ownersTexts, usageLimits } from '../../types/records/limit-fields.ts'
+import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../types/records/limit-fields.ts'
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
 
@@ -38,7 +38,7 @@ const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a t
 const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME)
 const lifetimeText = v.pipe(v.string(LIFETIME), v.regex(/^\d{1,5}[smhd]$/, LIFETIME))
 
-const given = <T>(shape: Shape<T>) => v.exactOptional(givenSchema(shape) as v.GenericSchema<T>) // the schema of the shape
+const optional = <T>(shape: Shape<T>) => v.exactOptional(givenSchema(shape) as v.GenericSchema<T>) // the schema of the shape
 
 export const newToken = closed({
   account: v.pipe(
@@ -49,9 +49,9 @@ export const newToken = closed({
       "must be an account's ID: 1 to 200 characters without control characters and outer spaces, in composed Unicode (NFC)",
     ),
   ),
-  plan: given(name(512)),
-  models: given(allowedModels),
-  kinds: given(allowedKinds),
+  plan: optional(name(512)),
+  models: optional(allowedModels),
+  kinds: optional(allowedKinds),
   origins: v.exactOptional(
     v.pipe(
       v.array(
@@ -67,8 +67,8 @@ export const newToken = closed({
       typeof input === 'number' ? lifetimeSeconds : lifetimeText,
     ),
   ),
-  limits: given(usageLimits),
-  metadata: given(ownersTexts),
+  limits: optional(usageLimits),
+  metadata: optional(ownerTexts),
 })
 
 /** Parses the input, with the lifetime in seconds. Throws `INVALID_REQUEST`. */

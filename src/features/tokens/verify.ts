@@ -7,12 +7,12 @@ import type { Clock } from '../../types.ts'
 import type { Revocations } from './revoked.ts'
 import {
   CLOCK_TOLERANCE_MS,
+  createTokenError,
   MAX_AHEAD_MS,
   MAX_TOKEN_LENGTH,
   TOKEN_ISSUER,
   TOKEN_PREFIX,
   TOKEN_TYPE,
-  tokenError,
   toTerms,
   type VerifiedToken,
 } from './token-claims.ts'
@@ -48,30 +48,30 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     })
     const terms = toTerms(payload)
     const { jti: id, iat, exp } = payload
-    if (!terms || id === undefined || iat === undefined || exp === undefined) throw tokenError('TOKEN_INVALID')
+    if (!terms || id === undefined || iat === undefined || exp === undefined) throw createTokenError('TOKEN_INVALID')
     return { ...terms, id, issuedAt: toMs(iat), expiresAt: toMs(exp), ref: await findRef(terms.account) }
   }
 
   async function findKey({ kid }: { kid?: string }): Promise<CryptoKey> {
     const key = await keys.find(kid)
-    if (!key) throw tokenError('TOKEN_INVALID')
+    if (!key) throw createTokenError('TOKEN_INVALID')
     return key
   }
 
   /** Its claims stay out of the errors of `jose`, which contain them. */
   const readSafely = (token: string) =>
     read(token).catch((error: unknown) => {
-      throw isGatewayError(error) ? error : tokenError('TOKEN_INVALID')
+      throw isGatewayError(error) ? error : createTokenError('TOKEN_INVALID')
     })
 
   function checkTimes({ id, issuedAt, expiresAt }: VerifiedToken): void {
     const now = clock.now()
-    if (issuedAt > now + MAX_AHEAD_MS) throw tokenError('TOKEN_INVALID', { id, message: FROM_FUTURE })
-    if (expiresAt <= now - CLOCK_TOLERANCE_MS) throw tokenError('TOKEN_EXPIRED', { id })
+    if (issuedAt > now + MAX_AHEAD_MS) throw createTokenError('TOKEN_INVALID', { id, message: FROM_FUTURE })
+    if (expiresAt <= now - CLOCK_TOLERANCE_MS) throw createTokenError('TOKEN_EXPIRED', { id })
   }
 
   return async (token, exchange) => {
-    if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw tokenError('TOKEN_INVALID')
+    if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
     const found = known.get(digest)
     known.delete(digest) // so that it becomes the last entry
@@ -80,8 +80,9 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     evictOldest(known, MAX_KNOWN)
     known.set(digest, verified)
     const { id, ref, issuedAt, origins } = verified
-    if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw tokenError('TOKEN_REVOKED', { id })
-    if (origins && !isFrom(origins, exchange)) throw tokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN })
+    if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw createTokenError('TOKEN_REVOKED', { id })
+    if (origins && !hasAllowedOrigin(origins, exchange))
+      throw createTokenError('TOKEN_NOT_ALLOWED', { id, message: OTHER_ORIGIN })
     return verified
   }
 }
@@ -89,7 +90,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
 const toMs = (seconds: number) => Math.round(seconds * 1_000)
 
 /** Browsers send no `Origin` for a `GET` to the page's own origin. */
-function isFrom(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
+function hasAllowedOrigin(origins: readonly string[], exchange: Pick<Exchange, 'method' | 'header'>): boolean {
   const origin = exchange.header('origin')
   if (origin !== undefined) return origins.includes(origin)
   const isSafe = exchange.method === 'GET' || exchange.method === 'HEAD'

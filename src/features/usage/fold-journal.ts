@@ -26,10 +26,10 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
 
   function encodeParts(requests: readonly KeptRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
     const half = requests.length >> 1
-    const halves = () => [...encodeParts(requests.slice(0, half)), ...encodeParts(requests.slice(half))]
-    if (requests.length > MAX_REQUESTS) return halves()
+    const encodeHalves = () => [...encodeParts(requests.slice(0, half)), ...encodeParts(requests.slice(half))]
+    if (requests.length > MAX_REQUESTS) return encodeHalves()
     const text = encodeRequests(requests, clock.now())
-    if (half > 0 && text.length > maxCharacters) return halves()
+    if (half > 0 && text.length > maxCharacters) return encodeHalves()
     const times = requests.map(({ id }) => getRequestTime(id))
     return [{ text, count: requests.length, span: { first: Math.min(...times), last: Math.max(...times) } }]
   }

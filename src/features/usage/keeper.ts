@@ -42,7 +42,7 @@ const MAX_HELD_BATCHES = 4 * FOLD_BATCHES
 const AT_ONCE = 8
 
 /** The request values and totals to write with the next fold. */
-class Unfolded {
+class UnfoldedJournal {
   batches = 0
   requests = 0
   readonly values = new Set<OpenValue>()
@@ -69,7 +69,7 @@ export class Keeper implements BatchWriter {
   readonly #outdated: string[] = []
   #isClosing = false
   /** `undefined` if the batches must be read back because a fold failed or there were too many to hold. */
-  #unfolded: Unfolded | undefined = new Unfolded()
+  #unfolded: UnfoldedJournal | undefined = new UnfoldedJournal()
   #names = 0
   #numbers: number[] = []
   #requests = 0
@@ -164,7 +164,7 @@ export class Keeper implements BatchWriter {
     const unfolded = this.#unfolded
     const numbers = [...this.#numbers] // more batches may be written in the meantime
     const requests = this.#requests
-    this.#unfolded = new Unfolded()
+    this.#unfolded = new UnfoldedJournal()
     try {
       if (unfolded && (await this.#foldUnfolded(unfolded, numbers))) {
         await Promise.all(numbers.map((number) => storage.delete(getJournalKey(instance, number)))) // a single commit in the file store
@@ -180,7 +180,7 @@ export class Keeper implements BatchWriter {
   }
 
   /** Returns `false` if another instance folded some of the batches while this one was suspended. */
-  async #foldUnfolded({ values, sums }: Unfolded, numbers: readonly number[]): Promise<boolean> {
+  async #foldUnfolded({ values, sums }: UnfoldedJournal, numbers: readonly number[]): Promise<boolean> {
     const { instance } = this.#options
     const days = await this.#options.days()
     await this.#deleteOutdated()

@@ -62,7 +62,7 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
   }
   if (key?.metadata ?? account?.metadata) request.metadata = { ...account?.metadata, ...key?.metadata }
   if (log.user !== undefined) request.user = log.user
-  if (model !== undefined) request.model = cut(model, MAX_NAME)
+  if (model !== undefined) request.model = truncate(model, MAX_NAME)
   const target = getTarget(log, attempts)
   if (target) request.target = target
   if (skipped.length > 0) request.skipped = skipped
@@ -70,9 +70,10 @@ export function makeKeptRequest(log: RequestLog, ending: RequestEnding & { durat
   if (error) request.error = error
   if (end !== 'complete' && end !== 'aborted') {
     const reason = error ? getReason(ending) : message
-    if (reason !== undefined) request.reason = cut(reason, MAX_REASON)
+    if (reason !== undefined) request.reason = truncate(reason, MAX_REASON)
   }
-  if (warnings.length > 0) request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => cut(warning, MAX_MESSAGE))
+  if (warnings.length > 0)
+    request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
   if (log.servedBy !== getDefaultServer(attempts)) request.servedBy = log.servedBy
   return request
 }
@@ -83,7 +84,7 @@ const getReason = ({ error, reason }: RequestEnding) =>
 
 /** Creates the record of a skipped target or entry. */
 export function makeKeptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
-  if ('entry' in step) return { entry: cut(step.entry, MAX_NAME), skipped: step.skipped }
+  if ('entry' in step) return { entry: truncate(step.entry, MAX_NAME), skipped: step.skipped }
   const { provider, model, connectionId, skipped } = step
   return { provider, model, connectionId, skipped }
 }
@@ -93,7 +94,7 @@ export function makeKeptAttempt(record: AttemptRecord, startedAt: number): KeptA
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt
   const attempt: KeptAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }
-  if (message !== undefined) attempt.message = cut(message, MAX_MESSAGE)
+  if (message !== undefined) attempt.message = truncate(message, MAX_MESSAGE)
   if (!usage) return attempt
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0, units } = usage
   attempt.tokens = {
@@ -120,4 +121,4 @@ function getTarget({ target }: RequestLog, attempts: readonly KeptAttempt[]): Ke
   return last && { provider: last.provider, model: last.model, connectionId: last.connectionId }
 }
 
-const cut = (text: string, max: number) => (text.length > max ? `${text.slice(0, max - 1)}…` : text)
+const truncate = (text: string, max: number) => (text.length > max ? `${text.slice(0, max - 1)}…` : text)

@@ -49,7 +49,7 @@ export class ShardScan {
     this.#storage = storage
     this.#shard = shard
     this.#scan = scan
-    this.#found = this.#filter(found).sort(newestFirst)
+    this.#found = this.#filter(found).sort(compareNewestFirst)
     this.#after = getRequestsCursor(shard, scan.to)
   }
 
@@ -77,7 +77,7 @@ export class ShardScan {
     const requests = decodeRequests(next.value, this.#scan.keyId) ?? []
     this.read += 1 + requests.length
     const matching = this.#filter(requests)
-    if (matching.length > 0) this.#found = [...this.#found, ...matching].sort(newestFirst)
+    if (matching.length > 0) this.#found = [...this.#found, ...matching].sort(compareNewestFirst)
   }
 
   async #list(): Promise<void> {
@@ -104,4 +104,4 @@ export class ShardScan {
   }
 }
 
-const newestFirst = (a: KeptRequest, b: KeptRequest) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
+const compareNewestFirst = (a: KeptRequest, b: KeptRequest) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -64,7 +64,7 @@ export function createUsageStore({
   const { largestValueBytes = Number.POSITIVE_INFINITY } = storage
   const maxCharacters = Math.min(MAX_VALUE_CHARACTERS, largestValueBytes * BYTES_LEFT)
 
-  async function days(): Promise<RetentionDays> {
+  async function readDays(): Promise<RetentionDays> {
     const { usage }: RetentionSettings = await settings().catch(() => ({})) // whoever reads the settings gets the error
     const requests = usage?.keepRequestsDays ?? DEFAULT_DAYS.requests
     return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
@@ -74,7 +74,15 @@ export function createUsageStore({
   let loadedKeeper: Keeper | undefined
   const keeper = once(async () => {
     const { Keeper } = await import('./keeper.ts')
-    loadedKeeper = new Keeper({ storage, clock, instance: await instance(), days, maxCharacters, turnEnd, onError })
+    loadedKeeper = new Keeper({
+      storage,
+      clock,
+      instance: await instance(),
+      days: readDays,
+      maxCharacters,
+      turnEnd,
+      onError,
+    })
     return loadedKeeper
   })
   const queue = new RequestQueue({
@@ -120,7 +128,7 @@ export function createUsageStore({
     },
     reader: once(async () => {
       const { UsageReader } = await import('./reader.ts')
-      return new UsageReader({ storage, clock, queue, instance: await instance(), days })
+      return new UsageReader({ storage, clock, queue, instance: await instance(), days: readDays })
     }),
     async close() {
       for (const stream of streams) stream.end()

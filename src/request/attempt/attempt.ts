@@ -1,8 +1,8 @@
 import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
-import { settledValue } from '../../lib/promises.ts'
+import { getSettledValue } from '../../lib/promises.ts'
 import { Scope } from '../../lib/scope.ts'
-import { findDearerField } from '../../pricing/surcharge-fields.ts'
+import { findSurchargeField } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
@@ -14,12 +14,12 @@ import { getSecrets, redactFailure } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered, Failed, Outcome, RefusedTarget, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
-import { type AttemptStep, passSteps } from '../steps.ts'
+import { type AttemptStep, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
 import { AttemptTerms } from './attempt-terms.ts'
 import { receive } from './receive.ts'
-import { sideBySide } from './receive-parts.ts'
+import { runConcurrently } from './receive-parts.ts'
 
 /**
  * A call to one target, which reports to the log of the request. Further calls that only leave out refused options, or that need a summary
@@ -78,7 +78,7 @@ export class Attempt {
     const terms = new AttemptTerms(request, this.route.target, this.#log)
     this.#terms = terms
     try {
-      await client.scope.race(passSteps(steps, terms, { settled: () => this.#log.settled(), onError }))
+      await client.scope.race(runAttemptSteps(steps, terms, { settled: () => this.#log.settled(), onError }))
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
@@ -131,13 +131,13 @@ export class Attempt {
       codec = await (outputLimit === undefined ? encode(request, target) : encodeLimited(request, target, outputLimit))
     } catch (thrown) {
       this.#unlessEnded()
-      const isUnfit = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
-      if (isUnfit) return this.#refuse(thrown, 'format')
+      const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
+      if (isUnsuitable) return this.#refuse(thrown, 'format')
       throw thrown
     }
     this.#unlessEnded()
     try {
-      checkCall?.({ dearerField: () => findDearerField(codec, request.call.body) })
+      checkCall?.({ surchargeField: () => findSurchargeField(codec, request.call.body) })
       return codec
     } catch (thrown) {
       return this.#refuse(toGatewayError(thrown), 'target')
@@ -184,7 +184,7 @@ export class Attempt {
 
   /** The response under what the combos on the way want of an answer. */
   async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
-    const { judged } = await import('./judge.ts')
+    const { judgeResponse: judged } = await import('./judge.ts')
     return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
@@ -222,7 +222,7 @@ export class Attempt {
     let apiKey: string | undefined
     try {
       const opening = context.getApiKey(target.connection)
-      apiKey = settledValue(opening) ?? (await this.#scope.race(opening))
+      apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
     } catch (thrown) {
       if (!this.#scope.hasEnded) context.onError(thrown)
       return { kind: 'failure', failure: unreadableCredential }
@@ -242,7 +242,7 @@ export class Attempt {
     others: readonly CodecPart[],
   ): Promise<ReceivedResponse | FailedResponse> {
     const around = this.#scope
-    return sideBySide(
+    return runConcurrently(
       [codec, ...others],
       around,
       async (part, scope) => {
@@ -261,7 +261,7 @@ export class Attempt {
   ): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
-    this.#log.isDearer = findDearerField(codec, modelCall.body) !== undefined
+    this.#log.isDearer = findSurchargeField(codec, modelCall.body) !== undefined
     const stream = codec.isForClient && (codec.replyType ? codec.alwaysStreams === true : modelCall.stream)
     const call = new ProviderCall({ clock, limits, stream })
     scope.add((reason) => call.cancel(reason))

@@ -4,10 +4,10 @@ import type { Attempt } from './attempt.ts'
 import type { Hedge } from './hedge.ts'
 
 /** The outcome of an attempt and, if that is slow, of one beside it. Rejects only when the client no longer waits. */
-export async function hedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
+export async function runHedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
   const running = first.run()
   const isSlow = await isSlower(first, running, hedge)
-  return isSlow ? besideSlow(first, running, hedge) : running
+  return isSlow ? hedgeSlowAttempt(first, running, hedge) : running
 }
 
 /** Resolves to whether the attempt has neither answered nor failed within the delay after its provider was called. */
@@ -24,17 +24,17 @@ async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, dela
 }
 
 /** Makes a second attempt beside a slow one. The first answer wins, and the other attempt ends. */
-async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
+async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
   const { budget } = hedge
   if (!budget.spend()) return running
-  const second = await unlessAnswered(running, secondAttempt(hedge))
+  const second = await waitUnlessAnswered(running, startSecondAttempt(hedge))
   if (!second) {
     budget.giveBack()
     return running
   }
-  const runningToo = second.run()
-  const firstDone = running.then((outcome) => ({ outcome, slower: second, other: runningToo, isFirst: true }))
-  const secondDone = runningToo.then(
+  const secondRun = second.run()
+  const firstDone = running.then((outcome) => ({ outcome, slower: second, other: secondRun, isFirst: true }))
+  const secondDone = secondRun.then(
     (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
     () => firstDone, // the client has left, so that the first attempt rejects, too
   )
@@ -52,7 +52,7 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
 }
 
 /** The attempt at another target; none where the gateway fails to prepare it, as the first attempt must go on. */
-async function secondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
+async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
   try {
     return await next()
   } catch (thrown) {
@@ -62,7 +62,7 @@ async function secondAttempt({ next, onError }: Hedge): Promise<Attempt | undefi
 }
 
 /** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
-async function unlessAnswered(
+async function waitUnlessAnswered(
   running: Promise<Outcome>,
   coming: Promise<Attempt | undefined>,
 ): Promise<Attempt | undefined> {

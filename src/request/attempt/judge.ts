@@ -34,11 +34,11 @@ type JudgedResponse = ReceivedResponse | FailedResponse
  * content; where the answer has to be JSON it is held back until it is whole, so that what breaks off then is a failure of the attempt. Rejects as
  * the body of a stream does, and with `UPSTREAM_CUT` when it ends too early.
  */
-export async function judged(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
+export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
   const { request, route } = terms
   const { on = [] } = route
   if (request.call.endpoint.operation !== operations.generate) return received
-  if (received.kind === 'failure') return on.includes('content') ? judgedFailure(received, request) : received
+  if (received.kind === 'failure') return on.includes('content') ? judgeFailure(received, request) : received
   const translation = await request.context.translation()
   const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
   if (received.kind === 'whole') {
@@ -47,11 +47,11 @@ export async function judged(received: JudgedResponse, terms: JudgeTerms): Promi
   }
   const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, terms))
   if (!output && !isSuspect) return received
-  return judgedStream(received, { ...terms, on, output })
+  return judgeStream(received, { ...terms, on, output })
 }
 
 /** An error by which a provider's content filter has refused the request: another provider may not. */
-function judgedFailure(failed: FailedResponse, { context }: ModelRequest): FailedResponse {
+function judgeFailure(failed: FailedResponse, { context }: ModelRequest): FailedResponse {
   const { failure, head } = failed
   if (failure.class !== 'client' || !head) return failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
@@ -94,7 +94,7 @@ function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
 }
 
 /** Holds a stream back until it is whole, and judges it then. */
-async function judgedStream(stream: StreamedResponse, terms: JudgeTerms & Conditions): Promise<JudgedResponse> {
+async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditions): Promise<JudgedResponse> {
   const { codec, request, log } = terms
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits

@@ -10,7 +10,7 @@ import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import { createContentFailure, type Failure, getFailureLevel, toSendableStatus } from '../codec/call-failure.ts'
 import type { FailedResponse } from '../codec/response.ts'
-import type { Expected } from './receive.ts'
+import type { ResponseTerms } from './receive.ts'
 
 /** Error bodies are read up to this size, as the status and the beginning suffice. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -18,10 +18,10 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** The failure that an error status stands for. */
 export async function readErrorStatus(
   head: UpstreamResponse,
-  { format, operation, answers, clock }: Expected,
+  { format, operation, answers, clock }: ResponseTerms,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
-  const failure = failureOfStatus(head, bytes, { reader: format.errors, operation, now: clock.now() })
+  const failure = readStatusFailure(head, bytes, { reader: format.errors, operation, now: clock.now() })
   const json = tryParseShallow(decodeUtf8Lenient(bytes))
   return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
 }
@@ -30,10 +30,10 @@ export async function readErrorStatus(
 export function readEmbeddedError(
   error: EmbeddedError,
   head: UpstreamResponse,
-  { format, operation, clock }: Pick<Expected, 'format' | 'operation' | 'clock'>,
+  { format, operation, clock }: Pick<ResponseTerms, 'format' | 'operation' | 'clock'>,
 ): FailedResponse {
   if (error.class) return { kind: 'failure', failure: createContentFailure(error.message) }
-  const failure = failureOfEmbedded(error, { head, reader: format.errors, operation, now: clock.now() })
+  const failure = readEmbeddedFailure(error, { head, reader: format.errors, operation, now: clock.now() })
   return { kind: 'failure', failure, head }
 }
 
@@ -55,7 +55,7 @@ async function readError(body: ByteStream): Promise<Uint8Array> {
 }
 
 /** The failure that an error status and its (bounded) body stand for. */
-export function failureOfStatus(
+export function readStatusFailure(
   answer: UpstreamResponse,
   bytes: Uint8Array,
   { reader, operation, now }: { reader: ErrorReader; operation: Operation; now: number },
@@ -89,7 +89,7 @@ export function failureOfStatus(
 }
 
 /** The failure that an error in a 200 stands for. */
-function failureOfEmbedded(
+function readEmbeddedFailure(
   { status, message, error }: EmbeddedError,
   {
     head,
@@ -129,11 +129,11 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const advice = getOperatorAdvice(kind, status, error)
   if (advice) {
-    const isOfNetwork = failureClass === 'network' // it concerns each call of the connection
+    const isNetworkFailure = failureClass === 'network' // it concerns each call of the connection
     return {
       class: failureClass,
       retry,
-      ...(isOfNetwork && { level: 'connection', isCertain: true }),
+      ...(isNetworkFailure && { level: 'connection', isCertain: true }),
       upstreamStatus: status,
       ...advice,
     }
@@ -148,13 +148,13 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
     isQuoted,
     retryAfterMs,
     window: kind === 'context-overflow' ? readContextWindow(message) : undefined,
-    ...(mayOthersTake(reading, operation) && { othersMayTake: true }),
+    ...(canOthersAccept(reading, operation) && { othersMayTake: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }
 }
 
 /** Is it a refusal of what another target may take? In chat a 413 may be about something else than the size of a file. */
-function mayOthersTake({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
+function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.othersMayTake) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))

@@ -17,17 +17,17 @@ import {
 import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from '../codec/response.ts'
 import type { ProviderCall } from '../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
-import type { Expected } from './receive.ts'
+import type { ResponseTerms } from './receive.ts'
 
 /** The bytes of a response. Rejects as its body does, and when it is too large. */
-export const readBytes = ({ body }: UpstreamResponse, { limits }: Expected): Promise<Uint8Array> =>
+export const readBytes = ({ body }: UpstreamResponse, { limits }: ResponseTerms): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
 /** The response in bytes that hold a JSON object; `undefined` if they hold none. */
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: Expected,
+  expected: ResponseTerms,
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
@@ -74,7 +74,7 @@ export interface NotCommitted extends EmbeddedError {
 /** Reads a stream up to its first content, or to what shows that it is not a stream. Rejects as its body does. */
 export async function receiveStream(
   head: UpstreamResponse,
-  expected: Expected,
+  expected: ResponseTerms,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
   const start = await commitStream(head.body, expected)
@@ -93,7 +93,7 @@ export async function receiveStream(
  */
 async function commitStream(
   body: ByteStream,
-  { format, answers, onEvents }: Expected,
+  { format, answers, onEvents }: ResponseTerms,
 ): Promise<StreamStart | NotCommitted> {
   const state = answers.watchStream()
   onEvents(state)
@@ -129,7 +129,7 @@ async function commitStream(
  */
 export function createObserver(
   state: StreamState,
-  { answers, onEvents }: Pick<Expected, 'answers' | 'onEvents'>,
+  { answers, onEvents }: Pick<ResponseTerms, 'answers' | 'onEvents'>,
 ): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
   let rest: StreamState | undefined
   let later = 0 // events after an error without a reason

@@ -11,7 +11,7 @@ const AT_ONCE = 4
  * of them as its `parts`, or to the first failure; the other calls end then, and with `around`. With `isPartial` those that are under way are
  * waited for then, and those that have come are the response.
  */
-export async function sideBySide<Part>(
+export async function runConcurrently<Part>(
   parts: readonly Part[],
   around: Scope,
   receive: (part: Part, scope: Scope) => Promise<ReceivedResponse | FailedResponse>,

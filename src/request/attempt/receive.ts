@@ -14,7 +14,7 @@ import { readBytes, readResponse, receiveStream } from './read-response.ts'
 const ERROR_BODY_MS = 5_000
 
 /** What a call asks for, and how large the response may be. */
-export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
+export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
   answers: AnswerReader
@@ -27,7 +27,7 @@ export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
 export async function receive(
   opening: Promise<UpstreamResponse>,
   call: ProviderCall,
-  expected: Expected,
+  expected: ResponseTerms,
 ): Promise<ReceivedResponse | FailedResponse> {
   try {
     const head = await opening
@@ -38,14 +38,14 @@ export async function receive(
     const { isBinary, bytesAs } = expected.answers
     if (isBinary) {
       if (!isBinary(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
-      return await receiveEvents(new ResponseWithBody(head, ofItsLength(head)), expected, call)
+      return await receiveEvents(new ResponseWithBody(head, checkLength(head)), expected, call)
     }
     if (expected.stream) {
-      if (!maybeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, expected, call)
+      if (!mayBeStream(head)) return await (await loadUnexpected()).receiveMislabelled(head, expected, call)
       return await receiveEvents(head, expected, call)
     }
     if (isEventStream(head)) return await (await loadUnexpected()).receiveUnasked(head, expected)
-    return await receiveObject(bytesAs === undefined ? head : new ResponseWithBody(head, ofItsLength(head)), expected)
+    return await receiveObject(bytesAs === undefined ? head : new ResponseWithBody(head, checkLength(head)), expected)
   } catch (thrown) {
     call.cancel(thrown)
     return { kind: 'failure', failure: toFailure(thrown) }
@@ -56,7 +56,10 @@ export async function receive(
 const loadUnexpected = once(() => import('./unexpected.ts'))
 
 /** Reads a response that should be a JSON object. */
-async function receiveObject(head: UpstreamResponse, expected: Expected): Promise<ReceivedResponse | FailedResponse> {
+async function receiveObject(
+  head: UpstreamResponse,
+  expected: ResponseTerms,
+): Promise<ReceivedResponse | FailedResponse> {
   const bytes = await readBytes(head, expected)
   return readResponse(bytes, head, expected) ?? (await loadUnexpected()).receiveNoObject(bytes, head, expected)
 }
@@ -64,7 +67,7 @@ async function receiveObject(head: UpstreamResponse, expected: Expected): Promis
 /** Reads a response that should be a stream, to its first content. */
 async function receiveEvents(
   head: UpstreamResponse,
-  expected: Expected,
+  expected: ResponseTerms,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse> {
   const received = await receiveStream(head, expected, call)
@@ -73,7 +76,7 @@ async function receiveEvents(
 }
 
 /** The body, which rejects with `UPSTREAM_CUT` if it is shorter than its headers say: not every HTTP client notices. */
-function ofItsLength(head: UpstreamResponse): ByteStream {
+function checkLength(head: UpstreamResponse): ByteStream {
   const { body } = head
   let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
   return {
@@ -94,7 +97,7 @@ function ofItsLength(head: UpstreamResponse): ByteStream {
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
 /** May it be one by its content type? */
-function maybeStream(head: UpstreamResponse): boolean {
+function mayBeStream(head: UpstreamResponse): boolean {
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
   return !mediaType.includes('json') && !mediaType.includes('html')
 }

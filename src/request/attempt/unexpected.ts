@@ -11,23 +11,23 @@ import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/r
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
 import { createObserver, type NotCommitted, readBytes, readResponse, receiveStream } from './read-response.ts'
-import type { Expected } from './receive.ts'
+import type { ResponseTerms } from './receive.ts'
 
-type Received = ReceivedResponse | FailedResponse
+type ReceivedOutcome = ReceivedResponse | FailedResponse
 
 /** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
-export async function receiveUnasked(head: UpstreamResponse, expected: Expected): Promise<Received> {
+export async function receiveUnasked(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peek(head.body)
   const answer = new ResponseWithBody(head, body)
-  return isEvents && expected.answers.gathersEvents ? gather(answer, expected) : receiveObject(answer, expected)
+  return isEvents && expected.answers.gathersEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
 }
 
 /** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects in the same way. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
-  expected: Expected,
+  expected: ResponseTerms,
   call: ProviderCall,
-): Promise<Received> {
+): Promise<ReceivedOutcome> {
   const { format, limits } = expected
   call.setTotalTimeout(limits.totalTimeoutMs)
   const { isEvents, body } = await peek(head.body, format)
@@ -41,9 +41,9 @@ export async function receiveMislabelled(
 export async function receiveUncommitted(
   { unread, ...error }: NotCommitted,
   head: UpstreamResponse,
-  expected: Expected,
+  expected: ResponseTerms,
   call: ProviderCall,
-): Promise<Received> {
+): Promise<ReceivedOutcome> {
   const found = unread && withoutEvents(unread, expected)
   if (!found) return readEmbeddedError(error, head, expected)
   const answer = new ResponseWithBody(head, found.body)
@@ -54,35 +54,39 @@ export async function receiveUncommitted(
 export async function receiveNoObject(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: Expected,
-): Promise<Received> {
+  expected: ResponseTerms,
+): Promise<ReceivedOutcome> {
   const text = decodeUtf8Lenient(bytes)
   const found = withoutObject(bytes, tryParseJson(text), expected)
   if (!found) return { kind: 'failure', failure: createNoJsonFailure(text) }
   const answer = new ResponseWithBody(head, found.body)
-  return found.isEvents ? gather(answer, expected) : receiveObject(answer, expected)
+  return found.isEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
 }
 
 /** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
-async function receiveObject(head: UpstreamResponse, expected: Expected): Promise<Received> {
+async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const bytes = await readBytes(head, expected)
   return readResponse(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
 }
 
 /** Reads a response that should be a stream, to its first content. Rejects as its body does. */
-async function receiveEvents(head: UpstreamResponse, expected: Expected, call: ProviderCall): Promise<Received> {
+async function receiveEvents(
+  head: UpstreamResponse,
+  expected: ResponseTerms,
+  call: ProviderCall,
+): Promise<ReceivedOutcome> {
   const received = await receiveStream(head, expected, call)
   return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
 }
 
 /** The whole answer in events that the request did not ask for. */
-async function gather(head: UpstreamResponse, expected: Expected): Promise<Received> {
+async function gatherBody(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const gathered = await gatherEvents(head, expected)
   return 'kind' in gathered ? gathered : readEmbeddedError(gathered, head, expected)
 }
 
 /** A body by its beginning, whatever its content type is: events, or probably a JSON object. */
-interface Recognised {
+interface RecognizedBody {
   isEvents: boolean
   body: ByteStream
 }
@@ -91,7 +95,7 @@ interface Recognised {
  * Reads a body that by its content type is no stream up to its first character: some servers send events all the same. With `format`, an
  * array of chunks is a stream as well, where the format has such.
  */
-async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recognised> {
+async function peek(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []
   let size = 0
   let first: number | undefined
@@ -106,7 +110,7 @@ async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recognis
 }
 
 /** The body of a stream without events, recognised by its beginning; `undefined` if that is neither an object nor an array. */
-function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Recognised | undefined {
+function withoutEvents(chunks: readonly Uint8Array[], { format }: ResponseTerms): RecognizedBody | undefined {
   const bytes = withoutComments(concatBytes(chunks))
   const first = findFirstByte(bytes)
   if (first === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
@@ -115,7 +119,7 @@ function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Rec
 }
 
 /** A body that is not a JSON object (`json`: its value, if it is JSON), recognised as the only object of an array or as a stream. */
-function withoutObject(bytes: Uint8Array, json: unknown, expected: Expected): Recognised | undefined {
+function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
@@ -135,7 +139,7 @@ function withoutComments(bytes: Uint8Array): Uint8Array {
 }
 
 /** The body as events, if its first byte shows that it is a stream. */
-function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): Recognised | undefined {
+function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): RecognizedBody | undefined {
   if (first === undefined) return undefined
   if (EVENT_STARTS.has(first)) return { isEvents: true, body }
   return format?.streamsArrays && first === ARRAY_START ? { isEvents: true, body: arrayEvents(body) } : undefined
@@ -180,7 +184,7 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
  */
 async function gatherEvents(
   head: UpstreamResponse,
-  { format, answers, limits, onEvents }: Expected,
+  { format, answers, limits, onEvents }: ResponseTerms,
 ): Promise<WholeResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits

@@ -49,7 +49,7 @@ export const createTarget = (route: Route, { context }: ModelRequest): Target =>
  * May the request not use it, was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the
  * reason to the log.
  */
-export function isPassedOver(route: Route, progress: Progress): boolean {
+export function isSkipped(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { log, context } = request
   const { target } = route
@@ -99,7 +99,7 @@ export function isTooSmall(target: RouteTarget, { request, failures }: Progress)
  * Is it another key to the model at which all attempts have failed, or to the provider that has refused all keys? A provider with many keys
  * would use up all attempts.
  */
-export const isMoreOfTheSame = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
+export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
   failures.length > 0 &&
   failures.every(({ route }) => route.target.provider === provider) &&
   (failures.every(({ route }) => route.target.model === model) ||

@@ -6,7 +6,7 @@ import { applyRules, mergeRules } from '../routing/request-rules.ts'
 import type { Health } from '../routing/target-health.ts'
 
 /** A context, and what it was made of. */
-interface Ruled {
+interface RuledContext {
   gateway: PipelineContext
   settings: StoredSettings
   combo: Group | undefined
@@ -18,7 +18,7 @@ const MAX_CONTEXTS = 1_000
 
 /** Applies rules. Where none are set, the context is the gateway's own. */
 export function createRules(health: Health): PipelineContext['underRules'] {
-  const known = new Map<string, Ruled>()
+  const known = new Map<string, RuledContext>()
 
   return (gateway, settings, combo) => {
     if (!settings.rules && !combo) return gateway

@@ -32,7 +32,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
     routesThrough(group, { call, exchange, table, context, log, owner }) {
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name) })
       const selection = choosing.startSelection(facts, context.health)
-      const routes = routesOfGroup(group, call.model, {
+      const routes = createGroupRoutes(group, call.model, {
         table,
         select: selection.select,
         onLeftOut: ({ name, when }, where) =>
@@ -58,7 +58,7 @@ export interface GroupResolver {
  * The routes of the model name `model`, which means a group, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` when there are
  * none, and with `INVALID_REQUEST` when conditions exclude all of them.
  */
-export function routesOfGroup(
+export function createGroupRoutes(
   outermost: Group,
   model: string,
   { table, select, onLeftOut, onDeadEnd }: GroupResolver,
@@ -74,13 +74,13 @@ export function routesOfGroup(
     },
     onDeadEnd,
     async onEmpty() {
-      if (leftOut) throw notMeant(leftOut)
+      if (leftOut) throw createConditionError(leftOut)
       throw await (await loadNameErrors()).unreachableModel(model, table, outermost)
     },
   })
 }
 
-const notMeant = ({ name, label }: Group) =>
+const createConditionError = ({ name, label }: Group) =>
   gatewayError('INVALID_REQUEST', {
     message: `No reachable model in the ${label === 'list' ? 'list' : 'combo'} "${name}" matches this request. Check the conditions ("when") of its models.`,
   })

@@ -8,7 +8,7 @@ import type { Client } from '../request-client.ts'
 import type { Route } from '../routing/group.ts'
 import type { CooldownState, TargetHealth } from '../routing/target-health.ts'
 import { isAmong, isTooSmall, type Progress } from './candidates.ts'
-import { stillCooling } from './no-target.ts'
+import { createCoolingFailure } from './no-target.ts'
 
 /**
  * When no other target is left: of those that are cooling and not yet tried, the one that recovers first, but none whose cooldown is mandatory.
@@ -25,14 +25,14 @@ export function coolingTarget(progress: Progress): Route | undefined {
  * When all cooldowns are mandatory: the target that recovers first. `undefined` when there is none, or when another request has just failed there in a
  * way that this one would meet, too.
  */
-export async function firmTarget(progress: Progress): Promise<Target | undefined> {
+export async function findMandatoryTarget(progress: Progress): Promise<Target | undefined> {
   const { request, failures, cooling } = progress
   const [first] = cooling
   if (!first) return undefined
   const { route } = first
   const turn = await takeTurn(route, request)
   if ('permit' in turn) return turn
-  const failure = stillCooling(getTargetName(route.target), turn, request.context.clock.now())
+  const failure = createCoolingFailure(getTargetName(route.target), turn, request.context.clock.now())
   failures.push({ kind: 'failed', failure, route })
   return undefined
 }
@@ -49,9 +49,12 @@ export interface RetryOptions {
  * When no other target is left: one that was tried before, if a retry may help and no other request has found out meanwhile that it does
  * not.
  */
-export async function targetAgain(progress: Progress, { times, mayRetry }: RetryOptions): Promise<Target | undefined> {
+export async function findTargetToRetry(
+  progress: Progress,
+  { times, mayRetry }: RetryOptions,
+): Promise<Target | undefined> {
   const { context, client } = progress.request
-  const again = soonestRetry(progress.failures, { ...context, client, times })
+  const again = findSoonestRetry(progress.failures, { ...context, client, times })
   if (!again || !mayRetry()) return undefined
   const { failed, waitMs } = again
   if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
@@ -95,7 +98,7 @@ const BASE_MS = 250
  * The failed target to try again when no other is left, and after how many ms: only one to which nothing was sent, or whose response invited
  * a retry. `undefined` when there is none, or each would take two seconds, or more than the client's time allows.
  */
-function soonestRetry<F extends FailedRoute>(
+function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
   dependencies: RetryDependencies,
 ): { failed: F; waitMs: number } | undefined {
@@ -103,7 +106,7 @@ function soonestRetry<F extends FailedRoute>(
   const limitMs = Math.min(LIMIT_MS, client.timeoutAt - clock.now())
   let soonest: { failed: F; waitMs: number } | undefined
   for (const failed of failures) {
-    const waitMs = waitBefore(failed, dependencies)
+    const waitMs = getWaitMs(failed, dependencies)
     if (waitMs < limitMs && (!soonest || waitMs < soonest.waitMs)) soonest = { failed, waitMs }
   }
   return soonest
@@ -113,7 +116,7 @@ function soonestRetry<F extends FailedRoute>(
  * In ms; infinite when it is not to be tried again. What was never sent is tried once more at once; otherwise after the time that the response
  * names, or an exponential back-off with full jitter, and not within a rate limit or another cooldown that is mandatory.
  */
-function waitBefore({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
+function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
   const { code, invitesRetry, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
   const isUnsent = times === 0 && UNSENT.test(String(code))
   if (!isUnsent && !invitesRetry) return Number.POSITIVE_INFINITY
@@ -130,12 +133,12 @@ const UNSENT =
 /** Waits `ms`, or until the client is gone. */
 function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
-    const over = () => {
+    const finish = () => {
       cancelDeadline()
-      client.scope.remove(over)
+      client.scope.remove(finish)
       resolve()
     }
-    const cancelDeadline = startDeadline(clock, ms, over)
-    client.scope.add(over)
+    const cancelDeadline = startDeadline(clock, ms, finish)
+    client.scope.add(finish)
   })
 }

@@ -10,7 +10,7 @@ export const loadNameErrors = once(() => import('./unknown-model.ts'))
  * The error for a request whose targets are all cooling, when another request has just failed at `name`. It does not quote the provider,
  * whose message was for that request. `now`: epoch ms.
  */
-export function stillCooling(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
+export function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
   return {
     class: failure,
     status: STATUSES[failure] ?? 503,

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors.ts'
-import { settledValue } from '../../lib/promises.ts'
+import { getSettledValue } from '../../lib/promises.ts'
 import { isAmbiguous, unreadableCredential } from '../codec/call-failure.ts'
 import type { Stop } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
@@ -11,12 +11,12 @@ import {
   createTarget,
   findBarrier,
   isAmong,
-  isMoreOfTheSame,
-  isPassedOver,
+  isSkipped,
   noteFailure,
   type Progress,
+  wouldRepeatFailure,
 } from './candidates.ts'
-import { coolingTarget, firmTarget, targetAgain } from './last-resort.ts'
+import { coolingTarget, findMandatoryTarget, findTargetToRetry } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
 import { resolveForEndpoint } from './resolution.ts'
 
@@ -100,7 +100,7 @@ export class Targets {
       if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint)
       if ('strategy' in resolution) {
         const loading = context.choosing()
-        this.#found = (settledValue(loading) ?? (await loading)).routesThrough(resolution, request)
+        this.#found = (getSettledValue(loading) ?? (await loading)).routesThrough(resolution, request)
       } else this.#found = { routes: resolution.values(), selection: undefined }
     }
     const { routes } = this.#found
@@ -117,8 +117,8 @@ export class Targets {
       const next = routes.next()
       const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
       if (!route) break
-      if (isPassedOver(route, this.#progress)) continue
-      if (!isLastAttempt || !isMoreOfTheSame(route.target, this.#progress)) return createTarget(route, request)
+      if (isSkipped(route, this.#progress)) continue
+      if (!isLastAttempt || !wouldRepeatFailure(route.target, this.#progress)) return createTarget(route, request)
       this.#spares.push(route)
     }
     this.#choice = 'spare'
@@ -192,8 +192,8 @@ export class Targets {
   /** Takes note of the route whose answer the client gets, or of none: the groups on the way choose the next ones by that. */
   noteAnswer(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
-    const passedOver = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
-    return this.#found?.selection?.settle(route, passedOver()) ?? DONE
+    const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
+    return this.#found?.selection?.settle(route, listSkipped()) ?? DONE
   }
 
   /** The request is over: an empty answer that the client did not get counts against its target. */
@@ -231,11 +231,11 @@ export class Targets {
     }
     if (attempts > 0) {
       this.#choice = 'again'
-      return targetAgain(progress, { times: this.#retries++, mayRetry: () => this.#mayRetry() })
+      return findTargetToRetry(progress, { times: this.#retries++, mayRetry: () => this.#mayRetry() })
     }
     this.#choice = 'mandatory'
     this.#isMandatory = true
-    return firmTarget(progress)
+    return findMandatoryTarget(progress)
   }
 
   #mayRetry(): boolean {
@@ -246,9 +246,9 @@ export class Targets {
   /** Was there another target? */
   async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
-    const isOut = (route: Route) => isAmong(tried, route.target) || findBarrier(request, route) !== undefined
+    const isExcluded = (route: Route) => isAmong(tried, route.target) || findBarrier(request, route) !== undefined
     do this.#untried = this.#spares.shift() ?? (await routes.next()).value
-    while (this.#untried && isOut(this.#untried))
+    while (this.#untried && isExcluded(this.#untried))
     if (this.#untried) this.#stop = 'max-attempts'
   }
 }

@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import { getCatalogAlias, getDefinition, getProviderNames } from '../../protocols/providers/names.ts'
 import { getCompatibleFormat, isLocal } from '../../protocols/providers/target.ts'
@@ -17,13 +17,13 @@ export async function unknownModel(model: string, table: RouteTable, endpoint: E
   const { service } = endpoint
   const whole = `${model}/${service}`
   if (service !== undefined && findMissingProviders(whole, table).length > 0) return unreachableModel(whole, table)
-  const error = await unknownName(model, table)
-  const kind = describeOtherKind(model, await kindOfName(model, table), endpoint)
+  const error = await createUnknownNameError(model, table)
+  const kind = describeOtherKind(model, await findNameKind(model, table), endpoint)
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
 }
 
 /** The kind of a model by its name with or without a provider, which need not be connected. */
-async function kindOfName(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
+async function findNameKind(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: filed, id } = getProviderNames(catalog, { provider })
     const names = ['', ...[output, filed, id].map((name) => `${name}/`)]
@@ -34,15 +34,15 @@ async function kindOfName(model: string, { catalog, customModels }: RouteTable):
   return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
 }
 
-async function unknownName(model: string, table: RouteTable): Promise<GatewayError> {
+async function createUnknownNameError(model: string, table: RouteTable): Promise<GatewayError> {
   if (findMissingProviders(model, table).length > 0) return unreachableModel(model, table)
-  const passed = aliasesFrom(model, table.aliases)
+  const passed = listAliases(model, table.aliases)
   const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
   const names = await listKnownNames(table).catch(() => []) // a hint is not worth a failure
   const providers = [...table.byName.keys()]
   const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
-    didYouMean(nearest(unknown, others)) ??
+    didYouMean(findNearest(unknown, others)) ??
     filedHint(unknown, providers, table) ??
     providerHint(unknown, providers, table.catalog) ??
     unconnectedHint(unknown, table)
@@ -59,7 +59,7 @@ function listsOnlyCatalog({ byName, catalog, basePath }: RouteTable): string | u
 }
 
 /** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
-function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): string[] {
+function listAliases(model: string, aliases: ReadonlyMap<string, string>): string[] {
   const passed = new Set<string>()
   let name: string | undefined = model
   while (name !== undefined && aliases.has(name) && !passed.has(name)) {
@@ -70,7 +70,11 @@ function aliasesFrom(model: string, aliases: ReadonlyMap<string, string>): strin
 }
 
 /** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
-function filedHint(model: string, providers: readonly string[], { catalog, basePath }: Mounted): string | undefined {
+function filedHint(
+  model: string,
+  providers: readonly string[],
+  { catalog, basePath }: MountedCatalog,
+): string | undefined {
   const wanted = model.toLowerCase()
   for (const [provider, definition] of Object.entries(catalog)) {
     const found = definition.models?.find(({ id, type = 'llm' }) => type === 'llm' && id.toLowerCase() === wanted)
@@ -89,20 +93,20 @@ function providerHint(model: string, providers: readonly string[], catalog: Cata
   const slash = model.indexOf('/')
   const example = openProvider(providers, catalog) ?? providers[0]
   if (slash < 0) return example && `Put the provider before the model name, as in "${example}/${model}".`
-  const meant = nearestTo(model, getCompatibleFormat(model) ? providers.filter(getCompatibleFormat) : providers)
-  return meant && didYouMean([meant + model.slice(slash)])
+  const nearest = findNearestName(model, getCompatibleFormat(model) ? providers.filter(getCompatibleFormat) : providers)
+  return nearest && didYouMean([nearest + model.slice(slash)])
 }
 
 /** A hint for a provider that has no connection yet, misspelt or compatible. */
-function unconnectedHint(model: string, { catalog, basePath }: Mounted): string | undefined {
+function unconnectedHint(model: string, { catalog, basePath }: MountedCatalog): string | undefined {
   const slash = model.indexOf('/')
   if (slash > 0 && getCompatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
-  const meant = nearestTo(model, Object.keys(catalog))
-  const name = meant && meant + model.slice(slash)
-  return name && `${didYouMean([name])} ${needs(meant, basePath)}`
+  const nearest = findNearestName(model, Object.keys(catalog))
+  const name = nearest && nearest + model.slice(slash)
+  return name && `${didYouMean([name])} ${needs(nearest, basePath)}`
 }
 
-type Mounted = Pick<RouteTable, 'catalog' | 'basePath'>
+type MountedCatalog = Pick<RouteTable, 'catalog' | 'basePath'>
 
 const needs = (provider: string, basePath: string) =>
   `It needs a connection to "${provider}". Ask the operator of this gateway to add one at ${basePath}/api/connections.`
@@ -116,9 +120,9 @@ function openProvider(providers: readonly string[], catalog: Catalog): string | 
 }
 
 /** The provider whose name is nearest to the beginning of the model's. */
-function nearestTo(model: string, providers: readonly string[]): string | undefined {
+function findNearestName(model: string, providers: readonly string[]): string | undefined {
   const slash = model.indexOf('/')
-  return slash < 1 || slash === model.length - 1 ? undefined : nearest(model.slice(0, slash), providers, 1)[0]
+  return slash < 1 || slash === model.length - 1 ? undefined : findNearest(model.slice(0, slash), providers, 1)[0]
 }
 
 /**
@@ -136,7 +140,7 @@ export function unreachableModel(model: string, table: RouteTable, group?: Group
       ? `the combo "${combo.name}" has no models. Ask the operator of this gateway to add some with PUT ${table.basePath}/api/combos/{id}.`
       : missing.length === 0
         ? 'no active connection serves it. Ask the operator of this gateway to connect one of its providers or to change its models.'
-        : `there is no active connection to ${missing.join(' or ')}. Ask the operator of this gateway to add or activate one at ${table.basePath}/api/connections${callThatConnects(providers, table)}.`
+        : `there is no active connection to ${missing.join(' or ')}. Ask the operator of this gateway to add or activate one at ${table.basePath}/api/connections${formatConnectCall(providers, table)}.`
   const listed = missing.length > 0 ? listsOnlyCatalog(table) : undefined
   const what = list
     ? `None of the models in "${list.name}" (${shortList(names)}) is available`
@@ -151,7 +155,7 @@ function shortList(names: readonly string[]): string {
 }
 
 /** Clouds need more than a key: the README has it. A server of one's own needs none, and is asked for its models. */
-function callThatConnects([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
+function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''
   const connection = isLocal(definition) ? { provider, discover: true } : { provider, apiKey: '<API key>' }

@@ -27,7 +27,7 @@ export async function completeAnswer(response: WholeResponse, terms: Terms): Pro
   try {
     const json = await completeResponse(response.json, {
       requestUrl: call.url,
-      awaitJob: (at, job) => jobDone(at, job, terms),
+      awaitJob: (at, job) => awaitJob(at, job, terms),
       download: createDownload(terms),
     })
     if (json === response.json) return response
@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 3_000
 /** How many polls in a row may fail. */
 const MAX_FAILURES = 5
 
-async function jobDone(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonObject> {
+async function awaitJob(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonObject> {
   const { clock } = terms.context
   const call = createPollCall(at, job, terms.call)
   const until = clock.now() + JOB_MS
@@ -76,8 +76,8 @@ function createPollCall({ url: address, body }: JobPoll, { domain }: JobForm, su
   const url = URL.canParse(address) ? new URL(address) : undefined
   const own = new URL(submitted.url)
   const isOwn = url?.origin === own.origin && url.username === '' && url.password === ''
-  const isVendors = url !== undefined && domain !== undefined && isOnDomain(domain, url)
-  if (!url || (!isOwn && !isVendors))
+  const isVendorUrl = url !== undefined && domain !== undefined && isOnDomain(domain, url)
+  if (!url || (!isOwn && !isVendorUrl))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a job URL on a different host.' })
   const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, own))
   const headers: Record<string, string> = { accept: 'application/json' }

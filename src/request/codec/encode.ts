@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { withoutMember } from '../../lib/json-scan.ts'
-import { once, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import { ignoresBilling, removeBilling } from '../../protocols/formats/claude-code.ts'
 import { getAnswerReader, type SharedFormat } from '../../protocols/formats/format.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
@@ -23,7 +23,7 @@ export async function encode(request: CodecRequest, routeTarget: RouteTarget): P
   const { call, context, format } = request
   const { endpoint } = call
   const reading = request.table.customModels()
-  requireKind(request, routeTarget, settledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
+  requireKind(request, routeTarget, getSettledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
   if (hasForms(endpoint)) return (await loadKindCodec()).createKindCodec(request, routeTarget)
   const shared = getSharedFormat(format.name)
   const target = useClientFormat(format.name, routeTarget)
@@ -66,8 +66,8 @@ const loadKindCodec = once(() => import('./kind-codec.ts'))
 
 /** The target with the client's own format, if it supports that, too. */
 const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
-  const spoken = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
-  return spoken ? { ...target, format: spoken } : target
+  const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
+  return sharedFormat ? { ...target, format: sharedFormat } : target
 }
 
 function needsTranslation({ call, format, context, owner }: CodecRequest, target: RouteTarget): boolean {
@@ -123,7 +123,7 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
       if (hasItems) context.items.note(owner, getItemIds(response.json.output))
       return response.bytes
     },
-    readFailure: unchanged,
+    readFailure: keepFailure,
     streamType: isArray ? 'application/json' : 'text/event-stream',
     relay(body, committed, terms) {
       const onEnd: typeof terms.onEnd = (end) => {
@@ -149,4 +149,4 @@ const BETA = /[?&]beta=true(&|$)/
 const NO_MODELS: readonly CustomModel[] = []
 const NONE: readonly string[] = []
 const noWarnings: Codec['warnings'] = () => NONE
-const unchanged: Codec['readFailure'] = (failed) => failed
+const keepFailure: Codec['readFailure'] = (failed) => failed

@@ -77,8 +77,8 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const getPaths = (name: OptionName) => (optionPlaces[name] ?? []).map((place) => place.split('.'))
   const isKept = (name: OptionName) => getPaths(name).some((place) => getValue(written, place) === sampling[name])
   const set = Object.keys(params) as OptionName[] // the options have no other keys
-  const refitted = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
-  const places = [...set, ...refitted].flatMap(getPaths)
+  const overriddenSampling = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
+  const places = [...set, ...overriddenSampling].flatMap(getPaths)
   const text = places.reduce((body, place) => {
     const value = getValue(written, place)
     return value === undefined ? removeField(body, place) : setField(body, place, value)
@@ -141,9 +141,9 @@ function removeField(text: string, [name = '', ...rest]: readonly string[]): str
 
 /** Sets a field in the text of an object, once, keeping its spelling if it is there already. */
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
-  const [spelt = name, ...others] = listSpellings(name).filter((one) => hasField(text, one))
+  const [spelling = name, ...others] = listSpellings(name).filter((one) => hasField(text, one))
   const once = others.reduce((left, other) => removeField(left, [other, ...rest]), text)
-  return withMember(once, spelt, (given) =>
+  return withMember(once, spelling, (given) =>
     rest.length === 0 ? JSON.stringify(value) : setField(given?.startsWith('{') ? given : '{}', rest, value),
   )
 }

@@ -8,22 +8,19 @@ import type { ModelCall } from './model-call.ts'
 type FetchedPicture = { bytes: Uint8Array; type: string; problem?: undefined } | { problem: string }
 
 /** The downloads of each request by URL, for its next targets, and the bytes that it may still download. */
-const fetched = new WeakMap<
-  ModelCall,
-  { allowance: { left: number }; pictures: Map<string, Promise<FetchedPicture>> }
->()
+const fetched = new WeakMap<ModelCall, { allowance: { left: number }; images: Map<string, Promise<FetchedPicture>> }>()
 
 /**
  * Downloads the images at these URLs, each once per request: only by HTTPS from public host names, without credentials, and at most 50 MiB in total.
  * Rejects with `INVALID_REQUEST` if one cannot be downloaded. If a request is only explained, URLs are only checked.
  */
 export async function fetchImages(
-  addresses: readonly string[],
+  urls: readonly string[],
   { scope, call, context }: CodecRequest,
 ): Promise<FetchedImages> {
-  const known = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, pictures: new Map() }
+  const known = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, images: new Map() }
   fetched.set(call, known)
-  const { allowance, pictures } = known
+  const { allowance, images } = known
 
   async function load(url: URL): Promise<FetchedPicture> {
     const problem = findUrlProblem(url)
@@ -35,10 +32,10 @@ export async function fetchImages(
     return type === undefined ? { problem: 'it is not a PNG, WebP, or JPEG image' } : { bytes: found.bytes, type }
   }
 
-  const all = addresses.map(async (address) => {
+  const all = urls.map(async (address) => {
     const url = new URL(address)
-    const loading = pictures.get(address) ?? load(url)
-    pictures.set(address, loading)
+    const loading = images.get(address) ?? load(url)
+    images.set(address, loading)
     const found = await loading
     if (found.problem === undefined) return [address, found] as const
     throw gatewayError('INVALID_REQUEST', {

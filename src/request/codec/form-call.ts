@@ -65,10 +65,10 @@ function toFields(form: readonly FormPart[]): JsonObject {
       : part.value
     const [, name = part.name, inner] = /^([^[]+)\[([^[\]]*)\]$/.exec(part.name) ?? []
     const given = members.get(name)
-    const isOfList = inner === '' || /^\d+$/.test(inner ?? '')
-    if (inner && !isOfList)
+    const isArrayItem = inner === '' || /^\d+$/.test(inner ?? '')
+    if (inner && !isArrayItem)
       members.set(name, Object.fromEntries([...(isObject(given) ? Object.entries(given) : []), [inner, value]]))
-    else if (isOfList || given !== undefined)
+    else if (isArrayItem || given !== undefined)
       members.set(name, [...(Array.isArray(given) ? given : given === undefined ? [] : [given]), value])
     else members.set(name, value)
   }

@@ -26,7 +26,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
   const { endpoint } = call
   if (!hasForms(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
   const forms = await endpoint.loadForms()
-  const asked: KindCall = {
+  const kindCall: KindCall = {
     client: endpoint.client,
     body: call.body,
     text: replaceModelName(target.model, call),
@@ -37,10 +37,10 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     newId,
     describe: request.describe?.(target),
   }
-  const addresses = context.fetchesMedia ? forms.getImageUrls(asked, target) : []
+  const addresses = context.fetchesMedia ? forms.getImageUrls(kindCall, target) : []
   if (addresses.length > 0)
-    asked.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
-  const prepared = forms.prepare(asked, target)
+    kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
+  const prepared = forms.prepare(kindCall, target)
   const { isPassThrough, listLosses, writeResponse, stream, getContentType } = prepared
   const address = getAddress(prepared, target, context.catalog)
   const own = getSharedFormat(format.name)
@@ -70,7 +70,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
       if (answer === undefined) return response.bytes
       return encodeUtf8(typeof answer === 'string' ? answer : JSON.stringify(answer))
     },
-    readFailure: isPassThrough ? unchanged : removeHeaders,
+    readFailure: isPassThrough ? keepFailure : removeHeaders,
     streamType: 'application/json',
     relay(body, committed, terms) {
       if (!stream) throw new TypeError('An answer of this kind is never streamed.')
@@ -82,7 +82,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
 /** Loaded lazily, since only images need it. */
 const loadCompletion = once(() => import('./complete-answer.ts'))
 
-const unchanged: Codec['readFailure'] = (failed) => failed
+const keepFailure: Codec['readFailure'] = (failed) => failed
 
 /** Removes the headers of another vendor, which mean nothing to clients. */
 const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
@@ -118,7 +118,7 @@ function createCodecPart(
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
   )
-  const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const queryText = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
   return {
     answers,
     ...(completeResponse && {
@@ -128,7 +128,7 @@ function createCodecPart(
     request: {
       ...address,
       path,
-      query: asked,
+      query: queryText,
       headers: { ...(method === 'GET' ? removeContentType(headers) : headers), ...own },
       ...(method !== 'GET' && { body: body ?? '{}' }),
       ...(service !== undefined && { service }),

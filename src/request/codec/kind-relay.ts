@@ -8,7 +8,7 @@ import type { PreparedStream } from '../../protocols/kinds/kind-forms.ts'
 import { toStreamError } from './call-failure.ts'
 import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
 import type { StreamStart } from './response.ts'
-import { censor } from './secrets.ts'
+import { maskSecrets } from './secrets.ts'
 
 interface KindTerms extends StreamTerms {
   stream: PreparedStream
@@ -151,7 +151,7 @@ export class KindRelay implements RelayedStream {
     if (!stream.isEvents) throw failure.error
     this.#failure = undefined
     try {
-      const shown = censor(message, [...secrets, ...(await knownKeys())])
+      const shown = maskSecrets(message, [...secrets, ...(await knownKeys())])
       return encodeUtf8(errors.event({ status, code, message: shown }))
     } catch (thrown) {
       const unread = toGatewayError(thrown)

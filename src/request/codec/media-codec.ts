@@ -143,15 +143,13 @@ const STAND_INS: Readonly<Record<AddressedKind, MediaSource>> = {
  * Converts the bytes to the source of a part; `undefined` if the declared type or the first bytes don't match the part. A type with known first bytes
  * must have them. If the server declares no type, the request or the URL decides about other types.
  */
-function toSource(
-  bytes: Uint8Array,
-  declared: string,
-  { type: kind, source: asked }: UrlPart,
-): MediaSource | undefined {
+function toSource(bytes: Uint8Array, declared: string, { type: kind, source }: UrlPart): MediaSource | undefined {
   if (kind === 'file' && declared.startsWith('text/')) return toTextSource(bytes, declared)
   const data = toBase64(bytes)
-  const said = UNSAID.test(declared) ? (asked.mediaType?.toLowerCase() ?? guessMediaType(asked.url) ?? '') : declared
-  const mediaType = createBase64Source('', data).mediaType || (canSniff(said) ? '' : said)
+  const likelyType = UNSAID.test(declared)
+    ? (source.mediaType?.toLowerCase() ?? guessMediaType(source.url) ?? '')
+    : declared
+  const mediaType = createBase64Source('', data).mediaType || (canSniff(likelyType) ? '' : likelyType)
   return TYPES[kind].test(mediaType) ? { type: 'base64', mediaType, data } : undefined
 }
 

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { Exchange } from '../../lib/exchange.ts'
-import { escapeJson, type JsonObject, jsonText, parseJsonObject } from '../../lib/json.ts'
+import { decodeJsonText, escapeJson, type JsonObject, parseJsonObject } from '../../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../../lib/json-scan.ts'
 import type { FormPart } from '../../lib/multipart.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
@@ -42,7 +42,7 @@ export const readRouteFields = (
 /** Parses the body of a model request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: RouteFields = {}): ModelCall {
   const { model: pathModel, stream } = beside
-  const text = jsonText(bytes)
+  const text = decodeJsonText(bytes)
   const { modelNames = MODEL } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
   const body = parseJsonObject(text, depth)

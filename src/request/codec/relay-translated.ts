@@ -12,7 +12,7 @@ import { type StreamError, toStreamError } from './call-failure.ts'
 import { createLossComment } from './losses.ts'
 import { countMinimumTokens, type RelayedStream, type StreamTerms } from './relay.ts'
 import type { StreamStart } from './response.ts'
-import { censor, redactSecrets } from './secrets.ts'
+import { maskSecrets, redactSecrets } from './secrets.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { createEventLimit } from './stream-limit.ts'
 
@@ -194,10 +194,10 @@ class TranslatedStream implements RelayedStream {
     if (this.#phase !== 'reading') return // cancelled or failed in the meantime
     this.#stopReading()
     const { message, code, param, ...rest } = error
-    const clean: CanonicalError = { ...rest, message: censor(message, secrets) }
+    const clean: CanonicalError = { ...rest, message: maskSecrets(message, secrets) }
     // A code that quotes a credential names no kind of error, and clients would search for it in vain.
-    if (code !== undefined && censor(code, secrets) === code) clean.code = code
-    if (param !== undefined && censor(param, secrets) === param) clean.param = param
+    if (code !== undefined && maskSecrets(code, secrets) === code) clean.code = code
+    if (param !== undefined && maskSecrets(param, secrets) === param) clean.param = param
     send(clean)
   }
 

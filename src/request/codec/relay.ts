@@ -59,15 +59,15 @@ export interface StreamEnd {
 /** The minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
-type PassedTerms = StreamTerms & { format: Format; answers: AnswerReader }
+type PassThroughTerms = StreamTerms & { format: Format; answers: AnswerReader }
 
 /**
  * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.createKeeper`). If a
  * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
-export const relayStream = (body: ByteStream, committed: StreamStart, terms: PassedTerms): RelayedStream =>
-  new PassedStream(body, committed, terms)
+export const relayStream = (body: ByteStream, committed: StreamStart, terms: PassThroughTerms): RelayedStream =>
+  new PassThroughStream(body, committed, terms)
 
 /** The last output for the client, once the provider is no longer read. */
 interface LastOutput {
@@ -76,7 +76,7 @@ interface LastOutput {
   error?: ErrorFacts
 }
 
-class PassedStream implements RelayedStream {
+class PassThroughStream implements RelayedStream {
   /** `reading`: the provider is read. `draining`: the client gets the last output. `over`: nothing is left. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
@@ -90,7 +90,7 @@ class PassedStream implements RelayedStream {
   #fault: unknown = undefined
   readonly #body: ByteStream
   readonly #state: StreamState
-  readonly #terms: PassedTerms
+  readonly #terms: PassThroughTerms
   readonly #tail: StreamTail
   readonly #sample: StreamSample
   readonly #limit: ReturnType<typeof createByteLimit>
@@ -98,7 +98,7 @@ class PassedStream implements RelayedStream {
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
   readonly #keep: ((events: Uint8Array) => Uint8Array) | undefined
 
-  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassedTerms) {
+  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassThroughTerms) {
     this.#body = body
     this.#state = state
     this.#terms = terms
@@ -189,7 +189,7 @@ class PassedStream implements RelayedStream {
     const { status, code, message } = gatewayError
     if (code === 'INTERNAL') this.#fault = thrown ?? this.#fault
     this.#lastOutput = { events, error: { status, code, message } }
-    this.#end('draining', { error: toStreamError({ status, code }), gatewayError: gatewayError })
+    this.#end('draining', { error: toStreamError({ status, code }), gatewayError })
   }
 
   #end(
@@ -205,10 +205,10 @@ class PassedStream implements RelayedStream {
         : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
     this.#terms.onEnd({
       usage,
-      estimatedTokens: estimatedTokens,
+      estimatedTokens,
       error,
-      gatewayError: gatewayError,
-      isCancelled: isCancelled,
+      gatewayError,
+      isCancelled,
       internalError: this.#fault,
     })
   }
@@ -237,9 +237,9 @@ class PassedStream implements RelayedStream {
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
   async #screen(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
     const { format, answers, secrets, knownKeys } = this.#terms
-    const vague = this.#vagueEvents
+    const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
-    const seen = vague ? concatBytes([vague, events]) : events
+    const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
     const { error, bytes, isOver } = await screenEvents(seen, {
       format,
       answers,

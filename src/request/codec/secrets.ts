@@ -107,7 +107,7 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   for (const key of keys) {
     const end = key.slice(-END)
     byEnd.set(end, [...(byEnd.get(end) ?? []), key])
-    for (let at = 3; at <= END; at++) marks[hashBefore(end, at)] = 1
+    for (let at = 3; at <= END; at++) marks[findHashBefore(end, at)] = 1
   }
 
   const endsWithKey = (text: string, end: number) =>
@@ -115,7 +115,7 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 
   return (text) => {
     for (let at = END; at <= text.length; at += STEP) {
-      if (marks[hashBefore(text, at)] !== 1) continue
+      if (marks[findHashBefore(text, at)] !== 1) continue
       for (let end = at; end < at + STEP; end++) if (endsWithKey(text, end)) return true
     }
     return false
@@ -123,7 +123,7 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 }
 
 /** Hashes the three characters before a position. */
-const hashBefore = (text: string, at: number): number =>
+const findHashBefore = (text: string, at: number): number =>
   ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (MARKS - 1)
 
 /**
@@ -137,7 +137,7 @@ export function redactFailure<F extends { failure: Failure; head?: UpstreamRespo
   const { failure, head } = failed
   const { body, ...rest } = failure
   const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
-  const clean = { ...rest, message: censor(message, secrets) }
+  const clean = { ...rest, message: maskSecrets(message, secrets) }
   const kept = body && cleanBody(body, secrets)
   return {
     ...failed,
@@ -157,7 +157,7 @@ export const redactSecrets = (text: string, secrets: readonly string[]): string 
  * Like `redactSecrets`, but for texts of failures: also replaces strings that look like a credential, and credentials or parts of them in base64,
  * hexadecimal, or percent-encoding.
  */
-export const censor = (text: string, secrets: readonly string[]): string =>
+export const maskSecrets = (text: string, secrets: readonly string[]): string =>
   withoutEncoded(withoutCredentialShapes(redactSecrets(text, secrets)), (decoded) => containsSecret(decoded, secrets))
 
 const containsSecret = (text: string, secrets: readonly string[]) =>
@@ -170,7 +170,7 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
 function cleanBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
   const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
-  const clean = censor(plain, secrets)
+  const clean = maskSecrets(plain, secrets)
   if (clean === plain) return body
   return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
 }
@@ -179,5 +179,5 @@ const withoutQuotes = (head: UpstreamResponse, secrets: readonly string[]): Upst
   status: head.status,
   body: head.body,
   header: (name) => head.header(name),
-  headers: () => Array.from(head.headers()).filter(([, value]) => censor(value, secrets) === value),
+  headers: () => Array.from(head.headers()).filter(([, value]) => maskSecrets(value, secrets) === value),
 })

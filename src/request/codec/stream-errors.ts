@@ -11,7 +11,7 @@ import type {
   StreamPosition,
   StreamState,
 } from '../../protocols/formats/format.ts'
-import { censor } from './secrets.ts'
+import { maskSecrets } from './secrets.ts'
 
 /**
  * Whether these events may contain an error: the bytes contain `"error"` or `event: error`. The errors of all formats do, as a field, a type, or an
@@ -112,23 +112,23 @@ export async function screenEvents(
       isReported = false
       passedError = undefined
       error = undefined
-      found.isHiding ||= !found.isRecognised
+      found.isHiding ||= !found.isRecognized
     }
     const isFirst = !error
     if (isFirst) beforeVague = kept.length
     error ??= found.error
     place = { ...place, ...found.place }
     if (!error) kept.push(clean)
-    else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognised)) {
+    else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
       kept.push(clean)
       passedError = found.event
     }
-    isReported ||= found.isRecognised && !found.isHiding
+    isReported ||= found.isRecognized && !found.isHiding
   }
   if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
   if (!isReported) {
     const event = errors.event(getErrorFacts(error, errors), { ...before().place, ...place, passedError })
-    kept.push(encodeUtf8(censor(event, secrets)))
+    kept.push(encodeUtf8(maskSecrets(event, secrets)))
   }
   return { error, isOver, bytes: concatBytes(kept) }
 }
@@ -139,23 +139,23 @@ const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed
 function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader) {
   const state = answers.watchStream()
   const text = decodeUtf8Lenient(bytes)
-  let isRecognised = false
+  let isRecognized = false
   let event: SseEvent | undefined
   const bare = findBareJson(text)
   if (bare !== undefined) {
     state.observe({ event: undefined, data: bare })
-    return { error: state.error, ended: false, place: state.place, isRecognised, isBare: true, isHiding: false, event }
+    return { error: state.error, ended: false, place: state.place, isRecognized, isBare: true, isHiding: false, event }
   }
   const parser = createSseParser((found) => {
     event = found
     state.observe(found)
-    isRecognised = errors.isErrorEvent(found)
+    isRecognized = errors.isErrorEvent(found)
   })
   parser.push(text)
   parser.end()
   const { error, ended, place } = state
   const isHiding = error !== undefined && findHiddenReason(error.error, errors.saysOverflow) !== undefined
-  return { error, ended, place, isRecognised, isBare: false, isHiding, event }
+  return { error, ended, place, isRecognized, isBare: false, isHiding, event }
 }
 
 /**
@@ -164,11 +164,11 @@ function parseEvent(bytes: Uint8Array, { errors }: Format, answers: AnswerReader
  */
 function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: readonly string[]): Uint8Array {
   const text = decodeUtf8Lenient(bytes)
-  const clean = censor(text, secrets)
+  const clean = maskSecrets(text, secrets)
   if (clean.includes('\\')) {
     const value = event && tryParseShallow(event.data)
-    const plain = value === undefined ? unescaped(clean) : JSON.stringify(value)
-    const data = censor(plain, secrets)
+    const plain = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
+    const data = maskSecrets(plain, secrets)
     if (data !== plain)
       return event && value !== undefined ? encodeUtf8(eventText({ event: event.event, data })) : NOTHING
   }
@@ -176,7 +176,7 @@ function withoutQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: 
 }
 
 /** Reverts the JSON escapes that can represent a character of a key. */
-const unescaped = (text: string): string =>
+const unescapeJson = (text: string): string =>
   text.replace(/\\(?:u([0-9a-f]{4})|(["/\\]))/gi, (_, code?: string, character?: string) =>
     code === undefined ? (character ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
   )

@@ -49,8 +49,8 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
       const before = bytes
       bytes += events.length
       if (bytes <= maxBytes) return
-      const said = measureText(events)
-      text = (text ?? (before * said) / events.length) + said
+      const outputSize = measureText(events)
+      text = (text ?? (before * outputSize) / events.length) + outputSize
       if (text > maxBytes) throw createLimitError(maxBytes)
     },
   }

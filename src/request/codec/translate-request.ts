@@ -86,10 +86,12 @@ export async function prepareForTarget(
   const traits = memory.refusedOptions.withoutRefused(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
-  const recalled = memory.reasoning.recall(owner, asked.turns, origin)
-  const missing = context.fetchesMedia ? findPartsToDownload(recalled, traits) : []
+  const rememberedReasoning = memory.reasoning.recall(owner, asked.turns, origin)
+  const missing = context.fetchesMedia ? findPartsToDownload(rememberedReasoning, traits) : []
   const turns =
-    missing.length > 0 ? await (await loadMedia()).fetchMedia(recalled, missing, { request, warnings }) : recalled
+    missing.length > 0
+      ? await (await loadMedia()).fetchMedia(rememberedReasoning, missing, { request, warnings })
+      : rememberedReasoning
   return {
     ...prepareRequest(
       { ...asked, turns, options: addReasoningSummary(asked.options, client, upstream) },

@@ -75,14 +75,14 @@ async function serveForPage(
     const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` is the name of a header
     return { ...reply, headers: { ...headers, ...readable, vary, 'access-control-expose-headers': exposed } }
   }
-  const asked = exchange.header('access-control-request-headers')
+  const headerNames = exchange.header('access-control-request-headers')
   return {
     status: 204,
     headers: {
       ...readable,
       vary: 'Origin',
       'access-control-allow-methods': methods.join(', '),
-      ...(asked !== undefined && { 'access-control-allow-headers': asked }),
+      ...(headerNames !== undefined && { 'access-control-allow-headers': headerNames }),
       'access-control-max-age': `${MAX_AGE}`,
     },
   }

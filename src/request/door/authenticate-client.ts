@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { Acting, Exchange } from '../../lib/exchange.ts'
 import { bearerToken } from '../../lib/http-headers.ts'
-import { settledValue } from '../../lib/promises.ts'
+import { getSettledValue } from '../../lib/promises.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey, KeyLookup } from '../../records/key-lookup.ts'
 import type { SettingsStore } from '../../records/stored-settings.ts'
@@ -38,8 +38,8 @@ export async function authenticateClient(
   store: KeyStore,
   client: Client | undefined,
 ): Promise<Caller> {
-  const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : findKey(exchange, store)
-  const { key, isRequired, credentials, addToken } = await (client?.isTimed ? client.scope.race(looking) : looking)
+  const lookup = exchange.actsAs ? findActingKey(exchange.actsAs, store) : findKey(exchange, store)
+  const { key, isRequired, credentials, addToken } = await (client?.isTimed ? client.scope.race(lookup) : lookup)
   const caller = key ? getKeyCaller(key) : ANONYMOUS
   if (client) client.caller = caller
   const isMissing = isRequired && !addToken
@@ -77,27 +77,27 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  * caller; `undefined` without a token.
  */
 export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
-  const credentials = presentedCredentials(exchange)
+  const credentials = listPresentedCredentials(exchange)
   const token = add && credentials.find((credential) => credential.startsWith('sbt_'))
   const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
   const reading = settings.read()
-  const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
+  const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)
   for (const credential of credentials) {
     const finding = keyLookup.find(credential)
-    const key = settledValue(finding) ?? (await finding)
+    const key = getSettledValue(finding) ?? (await finding)
     if (key) return { key, isRequired, credentials, addToken }
   }
   return { key: undefined, isRequired, credentials, addToken }
 }
 
 /** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
-async function actingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
+async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
-function presentedCredentials(exchange: Exchange): string[] {
+function listPresentedCredentials(exchange: Exchange): string[] {
   const bearer = bearerToken(exchange.header('authorization'))
   const credentials = bearer === undefined ? [] : [bearer]
   for (const name of KEY_HEADERS) {
@@ -116,8 +116,8 @@ const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 export function unknownKey(credentials: readonly string[], foreign = FOREIGN): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })
-  const looksLikeOne = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
-  return gatewayError('KEY_UNKNOWN', looksLikeOne ? { headers } : { headers, message: foreign })
+  const looksLikeKey = credentials.some((credential) => /^sbx_(?!admin_)/.test(credential))
+  return gatewayError('KEY_UNKNOWN', looksLikeKey ? { headers } : { headers, message: foreign })
 }
 
 const FOREIGN = `This is not a Signalbox API key. Create one with POST /api/keys. Provider keys belong in connections, and admin tokens are for /api.`

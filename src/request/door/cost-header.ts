@@ -1,5 +1,5 @@
 import { isByteStream, type Reply } from '../../lib/exchange.ts'
-import { plainUsd } from '../../lib/usd.ts'
+import { formatPlainUsd } from '../../lib/usd.ts'
 import type { RequestLog } from '../request-log.ts'
 
 /** The header with the cost of all attempts of a request, in US dollars. Whole responses have it if the cost is known. */
@@ -14,6 +14,6 @@ export function withCost(reply: Reply, { steps }: RequestLog): Reply {
     if (step.usage && step.costUsd === undefined) return reply
     if (step.costUsd !== undefined) cost = (cost ?? 0) + step.costUsd
   }
-  if (cost !== undefined) reply.headers[COST_HEADER] = plainUsd(cost)
+  if (cost !== undefined) reply.headers[COST_HEADER] = formatPlainUsd(cost)
   return reply
 }

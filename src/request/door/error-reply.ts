@@ -16,7 +16,7 @@ export async function modelsErrorReply(
 ): Promise<Reply> {
   const { path, exchange } = request
   const error = toGatewayError(thrown)
-  const { status, code, message, data } = forClient(error, onError)
+  const { status, code, message, data } = toClientError(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
   const { errors: format } = callerFormat(path, exchange)
   const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
@@ -46,7 +46,7 @@ const NO_RETRY = { 'x-should-retry': 'false' }
  * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both, and so does that of a storage
  * that cannot be reached, and of an `identify` that failed.
  */
-function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
+function toClientError(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
   const bare = isBare ? gatewayError(error.code) : error
   if (error.code === 'STORAGE_UNAVAILABLE' || error.code === 'IDENTITY_UNAVAILABLE') onError(error)

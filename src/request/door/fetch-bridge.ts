@@ -46,7 +46,7 @@ export function createFetchHandlers(
   app: App,
   { isOwnPath, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
-  async function answer(
+  async function handleRequest(
     request: Request,
     platform: readonly unknown[],
     { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
@@ -66,14 +66,14 @@ export function createFetchHandlers(
       const request = toRequest(given, platform[0])
       const caller = request === given ? undefined : request.signal // a client in this process, and no server
       caller?.throwIfAborted()
-      const response = await answer(request, platform, { otherwise: elsewhere, caller })
+      const response = await handleRequest(request, platform, { otherwise: elsewhere, caller })
       if (caller?.aborted) {
         await response?.body?.cancel().catch(() => {})
         throw caller.reason
       }
       return response ?? new Response(null, { status: 404 })
     },
-    handle: (request, ...platform) => answer(request, platform, { otherwise: () => undefined }),
+    handle: (request, ...platform) => handleRequest(request, platform, { otherwise: () => undefined }),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
       return URL.canParse(url, BASE) && isOwnPath(new URL(url, BASE).pathname)
@@ -178,20 +178,22 @@ function onAbort(request: Request, listener: () => void): () => void {
 function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maxBytes) {
     if (holdsRefused && !request.bodyUsed) request.body?.getReader()
-    return Promise.reject(tooLarge(maxBytes))
+    return Promise.reject(createTooLargeError(maxBytes))
   }
   if (request.bodyUsed) return Promise.reject(gatewayError('BODY_ALREADY_READ', { message: USED }))
   const body = createFetchBody(request)
-  const broken = (cause: unknown) => notRead(request, cause)
+  const broken = (cause: unknown) => rethrowReadError(request, cause)
   if (request.signal.aborted) {
     body.cancel(request.signal.reason)
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // a whole read cannot be cancelled
-  return readUnlessClientLeaves(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(
-    broken,
-  )
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // a whole read cannot be cancelled
+  return readUnlessClientLeaves(
+    readAll(holdsRefused ? keepOpen(body) : body, maxBytes, createTooLargeError),
+    request,
+    body,
+  ).catch(broken)
 }
 
 /** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
@@ -201,20 +203,20 @@ function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, 
   return scope.race(reading).finally(close)
 }
 
-function notRead({ signal }: Request, cause: unknown): never {
+function rethrowReadError({ signal }: Request, cause: unknown): never {
   if (isGatewayError(cause)) throw cause
   if (signal.aborted) throw gatewayError('CLIENT_CLOSED_REQUEST', { cause })
   throw gatewayError('INVALID_REQUEST', { message: 'The request body could not be read completely.', cause })
 }
 
 /** The body, whose `cancel` does nothing: on such platforms nothing more of it is read. */
-const held = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
+const keepOpen = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
 
 /**
  * The error for a body that is too large. Where the platform obeys the header, the connection is closed after the response, since the rest of
  * the body would follow.
  */
-const tooLarge = (maxBytes: number) =>
+const createTooLargeError = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', {
     message: `The request body is larger than ${maxBytes} bytes.`,
     headers: { connection: 'close' },
@@ -241,7 +243,7 @@ function parseUrl({ url, headers }: Request): URL {
 function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
   const { status, headers, cookies = [], body } = reply
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
-  const content = isHeldOpen ? followedBy(linger, body) : body
+  const content = isHeldOpen ? createLingeringBody(linger, body) : body
   const sent = isByteStream(content) ? toReadableStream(content, caller) : ((content ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never are
   const response = new Response(sent, { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
@@ -249,7 +251,7 @@ function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSi
 }
 
 /** A stream that sends the text at once, and ends when `linger` resolves. */
-function followedBy(linger: () => Promise<void>, text: string): ByteStream {
+function createLingeringBody(linger: () => Promise<void>, text: string): ByteStream {
   let isSent = false
   return {
     async next() {

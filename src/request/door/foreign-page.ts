@@ -10,11 +10,11 @@ export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {
   const origin = exchange.header('origin')
   if (origin === undefined) return false
   if (publicOrigin !== undefined) return origin !== publicOrigin
-  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${hostOf(exchange)}`)
+  return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${getHost(exchange)}`)
 }
 
 /** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
-export const hostOf = (exchange: Exchange): string =>
+export const getHost = (exchange: Exchange): string =>
   (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 
 /** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */

@@ -1,12 +1,12 @@
 import { gatewayError } from '../../errors.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { isThenable, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, isThenable } from '../../lib/promises.ts'
 import { type Scope, scopeOfClient } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
 import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
-import { type Identified, readIdentified } from '../identified.ts'
+import { type IdentifyResult, readIdentifyResult } from '../identified.ts'
 import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../identity.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
@@ -45,8 +45,8 @@ export interface RecordedAs {
 export type IdentifyCaller = (request: AreaRequest, recorded: RecordedAs) => Promise<Caller>
 
 /** An identity, and how to keep it for the next request. */
-interface Asked {
-  identified: Identified
+interface ResolvedIdentity {
+  identified: IdentifyResult
   keep?(account: CallerAccount): void
 }
 
@@ -62,11 +62,11 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   const cache = cached && new IdentityCache(clock, cached.ttlMs)
   if (cache) accounts.onChange((ref) => cache.noteChange(ref))
 
-  async function ask({ exchange, asker }: AreaRequest, wait: Wait, seesCookies: boolean): Promise<Asked> {
+  async function ask({ exchange, asker }: AreaRequest, wait: Wait, readsCookies: boolean): Promise<ResolvedIdentity> {
     const { about } = wait
-    if (asker) return { identified: readIdentified(await settle(() => asker.identify(about), wait)) }
+    if (asker) return { identified: readIdentifyResult(await settle(() => asker.identify(about), wait)) }
     if (!resolve) return { identified: undefined }
-    const request = seesCookies ? exchange.toRequest() : withoutCookies(exchange.toRequest())
+    const request = readsCookies ? exchange.toRequest() : withoutCookies(exchange.toRequest())
     const text = cached && (await settle(() => cached.cacheBy(request), wait))
     if (text !== undefined && typeof text !== 'string')
       throw gatewayError('IDENTITY_INVALID', { message: '"identify.cacheBy" did not return a string or undefined.' })
@@ -74,7 +74,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const kept = digest === undefined ? undefined : cache?.find(digest)
     if (kept) return { identified: { identity: kept } }
     const askedAt = cache?.mark ?? 0
-    const identified = readIdentified(await settle(() => resolve(request, about), wait))
+    const identified = readIdentifyResult(await settle(() => resolve(request, about), wait))
     if (digest === undefined || !identified || !('identity' in identified)) return { identified }
     const { identity } = identified
     return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, askedAt }) }
@@ -96,7 +96,8 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   /** The caller of a request that the app leaves to its key or token. */
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
-    if (!key && !addToken) throw credentials.length === 0 ? signInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
+    if (!key && !addToken)
+      throw credentials.length === 0 ? createSignInError() : unknownKey(credentials, SIGN_IN_OR_KEY)
     const caller = key ? getKeyCaller(key) : ANONYMOUS
     if (log) log.client.caller = caller
     const rejection = key && getKeyRejection(key, clock.now())
@@ -121,7 +122,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
 
   return async (request, { log, route }) => {
     const { exchange, path } = request
-    const seesCookies = checkSite(request)
+    const readsCookies = checkSite(request)
     const { scope, close } = log ? { scope: log.client.scope, close() {} } : scopeOfClient(exchange)
     try {
       const about = new RequestContext({
@@ -131,10 +132,10 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
         requestId: log?.id,
         platform: exchange.platform,
       })
-      const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, seesCookies)
+      const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, readsCookies)
       if (identified && 'refusal' in identified) throw identified.refusal
       const getting = identified && accounts.getAccount(identified.identity)
-      const account = getting && (settledValue(getting) ?? (await scope.race(getting)))
+      const account = getting && (getSettledValue(getting) ?? (await scope.race(getting)))
       if (account) keep?.(account)
       const caller = account ? await addKey(account, request, log, scope) : await findKeyCaller(request, log, scope)
       if (log) log.client.caller = caller
@@ -162,7 +163,7 @@ export function toPrivate(reply: Reply): Reply {
 /** A page reads with these, and changes nothing. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-const signInError = () => gatewayError('IDENTITY_REQUIRED', { headers: { 'www-authenticate': 'Bearer' } })
+const createSignInError = () => gatewayError('IDENTITY_REQUIRED', { headers: { 'www-authenticate': 'Bearer' } })
 
 const CONFLICT = 'The API key does not belong to the account that is signed in. Send only one of them.'
 const UNAVAILABLE = 'The app could not tell who is asking. Retry in a moment.'

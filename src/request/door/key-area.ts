@@ -72,7 +72,7 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
       }
       if (!log || !route) return withErrorMembers(await found.run({ exchange, caller, log }), route)
       const reply = withCost(await passSteps(new RecordedRequest({ exchange, caller, log, route }, found)), log)
-      return withRequestId(withErrorMembers(log.reply(unlessHead(exchange, reply)), route), log)
+      return withRequestId(withErrorMembers(log.reply(omitHeadBody(exchange, reply)), route), log)
     } catch (error) {
       log?.end(log.endOfError(error))
       const reply = await modelsErrorReply(error, request, onError)
@@ -97,7 +97,7 @@ class RecordedRequest extends RouteRequest {
 }
 
 /** The reply to a `HEAD` request has no body to wait for. */
-const unlessHead = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
+const omitHeadBody = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
 
 function withRequestId(reply: Reply, log: RequestLog | undefined): Reply {
   if (log) reply.headers[REQUEST_ID_HEADER] = log.id // the headers of a reply are its own

@@ -21,9 +21,12 @@ export function modelRoutes(serve: Serve): HttpRoute[] {
       createRoute(
         `${folder}:id+`,
         ({ id: call = '' }) => {
-          const endpoint = named.find(({ path }) => path.startsWith(folder) && call.endsWith(behindModel(path)))
+          const endpoint = named.find(({ path }) => path.startsWith(folder) && call.endsWith(getPathAfterModel(path)))
           return (
-            endpoint && { route: endpoint, pathModel: call.slice(0, call.length - behindModel(endpoint.path).length) }
+            endpoint && {
+              route: endpoint,
+              pathModel: call.slice(0, call.length - getPathAfterModel(endpoint.path).length),
+            }
           )
         },
         serve,
@@ -33,7 +36,7 @@ export function modelRoutes(serve: Serve): HttpRoute[] {
 }
 
 /** What stands behind the model's name in the path of an endpoint. */
-const behindModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
+const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
 
 const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({
   method: 'POST',

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../lib/exchange.ts'
-import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { aiSdkHint, pageHint } from './path-hints.ts'
 import type { HttpMethod } from './router.ts'
 
@@ -20,7 +20,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
   const { method } = exchange
   refuseWebSocket(path, exchange)
   if (!methods) {
-    const hint = hintFor(path, paths)
+    const hint = findHint(path, paths)
     throw gatewayError('NOT_FOUND', { message: `${method} ${path} does not exist here.${hint ? ` ${hint}` : ''}` })
   }
   const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
@@ -50,7 +50,7 @@ const SOCKETS: ReadonlyMap<string, string> = new Map([
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
 /** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
-function hintFor(path: string, served: Iterable<string>): string | undefined {
+function findHint(path: string, served: Iterable<string>): string | undefined {
   const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (wanted === '/v1')
     return 'This is the base URL for OpenAI clients, which append the rest. GET /v1/models lists the models.'
@@ -61,10 +61,10 @@ function hintFor(path: string, served: Iterable<string>): string | undefined {
   const elsewhere = aiSdkHint(wanted) ?? pageHint(wanted)
   if (elsewhere) return elsewhere
   const paths = [...served]
-  const [meant] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(byLength)
+  const [nearest] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
   const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below a served one is not a misspelling of it
-  return didYouMean(meant ? [meant] : nearest(wanted, others, 1))
+  return didYouMean(nearest ? [nearest] : findNearest(wanted, others, 1))
 }
 
 /** Sorts longer paths first. */
-const byLength = (one: string, other: string) => other.length - one.length
+const compareLengths = (one: string, other: string) => other.length - one.length

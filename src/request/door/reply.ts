@@ -17,4 +17,4 @@ export function jsonReply(status: number, body: unknown, headers: Record<string,
 }
 
 /** A reply without a body. */
-export const emptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })
+export const createEmptyReply = (status: number, headers: Record<string, string> = {}): Reply => ({ status, headers })

@@ -57,7 +57,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
   for (const route of routes) {
     const { method, path } = route
     if (path.includes(':')) continue
-    exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, foundRoute(route, NO_PARAMS)))
+    exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)))
   }
   let patterns: ReturnType<typeof createRouters> | undefined // compiled with the first path that is not found without them
 
@@ -85,7 +85,7 @@ const NO_PARAMS: Params = {}
 
 const getMethod = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
-function foundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
+function toFoundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
   const served = serves?.(params)
   return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
 }
@@ -97,8 +97,8 @@ function createRouters(routes: readonly HttpRoute[]) {
   for (const route of routes) {
     const { method, path } = route
     router[lowerCase[method]](path, async ({ params }) => {
-      const decoded = decodedParams(params)
-      return decoded ? foundRoute(route, decoded) : BADLY_ENCODED
+      const decoded = decodeParams(params)
+      return decoded ? toFoundRoute(route, decoded) : BADLY_ENCODED
     })
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
@@ -116,7 +116,7 @@ const lowerCase = {
   OPTIONS: 'options',
 } as const
 
-function decodedParams(params: Record<string, string>): Params | undefined {
+function decodeParams(params: Record<string, string>): Params | undefined {
   try {
     return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
   } catch {

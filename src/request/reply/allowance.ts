@@ -6,22 +6,22 @@ import type { OutputAllowance } from '../steps.ts'
  * The stream, which asks before it goes on with more output than it is allowed. `names`: the members of its events that hold what the model
  * says. Where it may not go on it ends with an error event, unless the provider has sent all of it already.
  */
-export function withinAllowance(
+export function limitToAllowance(
   stream: RelayedStream,
   { tokens, extend }: OutputAllowance,
   names: readonly string[],
 ): RelayedStream {
   let allowed = tokens
-  let said = 0
+  let outputSize = 0
   let isRefused = false
   return {
     async next() {
       const piece = await stream.next()
       if (!piece || isRefused) return piece
-      said += countStreamTokens(piece, names)
-      if (said <= allowed) return piece
+      outputSize += countStreamTokens(piece, names)
+      if (outputSize <= allowed) return piece
       try {
-        allowed = await extend(said)
+        allowed = await extend(outputSize)
         return piece
       } catch (thrown) {
         isRefused = true

@@ -11,7 +11,7 @@ import type { ModelRequest } from '../model-request.ts'
 import type { Answered } from '../outcome.ts'
 import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
-import type { withinAllowance } from './allowance.ts'
+import type { limitToAllowance } from './allowance.ts'
 
 /** The reply of an answer. Headers that quote a credential are left out. */
 export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
@@ -20,7 +20,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const { target } = route
   const { isPassThrough } = codec
   const { knownKeys } = request.context
-  const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await keyFinderFor(response, knownKeys))
+  const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await loadKeyFinder(response, knownKeys))
   const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
   const usual = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
@@ -39,7 +39,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   client.stopTimeout()
   log.answerGiven({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
-    const within = answered.allowance && (await loadAllowance()).withinAllowance
+    const within = answered.allowance && (await loadAllowance()).limitToAllowance
     const estimates = await request.context.estimates.load()
     return streamReply(answered, request, { status, headers, response, within, estimates })
   }
@@ -51,11 +51,11 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 const WITHOUT_BODY = new Set([204, 205])
 
 /** Finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
-async function keyFinderFor(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
+async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())
       if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
-    return findsNone
+    return findNoKey
   } catch (thrown) {
     if (response.kind === 'stream') response.body.cancel(thrown)
     throw thrown
@@ -63,11 +63,11 @@ async function keyFinderFor(response: ReceivedResponse, knownKeys: KnownKeys): P
 }
 
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
-const findsNone: QuotedKeyFinder = () => false
+const findNoKey: QuotedKeyFinder = () => false
 
 interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
-  within: typeof withinAllowance | undefined
+  within: typeof limitToAllowance | undefined
   estimates: typeof import('../../pricing/estimates.ts')
 }
 
@@ -94,8 +94,8 @@ function streamReply(
     },
   })
   attempt.called(estimates.createInputEstimate(call, route.target))
-  const said = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
-  const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
+  const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
+  const body = allowance && within && contentFields ? within(relayed, allowance, contentFields.streamed) : relayed
   log.expectReport(body)
   client.scope.add((reason) => {
     if (isOver) return

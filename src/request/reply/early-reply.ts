@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
-import { headerSafe } from '../../lib/http-headers.ts'
+import { toHeaderSafe } from '../../lib/http-headers.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import { newId } from '../../lib/new-id.ts'
 import type { ErrorFacts } from '../../protocols/formats/format.ts'
@@ -27,7 +27,7 @@ export function earlyReply(
   const isArray = wantsArray(request)
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const before = attemptHeaders(log.steps)[ATTEMPTS_HEADER]
-  const pending = `pending=${headerSafe(getTargetName(route.target))}`
+  const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
   const followed = answering.then((reply) => {
     if (!isByteStream(reply.body)) {
       log.reportEnd(body, log.endOfWhole(reply.status))
@@ -41,7 +41,7 @@ export function earlyReply(
   let isBegun = false
   let answer: ByteStream | undefined
 
-  function errorEvent(facts: ErrorFacts): ByteStream {
+  function createErrorEvent(facts: ErrorFacts): ByteStream {
     if (isArray) return once(JSON.stringify([format.errors.body(facts)]))
     const now = Math.floor(context.clock.now() / 1_000)
     return once(format.errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
@@ -56,10 +56,10 @@ export function earlyReply(
       const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(
         parseBody(body),
       )
-      return errorEvent({ status, code, message })
+      return createErrorEvent({ status, code, message })
     } catch (thrown) {
       if (!isGatewayError(thrown)) context.onError(thrown)
-      return errorEvent(toGatewayError(thrown))
+      return createErrorEvent(toGatewayError(thrown))
     }
   }
 

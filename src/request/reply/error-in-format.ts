@@ -27,27 +27,27 @@ export async function errorInFormat(
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)
   const given = getErrorObject(Array.isArray(json) ? json[0] : json)
-  const isTold = given === undefined || !findHiddenReason(given, format.errors.saysOverflow)
-  if (format.errors.isReadable(json) && isTold)
-    return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(withRemark(json, remark))) }
+  const isComplete = given === undefined || !findHiddenReason(given, format.errors.saysOverflow)
+  if (format.errors.isReadable(json) && isComplete)
+    return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()
   const isKnown = format.errors.read(json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
-  const written = translator.writeError({ ...error, message: joined(error.message, remark) })
+  const written = translator.writeError({ ...error, message: joinRemark(error.message, remark) })
   const code = getErrorObject(written.body)?.code
   return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(written.body)) }
 }
 
-function withRemark(body: unknown, remark: string): unknown {
-  if (Array.isArray(body)) return [withRemark(body[0], remark), ...body.slice(1)]
+function addRemark(body: unknown, remark: string): unknown {
+  if (Array.isArray(body)) return [addRemark(body[0], remark), ...body.slice(1)]
   const error = getErrorObject(body)
   if (!error || !isObject(body)) return body
-  return { ...body, error: { ...error, message: joined(String(error.message), remark) } }
+  return { ...body, error: { ...error, message: joinRemark(String(error.message), remark) } }
 }
 
 /** A message, followed by a remark if there is one. */
-export const joined = (message: string, remark: string): string =>
-  remark === '' ? message : `${sentence(message)} ${remark}`.trimStart()
+export const joinRemark = (message: string, remark: string): string =>
+  remark === '' ? message : `${endSentence(message)} ${remark}`.trimStart()
 
 /** A message with a full stop, so that others can follow. */
-export const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`)
+export const endSentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`)

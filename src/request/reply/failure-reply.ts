@@ -18,7 +18,7 @@ export async function failureReply(request: ModelRequest, targets: Targets): Pro
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
   if (refused || !stop) await targets.noteAnswer(refused) // what has not been tried is nearer to its turn
   if (stop) request.log.stopped(stop)
-  return (await emptyAnswerReply(request, targets)) ?? errorReply(request, targets)
+  return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }
 
 async function errorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
@@ -26,10 +26,10 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   const { failures } = targets
   const verdict = targets.verdict()
   if (verdict.refusalOfRequest) throw verdict.refusalOfRequest
-  if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could answer for such a name
+  if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could answer for such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.ownAnswer?.(call.body, format)
-    if (own) return ownReply(own, log)
+    if (own) return createOwnReply(own, log)
   }
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
@@ -46,10 +46,13 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
 }
 
 /** Is it about the name of the model, which no target can be asked for? */
-const isOfName = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
+const isModelNameError = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
 
 /** The reply with the gateway's own answer, for when no target has the endpoint. `x-signalbox-warning` says what it is. */
-const ownReply = ({ answer, warning }: { answer: object; warning: string }, { steps }: ModelRequest['log']): Reply => ({
+const createOwnReply = (
+  { answer, warning }: { answer: object; warning: string },
+  { steps }: ModelRequest['log'],
+): Reply => ({
   status: 200,
   headers: { 'content-type': 'application/json', 'x-signalbox-warning': warning, ...attemptHeaders(steps) },
   body: JSON.stringify(answer),
@@ -60,12 +63,12 @@ const ownReply = ({ answer, warning }: { answer: object; warning: string }, { st
  * their turns so, and another client would get it, too. It counts neither for nor against them. `undefined` where anything else has failed, or the
  * answer cannot be read.
  */
-async function emptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
+async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
   const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
   const last = (unwanted ?? called.at(-1))?.empty
   if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined
-  const answer = await inClientsForm(last, request)
+  const answer = await convertToClientFormat(last, request)
   if (!answer) return undefined
   for (const { empty, failure } of called) empty?.log.emptyAnswerUsed(failure)
   const { headers, ...reply } = await answerReply(answer, request)
@@ -75,7 +78,7 @@ async function emptyAnswerReply(request: ModelRequest, targets: Targets): Promis
 }
 
 /** The same with the bytes of a whole answer in the form that the client reads; `undefined` when it cannot be read. */
-async function inClientsForm(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
+async function convertToClientFormat(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
   const { response, route } = answer
   if (response.kind === 'stream') return answer
   const { context, call } = request
@@ -91,7 +94,7 @@ async function inClientsForm(answer: Answered, request: ModelRequest): Promise<A
 }
 
 /** The error that the client gets when there is no reply, with the attempts that were made. */
-export function errorWithAttempts(error: unknown, { log, client }: ModelRequest): unknown {
+export function addAttempts(error: unknown, { log, client }: ModelRequest): unknown {
   const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
   return isBare ? error : withAttempts(error, log.steps, error === client.gone)
 }

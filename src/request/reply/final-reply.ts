@@ -20,7 +20,7 @@ import type { Route } from '../routing/group.ts'
 import { describeOtherKind, getTargetKind } from '../routing/model-kinds.ts'
 import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
-import { errorInFormat, joined, sentence } from './error-in-format.ts'
+import { endSentence, errorInFormat, joinRemark } from './error-in-format.ts'
 
 /** The course of a request that no target has answered. */
 export interface Course {
@@ -45,13 +45,13 @@ export interface Course {
  */
 export async function finalReply(course: Course): Promise<Reply> {
   const { failed, format, now, table } = course
-  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
+  const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isClientFault(failure))
   const headers = createHeaders(course, decisive)
   const remark = [describeCourse(course, decisive), await describeKind(course, decisive)].filter(Boolean).join(' ')
   if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(course, { decisive, headers, remark })
   const { failure, head, route } = decisive
   const own = failure.headers ?? createReplyHeaders(head, 'application/json')
-  if (!isOfClient(failure)) for (const name of WAITS) delete own[name]
+  if (!isClientFault(failure)) for (const name of WAITS) delete own[name]
   const { status, body } = await errorInFormat(failure, head, { format, now, remark })
   return {
     status,
@@ -74,7 +74,7 @@ export function withAttempts(error: GatewayError, steps: readonly StepRecord[], 
 }
 
 /** Can only the client fix it? */
-const isOfClient = (failure: Failure) => failureRules[failure.class].fault === 'client'
+const isClientFault = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
 /** Makes SDKs not retry: the gateway has done so where it helps. */
 const NO_RETRY = { 'x-should-retry': 'false' }
@@ -127,7 +127,7 @@ function createExhaustedError(
   const [first, ...rest] = failures.map(({ status }) => status)
   const status = first !== undefined && rest.every((one) => one === first) ? first : 502
   const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
-  return gatewayError(code, { status, message: joined(decisive?.failure.message ?? all, remark), headers })
+  return gatewayError(code, { status, message: joinRemark(decisive?.failure.message ?? all, remark), headers })
 }
 
 /** The message of each attempt, but of those at the target of `except`. */
@@ -138,7 +138,7 @@ const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
     const message = outcome === 'cancelled' ? 'No response yet.' : step.message?.slice(0, 300)
     if (message === undefined) return []
     const connection = isOneOfMany(step, steps) ? ` (connection ${shortId(step)})` : ''
-    return [`${provider}/${model}${connection}: ${sentence(message)}`]
+    return [`${provider}/${model}${connection}: ${endSentence(message)}`]
   })
 
 const usesTarget = ({ connectionId, model }: AttemptRecord, { target }: Route) =>

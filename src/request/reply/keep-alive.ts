@@ -8,7 +8,7 @@ import type { ModelRequest } from '../model-request.ts'
  * life at least every 15 s, since proxies and clients cut silent connections; a provider of the client's own format is heard as it is, its
  * status included.
  */
-export async function keptAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
+export async function keepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
   const { log, context } = request
   while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
     const { inFlight } = log

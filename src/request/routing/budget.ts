@@ -65,8 +65,8 @@ const HEDGES_SAVED = 10
 export function createHedgeBudget(): HedgeBudget {
   let left = 0 // in twentieths of a call, so that nothing is rounded
 
-  function add(twentieths: number) {
-    left = Math.min(HEDGES_SAVED * 20, left + twentieths)
+  function add(shares: number) {
+    left = Math.min(HEDGES_SAVED * 20, left + shares)
   }
 
   return {

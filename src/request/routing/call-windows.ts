@@ -131,8 +131,8 @@ const RUN = 10
 
 /** Whether the failure rate starts a cooldown. */
 export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
-  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isOut(counts, { minCalls }))
+  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
 
 /** Whether so many calls in a row have failed that the subject does not work at all. */
-export const isOut = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
+export const isDown = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
   inARow >= Math.max(RUN, minCalls)

@@ -87,7 +87,7 @@ export function createChooser({
         meetsCondition(entry) && find(groupReach.listTargets(entry), isHealthy) !== undefined
       const session = getSession(group, facts)
 
-      function orderFor(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
+      function createGroupOrder(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
         const inputs: StrategyInputs = {
           random,
           turn: turn?.index ?? 0,
@@ -110,7 +110,7 @@ export function createChooser({
       const turn = needs === 'turn' ? await takeTurn(group, isUsable) : undefined
       const pin = session !== '' ? await affinity.getEntryName(group, { owner: facts.owner, session }) : undefined
       if (needs === 'measures') await measures.refresh()
-      return orderFor(turn, pin)
+      return createGroupOrder(turn, pin)
     }
   }
 
@@ -183,7 +183,7 @@ export function createChooser({
     })
   }
 
-  return { startSelection: startSelection, previewSelection: previewSelection }
+  return { startSelection, previewSelection }
 }
 
 /** The request's session if the group chooses by it, otherwise an empty string. */

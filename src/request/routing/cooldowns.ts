@@ -1,5 +1,5 @@
 import type { Clock } from '../../types.ts'
-import { type CallWindows, isFailing, isOut } from './call-windows.ts'
+import { type CallWindows, isDown, isFailing } from './call-windows.ts'
 import {
   type CooldownRule,
   type FailureClass,
@@ -80,8 +80,11 @@ export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: Health
  * Whether to use the wait that the provider requested. A wait shorter than the first back-off is used only once, since a target that repeats it must
  * still get longer cooldowns.
  */
-const isWaitUsed = (asked: number | undefined, { baseMs }: BackOff, { times }: HealthRecord): asked is number =>
-  asked !== undefined && (asked >= baseMs || times === 1)
+const isWaitUsed = (
+  retryAfterMs: number | undefined,
+  { baseMs }: BackOff,
+  { times }: HealthRecord,
+): retryAfterMs is number => retryAfterMs !== undefined && (retryAfterMs >= baseMs || times === 1)
 
 const getBackOffMs = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
   Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
@@ -119,21 +122,21 @@ export function createCooldowns(
   /** `isEnough`: whether the failure starts a cooldown if none is active. */
   function count(record: HealthRecord, failure: FailedCall, { backOff: times, isEnough }: CountOptions) {
     const now = clock.now()
-    const asked = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
+    const requestedMs = failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, MAX_ASKED_MS)
     if (record.failures === 0) record.since = now
     record.failures += 1
     const { retryAt } = record
     const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
     if (isUnderWay) {
-      if (asked !== undefined) extendCooldown(record, asked, failure)
+      if (requestedMs !== undefined) extendCooldown(record, requestedMs, failure)
       return
     }
     record.reason = failure.class
     record.message = failure.message.slice(0, MAX_MESSAGE)
-    if (retryAt === undefined && !isEnough && !asked) return
+    if (retryAt === undefined && !isEnough && !requestedMs) return
     record.times += 1
-    const ms = isWaitUsed(asked, times, record)
-      ? asked
+    const ms = isWaitUsed(requestedMs, times, record)
+      ? requestedMs
       : Math.ceil(getBackOffMs(times, record) * (1 + JITTER * random()))
     extendCooldown(record, ms, failure)
   }
@@ -170,7 +173,7 @@ export function createCooldowns(
   function countForConnection(target: HealthTarget, failure: FailedCall) {
     const record = records.getRecord(target, 'connection', combo)
     record.models.add(target.model)
-    const isEnough = record.models.size > 1 && isOut(getCounts(target, 'connection'), terms)
+    const isEnough = record.models.size > 1 && isDown(getCounts(target, 'connection'), terms)
     count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfTerms, isEnough })
   }
 
@@ -178,9 +181,9 @@ export function createCooldowns(
     const record = records.getRecord(target, 'provider', combo)
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
-    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
-    const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
-    const isEnough = isWide && isOut(getCounts(target, 'provider'), terms)
+    const affectsManyModels = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
+    const isWide = affectsManyModels && record.connections.size >= PROVIDER_CONNECTIONS
+    const isEnough = isWide && isDown(getCounts(target, 'provider'), terms)
     count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: backOffOfProviders, isEnough })
   }
 
@@ -196,9 +199,9 @@ export function createCooldowns(
           { model: true, connection: isNetwork || level === 'connection', provider: isWide },
           failure.isCounted,
         )
-      const isAtOnce = isConclusive(failure) || rule.starts === 'at-once'
+      const startsImmediately = isConclusive(failure) || rule.starts === 'at-once'
       const { baseMs, maxMs } = rule
-      count(records.getRecord(target, level, isAtOnce ? undefined : combo), failure, {
+      count(records.getRecord(target, level, startsImmediately ? undefined : combo), failure, {
         backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : backOffOfTerms,
         isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(getCounts(target, level), terms),
       })

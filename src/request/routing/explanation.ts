@@ -8,7 +8,7 @@ export interface Explanation {
   /** All targets that the name resolves to; those that would be called come first, in order. */
   targets: ExplainedTarget[]
   /** Combo entries that are excluded for this request. */
-  leftOut: LeftOut[]
+  leftOut: SkippedEntry[]
   /** The error that the client would get if no target can be called. */
   error?: { status: Integer; code: string; message: string }
 }
@@ -34,7 +34,7 @@ export interface ExplainedTarget {
 }
 
 /** A combo entry that is excluded. */
-export interface LeftOut {
+export interface SkippedEntry {
   combo: string
   model: string
   /**

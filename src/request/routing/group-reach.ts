@@ -79,12 +79,12 @@ export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, wi
   target ? [{ target }] : table.resolveModel(name, within)
 
 function createGroupReach(table: RouteTable): GroupReach {
-  function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
+  function* walkTargets(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
     if (look.left-- <= 0) return // also ends a cycle
     const resolution = resolveEntry(table, entry)
-    if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* reach(inner, look)
+    if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* walkTargets(inner, look)
     else for (const { target } of resolution ?? []) yield target
   }
 
-  return { ...createRepresentatives(table.catalog, table.resolveModel), listTargets: (entry) => reach(entry) }
+  return { ...createRepresentatives(table.catalog, table.resolveModel), listTargets: (entry) => walkTargets(entry) }
 }

@@ -43,10 +43,10 @@ export function listHealthEntries(
   facts: HealthFacts,
 ): HealthEntry[] {
   const now = facts.now()
-  return facts.records.currentRecords(connections).map((record) => healthEntry(record, now))
+  return facts.records.currentRecords(connections).map((record) => toHealthEntry(record, now))
 }
 
-function healthEntry(record: HealthRecord, now: number): HealthEntry {
+function toHealthEntry(record: HealthRecord, now: number): HealthEntry {
   const { level, provider, connectionId, model, combo, reason, message, failures, since, retryAt } = record
   return {
     level,
@@ -103,10 +103,10 @@ export function listTargetStates(
         ...listUncountedModels(records.currentRecords([connection]), { called, connection }),
       ]
       const all = models.length > 0 ? models : [{ target: { provider, model: '', connection }, combo: undefined }]
-      return all.map(({ target, combo }) => targetState({ target, level: 'model', combo }, connection))
+      return all.map(({ target, combo }) => toTargetState({ target, level: 'model', combo }, connection))
     })
 
-  function targetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
+  function toTargetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
     const { target, combo } = subject
     const { calls, failures } = windows.getCounts(subject)
     const held = records.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)

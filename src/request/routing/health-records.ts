@@ -116,7 +116,7 @@ export function createHealthRecords(): HealthRecords {
   function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
     const key = getSubjectKey(getSubject(target, level, combo))
     const record = records.get(key)
-    if (!record || !isMended(record, target.connection)) return record
+    if (!record || !isRepaired(record, target.connection)) return record
     records.delete(key)
     return undefined
   }
@@ -157,7 +157,7 @@ export function createHealthRecords(): HealthRecords {
 
   return {
     isEmpty: () => records.size === 0,
-    findRecords: findRecords,
+    findRecords,
     getRecord: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
     forget(record) {
       const key = getSubjectKey(record)
@@ -175,7 +175,7 @@ export function createHealthRecords(): HealthRecords {
       return [...records.values()].filter((record) => {
         const { level, provider, connectionId = '', updatedAt } = record
         return level === 'provider'
-          ? providers.has(provider) && !connections.some((connection) => isMended(record, connection))
+          ? providers.has(provider) && !connections.some((connection) => isRepaired(record, connection))
           : updates.get(connectionId) === updatedAt
       })
     },
@@ -189,7 +189,7 @@ export function createHealthRecords(): HealthRecords {
 }
 
 /** Whether the connection has changed since its failure counted against the provider. */
-const isMended = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
+const isRepaired = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 
 type KeptRecord = [key: string, record: HealthRecord]

@@ -15,9 +15,9 @@ export function findMissingProviders(model: string, table: RouteTable, max = 3):
     if (seen.has(name)) continue
     seen.add(name)
     const combo = table.combos.get(name)
-    const meant = table.aliases.get(name)
+    const target = table.aliases.get(name)
     if (combo) rest.push(...combo.entries.map((entry) => entry.name).reverse())
-    else if (meant !== undefined) rest.push(meant)
+    else if (target !== undefined) rest.push(target)
     else {
       const provider = findMissingProvider(name, table)
       if (provider !== undefined) missing.add(provider)

@@ -20,7 +20,7 @@ export function findTwoModels(models: readonly string[], names: NamedModels): re
 }
 
 /** Whether a combo resolves to the name, also through aliases and combos. */
-export function leadsTo(models: readonly string[], wanted: string, names: NamedModels): boolean {
+export function reachesModel(models: readonly string[], wanted: string, names: NamedModels): boolean {
   const seen = new Set<string>()
   const open = [...models]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

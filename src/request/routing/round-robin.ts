@@ -52,7 +52,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
       const { last, ifVersion } = await readLast(label)
       const served = [...queue]
       const turns: GroupTurn[] = []
-      for (const { group, isUsable } of served) turns.push(nextTurn(turns.at(-1) ?? last, group, isUsable))
+      for (const { group, isUsable } of served) turns.push(getNextTurn(turns.at(-1) ?? last, group, isUsable))
       const version = await state.write(getKey(label), serializeTurn(turns.at(-1)), { ifVersion })
       if (version === false && races++ < MAX_RACES) continue
       const newest = turns.at(-1)
@@ -74,7 +74,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
       new Promise((resolve, reject) => {
         const { label } = group
         const cancel = startDeadline(clock, MAX_WAIT_MS, () => {
-          const turn = nextTurn(latest.get(label), group, isUsable)
+          const turn = getNextTurn(latest.get(label), group, isUsable)
           latest.set(label, turn)
           resolve(turn)
         })
@@ -94,7 +94,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
           for (const left of started) left.reject(error)
         })
       }),
-    peek: async (group, isUsable, after) => nextTurn(after ?? (await readLast(group.label)).last, group, isUsable),
+    peek: async (group, isUsable, after) => getNextTurn(after ?? (await readLast(group.label)).last, group, isUsable),
     async settle(group, entry, { index, version, before = '' }) {
       if (entry?.index === index || version === undefined) return
       const text = entry ? serializeTurn({ index: entry.index, times: 1 }) : before
@@ -110,13 +110,13 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
 }
 
 /** Returns the turn after the last one: the same entry until `stickyLimit`, then the next usable one. */
-function nextTurn(last: GroupTurn | undefined, group: Group, isUsable: (entry: GroupEntry) => boolean): GroupTurn {
+function getNextTurn(last: GroupTurn | undefined, group: Group, isUsable: (entry: GroupEntry) => boolean): GroupTurn {
   const { entries, stickyLimit } = group
-  const stays = last !== undefined && last.times < stickyLimit
-  const start = last === undefined ? 0 : last.index + (stays ? 0 : 1)
+  const isSticky = last !== undefined && last.times < stickyLimit
+  const start = last === undefined ? 0 : last.index + (isSticky ? 0 : 1)
   for (let step = 0; step < entries.length; step++) {
     const entry = entries[(start + step) % entries.length]
-    if (entry && isUsable(entry)) return { index: entry.index, times: stays && step === 0 ? last.times + 1 : 1 }
+    if (entry && isUsable(entry)) return { index: entry.index, times: isSticky && step === 0 ? last.times + 1 : 1 }
   }
   return { index: entries.length > 0 ? start % entries.length : 0, times: 1 }
 }

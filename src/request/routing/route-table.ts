@@ -236,8 +236,8 @@ export function createRouteTable(
   }
 
   return {
-    resolveModel: resolveModel,
-    findTargets: findTargets,
+    resolveModel,
+    findTargets,
     combos,
     byName: connections,
     catalog,
@@ -245,7 +245,7 @@ export function createRouteTable(
     basePath,
     aliases,
     callableNames: new WeakMap(),
-    findCombo: findCombo,
+    findCombo,
     findRuledCombo(model) {
       const combo = areRuled ? findCombo(model) : undefined
       return combo?.rules && combo
@@ -277,8 +277,8 @@ function findCallableName(
   for (const name of [id, output, filed]) {
     const found = resolveModel(`${name}/${model}`) ?? []
     const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
-    const leadsThere = targets.some((one) => one?.connection.id === connection.id && one.model === model)
-    if (!leadsThere || targets.length >= fewest) continue
+    const reachesTarget = targets.some((one) => one?.connection.id === connection.id && one.model === model)
+    if (!reachesTarget || targets.length >= fewest) continue
     best = name
     fewest = targets.length
     if (fewest === 1) break // most names lead to one connection
@@ -312,10 +312,10 @@ export function createModelRouter({
     const { connections, combos, aliases, providers, customModels } = store
     const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
     if (last && isSame(last.reads, reads)) return last.table
-    const [ofConnections, ofCombos, ofAliases, ofProviders, ofModels] = reads
-    const priced = ofModels.catch(() => NO_MODELS) // requests continue without their prices, and the next one reads them again
+    const [connectionRecords, comboRecords, aliasRecords, providerRecords, modelRecords] = reads
+    const priced = modelRecords.catch(() => NO_MODELS) // requests continue without their prices, and the next one reads them again
     const table = keepValue(
-      Promise.all([ofConnections, ofCombos, ofAliases, ofProviders, priced]).then(
+      Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, priced]).then(
         ([connections, combos, aliases, providers, customModels]) =>
           compile({ connections, combos, aliases, providers, customModels }),
       ),

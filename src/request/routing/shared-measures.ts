@@ -45,7 +45,7 @@ export function createSharedMeasures(
   { state, clock }: { state: SharedState; clock: Clock },
 ): Measures {
   const ownKey = `${FOLDER}/${crypto.randomUUID()}`
-  const chosenBy = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
+  const picks = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
   let published: Published | undefined
   let othersPublished: Published[] = []
   let readAt = Number.NEGATIVE_INFINITY
@@ -54,9 +54,9 @@ export function createSharedMeasures(
   /** Starts publishing a measure of a target, since it is used for choosing. Returns the target's key. */
   function share(target: RouteTarget, what: MeasureName): string {
     const key = getStatsKey(target)
-    if (chosenBy[what].has(key)) return key
-    evictOldest(chosenBy[what], MAX_TARGETS)
-    chosenBy[what].set(key, target)
+    if (picks[what].has(key)) return key
+    evictOldest(picks[what], MAX_TARGETS)
+    picks[what].set(key, target)
     return key
   }
 
@@ -69,8 +69,8 @@ export function createSharedMeasures(
     async () => {
       const targets: Published['targets'] = {}
       // load 0 for averages: a load is published only where its end is published as well
-      for (const [key, target] of chosenBy.average) targets[key] = { ...measure(target), load: 0 }
-      for (const [key, target] of chosenBy.load) targets[key] = measure(target)
+      for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
+      for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }
       await state.write(ownKey, JSON.stringify(published), { ttlMs: TTL_MS })
       return Object.values(targets).some(({ load }) => load > 0)
@@ -78,8 +78,8 @@ export function createSharedMeasures(
     { clock, pauseMs: PAUSE_MS, beatMs: BEAT_MS },
   )
 
-  function isNews(key: string, what: MeasureName): boolean {
-    const target = chosenBy[what].get(key)
+  function isUnpublished(key: string, what: MeasureName): boolean {
+    const target = picks[what].get(key)
     if (!target || what === 'load' || !published) return target !== undefined
     const { streams, answers } = measure(target)
     const before = published.targets[key]
@@ -88,7 +88,7 @@ export function createSharedMeasures(
   }
 
   stats.watch((key, what) => {
-    if (isNews(key, what)) publisher.schedule()
+    if (isUnpublished(key, what)) publisher.schedule()
   })
 
   async function read() {

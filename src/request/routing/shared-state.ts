@@ -75,14 +75,14 @@ export function createStoredState(
 
   return {
     read(key) {
-      const instead = () => own.read(key)
-      return isPaused() ? instead() : attempt(() => storage.get(PREFIX + key), instead)
+      const fallBack = () => own.read(key)
+      return isPaused() ? fallBack() : attempt(() => storage.get(PREFIX + key), fallBack)
     },
     write(key, value, options) {
       if (isPaused()) return own.write(key, value, options)
       const { ttlMs } = options // no `ifVersion`, since the storage's versions have no meaning in memory
-      const instead = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
-      return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), instead)
+      const fallBack = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
+      return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
     },
     async drop(key) {
       await own.drop(key)
@@ -95,12 +95,12 @@ export function createStoredState(
       )
     },
     list(key) {
-      const instead = () => own.list(key)
-      if (isPaused()) return instead()
+      const fallBack = () => own.list(key)
+      if (isPaused()) return fallBack()
       return attempt(async () => {
         const below = await storage.list(`${PREFIX}${key}/`)
         return below.map(({ key, value }) => ({ key: key.slice(PREFIX.length), value }))
-      }, instead)
+      }, fallBack)
     },
   }
 }

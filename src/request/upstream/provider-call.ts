@@ -134,8 +134,8 @@ export class ProviderCall implements ByteStream {
     const { idleTimeoutMs, headersTimeoutMs } = this.#limits
     const now = this.#clock.now()
     const endsAt = this.#startedAt + this.#totalTimeoutMs
-    const waitEndsAt = this.#body ? (this.#waitingSince ?? now) + idleTimeoutMs : this.#startedAt + headersTimeoutMs
-    const leftMs = waitEndsAt - now
+    const deadline = this.#body ? (this.#waitingSince ?? now) + idleTimeoutMs : this.#startedAt + headersTimeoutMs
+    const leftMs = deadline - now
     this.#cancelDeadline()
     if (now >= endsAt) this.cancel(this.#createTotalTimeoutError())
     else if (leftMs > 0)
@@ -186,7 +186,7 @@ const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client all
 /** Whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
 function isTimeout(thrown: unknown): boolean {
   const cause = getCause(thrown)
-  return isObject(cause) && [cause.code, cause.name].some((said) => TIMEOUTS.test(String(said)))
+  return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUTS.test(String(name)))
 }
 
 const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/

@@ -116,9 +116,11 @@ export function createReplyHeaders(
 const neverSecret = () => false
 
 /** Accepts parameters such as a charset, and `text/json`. */
-function hasMediaType(said: string | undefined, mediaType: string): boolean {
-  if (said === undefined) return false
-  return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.slice(mediaType.indexOf('/') + 1))
+function hasMediaType(contentType: string | undefined, mediaType: string): boolean {
+  if (contentType === undefined) return false
+  return (
+    contentType.startsWith(mediaType) || contentType.toLowerCase().includes(mediaType.slice(mediaType.indexOf('/') + 1))
+  )
 }
 
 /** Finds the provider's request id. `own`: the name of its header in the client's format, which is tried first. */

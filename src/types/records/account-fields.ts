@@ -1,4 +1,4 @@
-import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
 import { free, type InputOf, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
 import { flag, name, storedId, text, time } from './shapes.ts'
 
@@ -21,7 +21,7 @@ export const accountFields = {
   /** The kinds of models that it may use. A request must be allowed by the account and by its plan. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
-  metadata: { shape: ownersTexts, isOptional: true, isStored: false, given: removable },
+  metadata: { shape: ownerTexts, isOptional: true, isStored: false, given: removable },
   /** Cached identities and tokens from before this time no longer count. ISO 8601. */
   tokensFrom: { shape: time, isOptional: true, guard: 1, given: sentBack },
   /** ISO 8601. */

@@ -2,13 +2,13 @@ import type { ComboModel, Strategy } from '../combo.ts'
 import { answerConditions, kinds, strategies } from '../unions.ts'
 import { free, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
 import { comboRuleShapes } from './rule-fields.ts'
-import { choice, flag, hostId, list, type Shape, storedId, text, time, whole } from './shapes.ts'
+import { choice, flag, hostId, integer, list, type Shape, storedId, text, time } from './shapes.ts'
 
 /** An entry of a combo. */
 export const entry: Shape<ComboModel> = { type: 'entry' }
 
 /** How many consecutive requests a target gets. */
-export const stickyLimit = whole(1, 1_000)
+export const stickyLimit = integer(1, 1_000)
 
 /** A provider's connections have equal weight and cost, and no conditions. */
 export const connectionStrategy: Shape<Strategy> = choice(

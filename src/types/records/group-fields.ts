@@ -1,4 +1,4 @@
-import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
 import { free, type InputOf, needed, type RecordFields, removable, type ShownOf, sentBack } from './record-fields.ts'
 import { flag, hostId, name, storedId, text, time } from './shapes.ts'
 
@@ -29,7 +29,7 @@ export const groupFields = {
   /** The kinds of models that its keys may use. A request must be allowed by both the group and the key. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
-  metadata: { shape: ownersTexts, isOptional: true, given: removable },
+  metadata: { shape: ownerTexts, isOptional: true, given: removable },
   /** ISO 8601. */
   createdAt: { shape: time, given: sentBack },
   /** The signature of the guarded fields (records/signatures.ts). */

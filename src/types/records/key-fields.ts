@@ -1,4 +1,4 @@
-import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limit-fields.ts'
+import { allowedKinds, allowedModels, ownerTexts, usageLimits } from './limit-fields.ts'
 import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './record-fields.ts'
 import { flag, hostId, moment, name, object, storedId, text, time } from './shapes.ts'
 
@@ -27,7 +27,7 @@ export const keyFields = {
   createdAt: { shape: time },
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. Replaced as a whole. */
   metadata: {
-    shape: ownersTexts,
+    shape: ownerTexts,
     isOptional: true,
     given: removable,
   },

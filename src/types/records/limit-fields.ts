@@ -1,6 +1,6 @@
 import type { UsageLimits, WindowLimits } from '../limits.ts'
 import { kinds } from '../unions.ts'
-import { choice, list, map, type ObjectOf, object, type Shape, text, whole } from './shapes.ts'
+import { choice, integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
 /* The limits and permissions that keys, groups, and the settings share. */
 
@@ -11,7 +11,7 @@ function windows(most: Shape<number>): Shape<WindowLimits> {
   return object(fields, { isFilled: true })
 }
 
-const count = whole(1, Number.MAX_SAFE_INTEGER)
+const count = integer(1, Number.MAX_SAFE_INTEGER)
 /** As many dollars as a safe integer of nano-dollars can count. */
 const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
 
@@ -33,4 +33,4 @@ export const allowedModels = list(nameWithStars, { items: 'models', most: 1_000,
 export const allowedKinds = list(choice(kinds), { items: 'kinds', most: kinds.length, isFilled: true })
 
 /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
-export const ownersTexts = map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 })
+export const ownerTexts = map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 })

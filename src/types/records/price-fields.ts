@@ -1,6 +1,6 @@
 import type { Price, PricedUnit, PriceTier } from '../catalog-types.ts'
 import { listMembers } from '../unions.ts'
-import { list, map, type ObjectOf, object, type Shape, text, whole } from './shapes.ts'
+import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
 const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // `least` has no type of its own
 
@@ -31,7 +31,7 @@ export const tokenPriceNames: ReadonlySet<string> = new Set(Object.keys(tokenPri
 const images = map({ name: text({ isFilled: true, most: 64 }), of: { type: 'number', least: 0 }, most: 100 })
 
 /** Prices of requests with more than `above` input tokens. */
-const tier = object({ ...tokenPrices, above: { shape: whole(1, 1_000_000_000) } }) as Shape<PriceTier>
+const tier = object({ ...tokenPrices, above: { shape: integer(1, 1_000_000_000) } }) as Shape<PriceTier>
 
 /** Prices in USD, per million tokens or per unit; at least one. */
 export const prices = object(

@@ -49,10 +49,10 @@ export type Door = 'create' | 'update' | 'put'
  * field, where `null` removes a field or the object; `same`: can be sent back unchanged; `ignored`: the same, unchecked; `refused`: always
  * rejected.
  */
-export type Way = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
+export type FieldUse = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
 /** A way; with its own shape if inputs differ from stored values. */
-type Passage = Way | { readonly as: Way; readonly shape: Shape }
+type Passage = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
 
 export type Doors = Readonly<Partial<Record<Door, Passage>>>
 
@@ -80,7 +80,7 @@ export type StoredOf<F> = ObjectOf<
 >
 
 /** How an operation's input sets a field. */
-export type WayOf<F, D extends Door> = F extends { readonly given: infer G }
+export type FieldUseOf<F, D extends Door> = F extends { readonly given: infer G }
   ? G extends { readonly [P in D]: infer P }
     ? P extends { readonly as: infer W }
       ? W
@@ -88,8 +88,8 @@ export type WayOf<F, D extends Door> = F extends { readonly given: infer G }
     : never
   : never
 
-type NamesBy<F, D extends Door, W extends Way> = {
-  [N in keyof F]: WayOf<F[N], D> extends infer Found
+type NamesBy<F, D extends Door, W extends FieldUse> = {
+  [N in keyof F]: FieldUseOf<F[N], D> extends infer Found
     ? [Found] extends [never]
       ? never
       : Found extends W

@@ -3,7 +3,7 @@ import type { EntryParams } from '../combo.ts'
 import { strategies } from '../unions.ts'
 import { type Combo, comboFields, entry } from './combo-fields.ts'
 import { free, type RecordField } from './record-fields.ts'
-import { choice, flag, list, text, whole } from './shapes.ts'
+import { choice, flag, integer, list, text } from './shapes.ts'
 
 /** The fields of a per-request model list (src/request/routing/LISTS.md): a combo's, except its name and anything that outlives the request. */
 export const requestModelsFields = {
@@ -59,7 +59,7 @@ type JsonTypeOf<T> = T extends object ? { [Member in keyof T]: JsonTypeOf<T[Memb
 export const callOptionsFields = {
   ...requestModelsFields,
   models: { shape: requestModelsFields.models.shape, given: free },
-  timeoutMs: { shape: whole(1, 24 * 60 * 60 * 1_000), given: free },
+  timeoutMs: { shape: integer(1, 24 * 60 * 60 * 1_000), given: free },
   strict: { shape: flag, given: free },
   session: { shape: text({ isFilled: true, most: 512 }), given: free },
   user: { shape: text(), given: free },

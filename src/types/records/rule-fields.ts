@@ -1,22 +1,22 @@
-import { type NumberShape, type ObjectOf, object, type Shape, whole } from './shapes.ts'
+import { integer, type NumberShape, type ObjectOf, object, type Shape } from './shapes.ts'
 
 const HOUR = 3_600_000
 
 /** A stored value is used whatever its size. */
-const amount = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
+const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
-const ms = amount(whole(1, 24 * HOUR))
+const ms = amountShape(integer(1, 24 * HOUR))
 
 const healthTerms = {
   /** Share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
   failureShare: {
-    shape: amount({ type: 'number', above: 0, most: 1 }),
+    shape: amountShape({ type: 'number', above: 0, most: 1 }),
     isOptional: true,
   },
   /** The period in which calls count; default 60,000. */
-  windowMs: { shape: amount(whole(1_000, HOUR)), isOptional: true },
+  windowMs: { shape: amountShape(integer(1_000, HOUR)), isOptional: true },
   /** Calls required before a cooldown can start; default 5. Definitive failures start one immediately. */
-  minCalls: { shape: amount(whole(1, 10_000)), isOptional: true },
+  minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
   /** The first cooldown; it doubles each time a probe fails; default 5,000. */
   cooldownMs: { shape: ms, isOptional: true },
   /** Longest cooldown; default 300,000. */
@@ -44,7 +44,7 @@ export const ruleMembers = { health: healthTerms, timeouts }
 /** Routing rules that the settings can set for all requests, and each combo for its own. */
 export const ruleShapes = {
   health: object(healthTerms) as Shape<Partial<HealthTerms>>,
-  maxAttempts: whole(1, 100),
+  maxAttempts: integer(1, 100),
   timeouts: object(timeouts) as Shape<Partial<Timeouts>>,
 }
 
@@ -55,7 +55,7 @@ export const comboRuleShapes = {
   timeouts: object(timeouts, { isReadWhole: true }) as Shape<Partial<Timeouts>>,
 }
 
-export const storedAttempts = amount(ruleShapes.maxAttempts)
+export const storedAttempts = amountShape(ruleShapes.maxAttempts)
 
 /**
  * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings; one that

@@ -1,12 +1,12 @@
 import { usageLimits } from './limit-fields.ts'
 import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
 import { type RequestRules, ruleShapes, storedAttempts } from './rule-fields.ts'
-import { choice, flag, object, text, type ValueOf, whole } from './shapes.ts'
+import { choice, flag, integer, object, text, type ValueOf } from './shapes.ts'
 
 const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as const
 const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
 
-const days = whole(1, 36_500)
+const days = integer(1, 36_500)
 const kept = {
   /** How long to keep request records; default 30. */
   keepRequestsDays: { shape: days, isOptional: true },

@@ -152,7 +152,7 @@ export const formed = (form: TextForm, pattern: RegExp): Shape<string> => text({
 export const number: Shape<number> = { type: 'number' }
 
 /** A whole number, both ends included. */
-export const whole = (least: number, most: number): Shape<number> & NumberShape => ({
+export const integer = (least: number, most: number): Shape<number> & NumberShape => ({
   type: 'number',
   isWhole: true,
   least,

@@ -1,4 +1,4 @@
-import { toMinute, windowStart } from '../../../src/features/limits/ledger/windows.ts'
+import { getWindowStart, toMinute } from '../../../src/features/limits/ledger/windows.ts'
 import type { RequestRecord } from '../../../src/request/hook-records.ts'
 import type { LimitState, LimitWindow, UsageLimits } from '../../../src/types/limits.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
@@ -372,7 +372,7 @@ export class History {
         const record = this.records.find(({ id }) => id === this.#ids.get(title))
         const { tokens, usd } = countedOf(call, record, { isFirst: !seen.has(title) })
         seen.add(title)
-        const start = windowStart(window, minute)
+        const start = getWindowStart(window, minute)
         const sum = sums.get(start) ?? { titles: new Set<string>(), tokens: 0, usd: 0 }
         sums.set(start, { titles: sum.titles.add(title), tokens: sum.tokens + tokens, usd: sum.usd + usd })
       }

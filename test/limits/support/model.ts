@@ -1,5 +1,5 @@
 import type { Amounts, LimitedScope, Reservation } from '../../../src/features/limits/ledger/ledger.ts'
-import { WINDOWS, windowEnd, windowStart } from '../../../src/features/limits/ledger/windows.ts'
+import { getWindowEnd, getWindowStart, WINDOWS } from '../../../src/features/limits/ledger/windows.ts'
 import type { LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
 import type { Instance } from './world.ts'
 
@@ -112,8 +112,8 @@ export class Model {
       const account = nameOf(scope)
       const minute = minutes.get(account) ?? 0
       for (const [unit, window, limit] of limitsOf(scope.limits)) {
-        const start = window ? windowStart(window, minute) : 0
-        const end = (exactly && window && windowEnd(window, minute)) || Number.POSITIVE_INFINITY
+        const start = window ? getWindowStart(window, minute) : 0
+        const end = (exactly && window && getWindowEnd(window, minute)) || Number.POSITIVE_INFINITY
         const most = unit === 'usd' ? Math.round(limit * 1e9) : limit
         yield { account, unit, window, start, most, ...this.count(account, unit, [start, end]) }
       }

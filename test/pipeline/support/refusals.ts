@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { UpstreamResponse } from '../../../src/lib/exchange.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { chatErrors } from '../../../src/protocols/formats/openai-chat/chat-errors.ts'
-import { failureOfStatus } from '../../../src/request/attempt/read-failure.ts'
+import { readStatusFailure } from '../../../src/request/attempt/read-failure.ts'
 import type { Failure } from '../../../src/request/codec/call-failure.ts'
 
 /** Who refuses, with which status and body. */
@@ -33,7 +33,7 @@ export function told(status: number, body: unknown): Failure {
     headers: () => [],
     body: { next: async () => undefined, cancel() {} },
   }
-  return failureOfStatus(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
+  return readStatusFailure(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
     reader: chatErrors,
     operation: operations.generate,
     now: 0,

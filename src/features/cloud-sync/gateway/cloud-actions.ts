@@ -1,7 +1,7 @@
 import { invalidInput, noInput, parseInput } from '../../../admin/input.ts'
 import type { KeyOperations } from '../../../admin/keys.ts'
 import { type GatewayError, gatewayError, isGatewayError } from '../../../errors.ts'
-import { workWithin } from '../../../lib/deadline.ts'
+import { runWithDeadline } from '../../../lib/deadline.ts'
 import { isObject } from '../../../lib/json.ts'
 import { isLoopbackHost, isPrivateHost } from '../../../lib/urls.ts'
 import { getDefinition } from '../../../protocols/providers/names.ts'
@@ -13,13 +13,13 @@ import type { Catalog } from '../../../types.ts'
 import { type CloudSession, paths } from '../protocol.ts'
 import { createInvalidResponse, greetProxy, isRejection, probeModelList } from '../proxy-calls.ts'
 import {
+  createTimeoutError,
   EXCHANGE_MS,
   type HomeMirror,
   type MirrorDependencies,
   type ProxyContext,
   refuseHttp,
   requireConflicts,
-  timedOut,
 } from './cloud-mirror.ts'
 import {
   type CloudConflict,
@@ -110,14 +110,14 @@ export function createCloudOperations(
 
   /** Removes the data that a failed `enable` sent. Otherwise the proxy would go on serving those keys, even after they are paused or deleted here. */
   async function removeLeftovers(context: ProxyContext): Promise<void> {
-    await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(unlessGone)
+    await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
     context.signal.throwIfAborted()
     mirror.forgetSession()
     await pushes.end()
   }
 
   /** Mirrors all data while cloud sync is off. If the proxy refuses a record, everything is removed from it again. */
-  async function mirrorFirst(context: ProxyContext) {
+  async function mirrorOrUndo(context: ProxyContext) {
     try {
       return await mirrorAll(context)
     } catch (error) {
@@ -131,7 +131,7 @@ export function createCloudOperations(
   }
 
   /** The failure to turn cloud sync on, with what to do about what the proxy may have by then. */
-  async function withLeftovers(error: unknown): Promise<unknown> {
+  async function reportLeftovers(error: unknown): Promise<unknown> {
     if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
     const { code, message, data } = error
     try {
@@ -172,13 +172,13 @@ export function createCloudOperations(
             const { cloudUrl, cloudEnabled } = await cloudSettings()
             refuseHttp(cloudUrl, options)
             const context = createContext(cloudUrl, signal, enrollmentToken)
-            const { createdKey, conflicts } = await pushes.recorded(
-              () => (cloudEnabled ? mirrorAll(context) : mirrorFirst(context)),
+            const { createdKey, conflicts } = await pushes.recordOutcome(
+              () => (cloudEnabled ? mirrorAll(context) : mirrorOrUndo(context)),
               { isOn: cloudEnabled },
             )
             await setEnabled(true, context)
             pushes.begin()
-            const verifyError = await problemOfMirror(
+            const verifyError = await findMirrorProblem(
               deps,
               context,
               Math.max(0, VERIFIED_MS - (clock.now() - startedAt)),
@@ -196,7 +196,7 @@ export function createCloudOperations(
           { ms: EXCHANGE_MS },
         )
         .catch(async (error: unknown) => {
-          throw await withLeftovers(error)
+          throw await reportLeftovers(error)
         })
     },
 
@@ -205,8 +205,8 @@ export function createCloudOperations(
       return mirror.alone(
         async (signal) => {
           const context = createContext(await cloudUrlWhileOn(), signal)
-          const conflicts = await pushes.recorded(() => mirror.sync(context), { isOn: true })
-          return synced(conflicts)
+          const conflicts = await pushes.recordOutcome(() => mirror.sync(context), { isOn: true })
+          return createSyncResult(conflicts)
         },
         { ms: EXCHANGE_MS, kind: 'sync' },
       )
@@ -226,13 +226,13 @@ export function createCloudOperations(
                 if (force && !signal.aborted && isCloudError(error)) return pushes.end()
                 throw error
               })
-              return synced([])
+              return createSyncResult([])
             }
             const ms = force ? FORCED_MS : EXCHANGE_MS
-            const conflicts = await workWithin((inTime) => removeMirror(mirror, createContext(cloudUrl, inTime)), {
+            const conflicts = await runWithDeadline((inTime) => removeMirror(mirror, createContext(cloudUrl, inTime)), {
               clock,
               ms,
-              late: () => timedOut(ms),
+              late: () => createTimeoutError(ms),
               signal,
             }).catch((error: unknown): CloudConflict[] => {
               if (force && !signal.aborted && isCloudError(error)) return []
@@ -241,24 +241,24 @@ export function createCloudOperations(
             await setEnabled(false, createContext(cloudUrl, signal))
             mirror.forgetSession()
             await pushes.end()
-            return synced(conflicts)
+            return createSyncResult(conflicts)
           },
           { ms: EXCHANGE_MS, kind: 'disable' },
         )
         .catch((error: unknown) => {
-          throw force ? error : withWayOut(error)
+          throw force ? error : addRemedy(error)
         })
     },
 
     async check(input: unknown = {}) {
       parseInput(noInput, input)
-      return workWithin(
+      return runWithDeadline(
         async (signal) => {
           const { cloudUrl } = await cloudSettings()
           await greetProxy({ cloudUrl, fetch, signal })
           return { message: `The cloud proxy at ${cloudUrl} is running.` }
         },
-        { clock, ms: CHECK_MS, late: () => timedOut(CHECK_MS) },
+        { clock, ms: CHECK_MS, late: () => createTimeoutError(CHECK_MS) },
       )
     },
 
@@ -297,16 +297,16 @@ export function createCloudOperations(
  * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
  * `undefined` when it does.
  */
-async function problemOfMirror(
+async function findMirrorProblem(
   { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
   { cloudUrl, signal }: ProxyContext,
   leftMs: number,
 ): Promise<string | undefined> {
-  const found = await activeKey(store)
+  const found = await findActiveKey(store)
   if (!found) return 'This gateway has no active API key that it can decrypt.'
   const models = `GET ${cloudUrl}/v1/models`
   try {
-    const { status, isList } = await workWithin(
+    const { status, isList } = await runWithDeadline(
       (inTime) => probeModelList(found.key, { cloudUrl, fetch, signal: inTime }),
       {
         clock,
@@ -330,12 +330,12 @@ async function privateAddressWarnings(
   { store, catalog }: { store: WritableStore; catalog: Catalog },
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
-  const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
+  const isLocal = isLoopbackHost(new URL(cloudUrl).hostname)
   const isNear = (connection: ConnectionRecord) => {
     const address = connection.providerSpecificData?.baseUrl ?? getDefinition(catalog, connection.provider)?.baseUrl
     if (address === undefined || !URL.canParse(address)) return false
     const { hostname } = new URL(address)
-    return isPrivateHost(hostname) && !(isHere && isLoopbackHost(hostname))
+    return isPrivateHost(hostname) && !(isLocal && isLoopbackHost(hostname))
   }
   const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
   if (near.length === 0) return []
@@ -348,17 +348,17 @@ async function privateAddressWarnings(
  * counts as removed.
  */
 async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
-  const last = await mirror.exchange(context).catch(unlessGone)
-  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(unlessGone)
+  const last = await mirror.exchange(context).catch(ignoreNotFound)
+  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   return last?.conflicts ?? []
 }
 
-function unlessGone(error: unknown): undefined {
+function ignoreNotFound(error: unknown): undefined {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
 /** The first of the keys that clients can use and whose value this gateway can open. */
-async function activeKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
+async function findActiveKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
   const keyring = await store.keyring()
   for (const { id, record } of await store.keys.entries()) {
     if (record.isActive === false || !(await store.isSignedKey(id, record))) continue
@@ -368,13 +368,13 @@ async function activeKey(store: WritableStore): Promise<{ key: string; name: str
   return undefined
 }
 
-const synced = (conflicts: CloudConflict[]): SyncedCloud => ({ success: true, conflicts })
+const createSyncResult = (conflicts: CloudConflict[]): SyncedCloud => ({ success: true, conflicts })
 
 const isCloudError = (error: unknown): error is GatewayError =>
   isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
 /** The failure to turn cloud sync off, with how to do it all the same. */
-function withWayOut(error: unknown): unknown {
+function addRemedy(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error
   return gatewayError(code, { message: `${message} ${WAY_OUT}`, cause: error, data })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invalidInput, oneShapeOf } from '../../../admin/input.ts'
 import { type GatewayError, gatewayError } from '../../../errors.ts'
-import { workWithin } from '../../../lib/deadline.ts'
+import { runWithDeadline } from '../../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/promises.ts'
@@ -79,7 +79,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
 
   let isSyncing = false
 
-  function endUnderWay(kind: keyof typeof yielding): void {
+  function cancelRunning(kind: keyof typeof yielding): void {
     yielding[kind].abort(GAVE_WAY)
     yielding[kind] = new AbortController()
   }
@@ -93,7 +93,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
-  const exchangeWith: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
+  const runExchange: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
     const refresh = async () => getMirrorState(await memory.read(), cloudUrl)
     const exchanged = await syncReplicas({
@@ -132,11 +132,11 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   return {
     memory,
     call,
-    exchange: exchangeWith,
+    exchange: runExchange,
     async sync(context) {
       isSyncing = true
       try {
-        return requireConflicts(await exchangeWith(context).catch(adviseEnable))
+        return requireConflicts(await runExchange(context).catch(adviseEnable))
       } finally {
         isSyncing = false
       }
@@ -149,15 +149,15 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     },
 
     alone(work, { ms, kind }) {
-      if (kind !== 'own') endUnderWay('own')
-      if (kind === 'disable' && isSyncing) endUnderWay('sync')
-      const inOrder = (both: AbortSignal) =>
+      if (kind !== 'own') cancelRunning('own')
+      if (kind === 'disable' && isSyncing) cancelRunning('sync')
+      const runInOrder = (both: AbortSignal) =>
         inTurn(async () => {
           both.throwIfAborted()
           return work(both)
         })
       const { signal } = kind === 'own' || kind === 'sync' ? yielding[kind] : closing
-      return workWithin(inOrder, { clock, ms, late: () => timedOut(ms), signal })
+      return runWithDeadline(runInOrder, { clock, ms, late: () => createTimeoutError(ms), signal })
     },
   }
 }
@@ -174,7 +174,7 @@ function withConflict(known: readonly CloudConflict[], conflict: CloudConflict):
 }
 
 /** The error of an action that has not ended after `ms`. */
-export const timedOut = (ms: number): GatewayError =>
+export const createTimeoutError = (ms: number): GatewayError =>
   gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
 
 function adviseEnable(error: unknown): never {

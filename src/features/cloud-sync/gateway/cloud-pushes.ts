@@ -28,7 +28,7 @@ export interface Pushes {
   /** Resolves when what has changed is mirrored, or could not be. */
   settled(): Promise<void>
   /** Does an exchange, and records how it ends; a failure only if cloud sync `isOn`. */
-  recorded<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
+  recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
   /** How the last exchanges have ended. */
   state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>
   /** Ends what is under way; resolves when it has ended. */
@@ -57,7 +57,7 @@ interface WaitingChanges {
 }
 
 /** An exchange to come. */
-interface Planned {
+interface PlannedExchange {
   at: number
   /** Is it for what has changed, and not for what may have changed at the cloud, or another attempt? */
   isForChange: boolean
@@ -78,7 +78,7 @@ export interface PushDependencies {
 export function createPushes({ store, clock, mirror, random, startTimer, onError }: PushDependencies): Pushes {
   let isClosed = false
   let isFollowing = false
-  let planned: Planned | undefined
+  let planned: PlannedExchange | undefined
   let waiting: WaitingChanges | undefined
   let sending: WaitingChanges | undefined
   let running: Promise<void> | undefined
@@ -123,8 +123,8 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
 
   async function changed(): Promise<void> {
     const at = clock.now()
-    const isOn = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isOn().catch(() => false))) noteChange(at) // the change itself was made; the next exchange finds it
+    const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
+    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself was made; the next exchange finds it
   }
 
   /** Changes of other gateways and programs, where the storage reports them. */
@@ -141,9 +141,9 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   function run(): Promise<void> {
     if (running !== undefined) return running
     drop()
-    running = exchangeOnce().then((goesOn) => {
+    running = exchangeOnce().then((shouldContinue) => {
       running = undefined
-      if (goesOn) planNext()
+      if (shouldContinue) planNext()
       else waiting = undefined
       if (!planned?.isForChange) for (const listener of listeners.splice(0)) listener()
     })
@@ -156,7 +156,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
       return await mirror.alone(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
-          if (cloudEnabled) await recorded(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
+          if (cloudEnabled) await recordOutcome(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
           return cloudEnabled
         },
         { ms: EXCHANGE_MS, kind: 'own' },
@@ -167,12 +167,12 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     }
   }
 
-  async function recorded<T>(exchanging: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
+  async function recordOutcome<T>(exchanging: () => Promise<T>, { isOn }: { isOn: boolean }): Promise<T> {
     sending = waiting
     waiting = undefined
     try {
       const result = await exchanging()
-      succeeded()
+      noteSuccess()
       return result
     } catch (error) {
       putBack()
@@ -189,7 +189,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
   }
 
-  function succeeded(): void {
+  function noteSuccess(): void {
     failures = 0
     succeededAt = clock.now()
     const lastSuccessAt = iso(succeededAt)
@@ -213,7 +213,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
 
   return {
     changed,
-    recorded,
+    recordOutcome,
     begin: () => plan(clock.now() + DEBOUNCE_MS, true),
 
     async end() {

@@ -21,14 +21,14 @@ interface Dependencies {
 }
 
 export function createCloudStart({ settings, clock, load }: Dependencies): CloudStart {
-  let isResumed = false
+  let hasResumed = false
   const start: CloudStart = {
     async resume(exchange) {
-      if (isResumed) {
+      if (hasResumed) {
         if (start.pushes?.wake()) exchange?.waitUntil?.(start.pushes.settled())
         return
       }
-      isResumed = true
+      hasResumed = true
       start.startedAt ??= clock.now()
       try {
         if (!(await settings.mayUseCloudSync()) || !(await settings.read()).cloudEnabled) return
@@ -36,7 +36,7 @@ export function createCloudStart({ settings, clock, load }: Dependencies): Cloud
         pushes.begin()
         exchange?.waitUntil?.(pushes.settled())
       } catch {
-        isResumed = false // the storage is away: a later request tries again
+        hasResumed = false // the storage is away: a later request tries again
       }
     },
   }

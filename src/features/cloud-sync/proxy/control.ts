@@ -48,7 +48,7 @@ export function createControl(deps: {
 
     async api(id) {
       const tenant = await tenants.open(id)
-      if (!tenant) throw noTenant()
+      if (!tenant) throw createNoTenantError()
       const api =
         apis.get(tenant) ??
         createTenantApi(tenant, {
@@ -60,9 +60,9 @@ export function createControl(deps: {
     },
 
     async forget(id) {
-      if (!(await service.forget(id))) throw noTenant()
+      if (!(await service.forget(id))) throw createNoTenantError()
     },
   }
 }
 
-const noTenant = () => gatewayError('NOT_FOUND', { message: 'Tenant not found' })
+const createNoTenantError = () => gatewayError('NOT_FOUND', { message: 'Tenant not found' })

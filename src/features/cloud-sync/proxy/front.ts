@@ -107,10 +107,7 @@ export function createFront(deps: {
 
   const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
   const serveTenant = serveWithKeys(
-    [
-      ...besideModels.map(({ method, path }) => ({ method, path, run: rejectUnserved })),
-      ...modelRoutes(rejectUnserved),
-    ],
+    [...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectUnserved })), ...modelRoutes(rejectUnserved)],
     {
       authenticate: (exchange, client) => authenticateClient(exchange, keyStore, client),
       async afterCaller(exchange, { key }) {
@@ -138,7 +135,7 @@ export function createFront(deps: {
 }
 
 /** The routes that each tenant's gateway has beside the model endpoints. */
-const besideModels = [
+const otherRoutes = [
   ...accountRoutes(rejectUnserved),
   ...createListingRoutes({ listing: rejectUnserved, getReader: rejectUnserved, upstream: () => rejectUnserved }),
 ]

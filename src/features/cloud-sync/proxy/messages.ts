@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { jsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
+import { decodeJsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { count, sideAccount } from '../gateway/cloud-spending.ts'
 import {
@@ -32,7 +32,7 @@ const state = v.strictObject({
   active: v.exactOptional(v.strictObject({ isActive: v.boolean(), revision, base })),
 })
 const seen = v.strictObject({ ...where, activeRevision: v.exactOptional(revision) })
-const limitedArray = <T extends v.GenericSchema>(item: T) => v.pipe(v.array(item), v.maxLength(MAX_STATES))
+const createLimitedArray = <T extends v.GenericSchema>(item: T) => v.pipe(v.array(item), v.maxLength(MAX_STATES))
 
 const schemas = {
   opening: v.strictObject({
@@ -49,8 +49,8 @@ const schemas = {
     stamp: v.nullable(text(100)),
     attempts: v.exactOptional(v.pipe(v.array(text(100)), v.maxLength(MAX_ATTEMPTS))),
     full: v.exactOptional(v.literal(true)),
-    changes: limitedArray(state),
-    seen: limitedArray(seen),
+    changes: createLimitedArray(state),
+    seen: createLimitedArray(seen),
   }),
   spent: v.strictObject({
     mirror: text(100),
@@ -72,7 +72,7 @@ function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOut
   )
 }
 
-export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, jsonText(body))
-export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, jsonText(body))
+export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, decodeJsonText(body))
+export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, decodeJsonText(body))
 export const readSpent = (message: string): SpendingRequest => read(schemas.spent, message)
 export const readSync = (message: string): SyncRequest => read(schemas.sync, message)

@@ -102,14 +102,14 @@ export function createReplicaService(deps: {
     )
     await forgetDeleted(tenant, request, verdicts)
     const stamps = getNextStamps(record, request, { states: states.length, newStamp: createId })
-    let isThere = false
+    let exists = false
     await replicas.change(tenantId, (stored) => {
-      isThere = stored?.id === record.id && !stored.isEnding
-      if (!stored || !isThere) return undefined
+      exists = stored?.id === record.id && !stored.isEnding
+      if (!stored || !exists) return undefined
       const { attempt, last, ...kept } = stored
       return { ...kept, ...stamps, lastSyncAt: now() }
     })
-    if (!isThere) throw createProxyError('MIRROR_GONE')
+    if (!exists) throw createProxyError('MIRROR_GONE')
     return { mirror: record.id, stamp: stamps.current, verdicts, changes: states, more }
   }
 
@@ -129,7 +129,7 @@ export function createReplicaService(deps: {
     }
   }
 
-  async function spent(tenantId: string, request: SpendingRequest): Promise<SpendingResponse> {
+  async function exchangeSpent(tenantId: string, request: SpendingRequest): Promise<SpendingResponse> {
     const record = await replicas.read(tenantId)
     if (!record || record.isEnding || record.id !== request.mirror) throw createProxyError('MIRROR_GONE')
     const tenant = await tenants.open(tenantId)
@@ -152,7 +152,7 @@ export function createReplicaService(deps: {
   return {
     runExclusive: turns,
     sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
-    spent: (tenant, request) => turns(tenant, () => spent(tenant, request)),
+    spent: (tenant, request) => turns(tenant, () => exchangeSpent(tenant, request)),
     remove: (tenant) =>
       turns(tenant, async () => {
         await removeReplica(tenant)

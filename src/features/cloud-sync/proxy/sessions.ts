@@ -185,13 +185,13 @@ export function createSessions(deps: {
       if (tenant === undefined || signature === undefined || !Number.isSafeInteger(counter) || exchange.query !== '')
         throw createProxyError('SESSION_INVALID')
       const key = getSessionPrefix(tenant) + name
-      const mayTake = (value: Session) => isAlive(value) && counter > value.counter
+      const canReplace = (value: Session) => isAlive(value) && counter > value.counter
 
       let [found, enrolled] = await Promise.all([
         documents.read(key, parseSession),
         documents.read(getEnrollmentKey(tenant), parseEnrollment),
       ])
-      if (!found || !enrolled || !mayTake(found.value)) throw createProxyError('SESSION_INVALID')
+      if (!found || !enrolled || !canReplace(found.value)) throw createProxyError('SESSION_INVALID')
       const { publicKey } = enrolled.value
       const body = await readBody()
       const bodyDigest = await digestBytes(new Uint8Array(body))
@@ -201,7 +201,7 @@ export function createSessions(deps: {
       if (!isGenuine) throw createProxyError('SESSION_INVALID')
 
       for (;;) {
-        if (!found || !mayTake(found.value)) throw createProxyError('SESSION_INVALID')
+        if (!found || !canReplace(found.value)) throw createProxyError('SESSION_INVALID')
         const next: Session = { ...found.value, counter, lastUsedAt: clock.now() }
         if (await documents.write(key, next, { ifVersion: found.version, ttlMs: SESSION_MS })) break
         found = await documents.read(key, parseSession)

@@ -32,8 +32,8 @@ export function createTenantApi(
     try {
       return await work()
     } catch (error) {
-      const isThere = await store.keys.get(await (await store.keyring()).digestBySha256(digest))
-      if (!isThere) await directory.release(tenant, digest)
+      const exists = await store.keys.get(await (await store.keyring()).digestBySha256(digest))
+      if (!exists) await directory.release(tenant, digest)
       throw error
     }
   }
@@ -56,8 +56,8 @@ export function createTenantApi(
       alone(async () => {
         const given = parsePut(keyInputs.put, input)
         const entries = await store.keys.entries({ fresh: true })
-        const isMeant = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
-        const before = entries.find(({ record }) => isMeant(record))?.record
+        const isMatch = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
+        const before = entries.find(({ record }) => isMatch(record))?.record
         if (before && given.key === undefined) return api.keys.put(given)
         const value = given.key ?? mintClientKey()
         const replaced = before && (await getDigest(before))

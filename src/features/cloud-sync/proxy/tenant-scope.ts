@@ -25,16 +25,16 @@ export function createScopes(storage: Storage): Scopes {
   }
 
   function onGap(): void {
-    for (const ofPrefix of listeners.values()) for (const listener of ofPrefix) listener(undefined)
+    for (const prefixListeners of listeners.values()) for (const listener of prefixListeners) listener(undefined)
   }
 
   function watch(prefix: string, listener: Listener): () => void {
-    const ofPrefix = listeners.get(prefix) ?? new Set()
-    listeners.set(prefix, ofPrefix.add(listener))
+    const prefixListeners = listeners.get(prefix) ?? new Set()
+    listeners.set(prefix, prefixListeners.add(listener))
     stop ??= storage.watch?.(onChange, onGap)
     return () => {
-      ofPrefix.delete(listener)
-      if (ofPrefix.size === 0 && listeners.get(prefix) === ofPrefix) listeners.delete(prefix)
+      prefixListeners.delete(listener)
+      if (prefixListeners.size === 0 && listeners.get(prefix) === prefixListeners) listeners.delete(prefix)
       if (listeners.size > 0) return
       stop?.()
       stop = undefined

@@ -5,7 +5,7 @@ const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFra
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const days = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-const moments = new Intl.DateTimeFormat(undefined, {
+const dateFormat = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
@@ -17,8 +17,8 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style
 export const formatNumber = (value: number): string => numbers.format(value)
 
 /** "1 request", "1,234 requests". */
-export const formatCount = (count: number, thing: string): string =>
-  `${formatNumber(count)} ${thing}${count === 1 ? '' : 's'}`
+export const formatCount = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** 1,234 and 1.2M. */
 export const formatCompact = (value: number): string =>
@@ -44,14 +44,14 @@ export function formatDuration(ms: number): string {
 export const formatDateTime = (time: string | number): string => dates.format(new Date(time))
 export const formatDay = (time: string | number): string => days.format(new Date(time))
 export const formatHour = (time: string | number): string => hours.format(new Date(time))
-export const formatMoment = (time: string | number): string => moments.format(new Date(time))
+export const formatMoment = (time: string | number): string => dateFormat.format(new Date(time))
 
 /** The time of day, with the date unless it is today, and the year unless it is this year. */
 export function formatClockTime(time: string | number, now = Date.now()): string {
   const date = new Date(time)
   const today = new Date(now)
   if (date.toDateString() === today.toDateString()) return clock.format(date)
-  return (date.getFullYear() === today.getFullYear() ? moments : dates).format(date)
+  return (date.getFullYear() === today.getFullYear() ? dateFormat : dates).format(date)
 }
 
 const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [

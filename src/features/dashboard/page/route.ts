@@ -28,7 +28,7 @@ export function buildLink(page: string, id = '', query: Record<string, string> =
 }
 
 /** Navigates to a view. `replace` adds no history entry, as for each letter of a filter. */
-export function go(link: string, { replace = false } = {}): void {
+export function navigate(link: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, '', link)
     hash.value = link
@@ -38,7 +38,7 @@ export function go(link: string, { replace = false } = {}): void {
 /** Changes query parameters; empty ones are removed. */
 export function setQuery(change: Record<string, string>): void {
   const { page, id, query } = route.value
-  go(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
+  navigate(buildLink(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
 }
 
 /** Binds a query parameter to a field. */

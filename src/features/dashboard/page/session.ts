@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Client, ClientError, createClient } from '../../../client/client.ts'
 import { sanitize } from './page-format.ts'
-import { buildLink, decode, go } from './route.ts'
+import { buildLink, decode, navigate } from './route.ts'
 
 /** The root URL of the gateway that serves this page, including any prefix. */
 const apiRoot = new URL('..', location.origin + location.pathname).href
@@ -90,7 +90,7 @@ export const getAuthHeaders = (): Record<string, string> =>
 export function takeTokenFromUrl(): void {
   const found = /^#token=([^&]+)/.exec(location.hash)
   if (!found) return
-  go(buildLink(''), { replace: true })
+  navigate(buildLink(''), { replace: true })
   signIn(decode(found[1] ?? ''))
 }
 

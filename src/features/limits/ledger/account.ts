@@ -8,14 +8,14 @@ import {
   type Book,
   emptyBook,
   emptyEntry,
-  holdsNothing,
   type InstanceEntry,
+  isEmptyEntry,
   readBook,
-  rolled,
+  rollUsed,
   type SideSpent,
   writeBook,
 } from './book.ts'
-import { type AccountName, type Decision, decide, type HoldRequest, statesOf } from './decide.ts'
+import { type AccountName, type Decision, decide, getLimitStates, type HoldRequest } from './decide.ts'
 import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
 import { createObservation, type Observation } from './lost.ts'
 import { getRecordId } from './spent.ts'
@@ -93,7 +93,7 @@ export class Account {
 
   /** May the account be dropped from memory, since this process neither holds nor awaits anything there? */
   get isIdle(): boolean {
-    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && holdsNothing(this.#own)
+    return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
   }
 
   /**
@@ -129,7 +129,7 @@ export class Account {
 
   /** Changes what is held or used. It is written soon, and tried again and again while the storage is away. */
   change(change: AccountChange): void {
-    if (isNothing(change.freed) && isNothing(change.decided) && isNothing(change.spent)) return
+    if (isZero(change.freed) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
   }
 
@@ -140,7 +140,7 @@ export class Account {
 
   /** The limits as they stand. Rejects as `hold` does. */
   states(limits: UsageLimits): Promise<LimitState[]> {
-    return this.#task(({ view }) => statesOf(this.#name, limits, view))
+    return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
   /** Starts all counters anew in the windows of now; what is under way stays reserved. Also when the record is damaged. */
@@ -170,7 +170,7 @@ export class Account {
 
   /** Shows others that this instance is alive, if it holds something and has not written lately. */
   beat(now: number): void {
-    if (holdsNothing(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
+    if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
     this.#mustWrite = true
     this.#start()
   }
@@ -227,7 +227,7 @@ export class Account {
             this.#later(2 + this.#deps.random() * 8)
             break
           }
-        } else if (++conflicts > MAX_CONFLICTS) throw tooManyConflicts()
+        } else if (++conflicts > MAX_CONFLICTS) throw createConflictLimitError()
         else if (conflicts > EAGER) await this.#pause(this.#deps.random() * Math.min(2 ** conflicts, 50))
       } catch (error) {
         this.#isStale = true
@@ -301,7 +301,7 @@ export class Account {
     const made = entry && this.#attempts.find(({ sequence }) => sequence === entry.sequence)
     if (made) this.#confirm(made.sequence, made.draft)
     this.#sequence = Math.max(this.#sequence, entry?.sequence ?? 0)
-    return isOld && this.#book ? united(book, this.#book) : book
+    return isOld && this.#book ? uniteBooks(book, this.#book) : book
   }
 
   #readText(text: string): Book {
@@ -342,7 +342,9 @@ export class Account {
   /** Fails all that can be asked again, keeps the changes, and tries again later. */
   #giveUp(error: unknown): void {
     const failed =
-      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? unavailable(error) : error
+      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE')
+        ? createUnavailableError(error)
+        : error
     const kept: AccountOperation[] = []
     for (const operation of this.#queue) {
       if (operation.kind === 'change') kept.push(operation)
@@ -372,29 +374,29 @@ export class Account {
 const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
   (requests?.total ?? tokens?.total ?? usd?.total) !== undefined
 
-const isNothing = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
+const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
 /**
  * Joins two books of an account in a store that is not atomic and returned the state before the last write: everything that either book has counted.
  */
-function united(stored: Book, own: Book): Book {
+function uniteBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
-  const ours = rolled(own.used, own.minute, minute)
-  const used = rolled(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ours[at] ?? 0))
+  const ownUsed = rollUsed(own.used, own.minute, minute)
+  const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))
   const { gone, entries } = stored
   const later = stored.number < own.number ? own : stored
   const elsewhere = later.elsewhere && {
     ...later.elsewhere,
-    used: rolled(later.elsewhere.used, later.minute, minute),
+    used: rollUsed(later.elsewhere.used, later.minute, minute),
   }
   const epoch = Math.max(stored.epoch, own.epoch)
   return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), elsewhere }
 }
 
-const unavailable = (cause: unknown) =>
+const createUnavailableError = (cause: unknown) =>
   gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })
 
-const tooManyConflicts = () =>
+const createConflictLimitError = () =>
   gatewayError('STORAGE_FAILED', {
     message: `A write to the storage conflicted with other writers ${MAX_CONFLICTS} times in a row.`,
   })

@@ -29,8 +29,8 @@ const ROUNDING = 1e-12
 export function roundUp(value: number, otherwise = MOST): number {
   if (Number.isNaN(value)) return otherwise
   const nearest = Math.round(value)
-  const whole = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
-  return Math.min(MOST, Math.max(0, whole))
+  const rounded = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
+  return Math.min(MOST, Math.max(0, rounded))
 }
 
 /** US dollars in nano-dollars, rounded up. */
@@ -43,7 +43,7 @@ export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
 export const minus = (a: number, b: number): number => Math.max(0, a - b)
 
 /** In whole numbers, rounded up; what is no number becomes the amount in `otherwise`, by default more than any limit allows. */
-export function wholeAmounts(
+export function toWholeAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   otherwise?: WholeAmounts,
 ): WholeAmounts {
@@ -56,7 +56,7 @@ export function wholeAmounts(
 }
 
 /** How much output to reserve: as many tokens as fit. */
-export interface OutputWanted {
+export interface WantedOutput {
   /** The most that is of use. */
   tokens: number
   /** With fewer the request is refused. */
@@ -66,7 +66,7 @@ export interface OutputWanted {
 }
 
 /** `fixed` and so many tokens of output. */
-export function withOutput(fixed: WholeAmounts, output: OutputWanted | undefined, tokens: number): WholeAmounts {
+export function withOutput(fixed: WholeAmounts, output: WantedOutput | undefined, tokens: number): WholeAmounts {
   if (!output) return fixed
   return {
     ...fixed,

@@ -7,7 +7,7 @@ import { type Minute, WINDOWS, windowStarts } from './windows.ts'
 export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
 
 /** What became of what a lost instance had reserved. */
-export type LostAs = 'open' | 'spent' | 'unspent'
+export type LostKind = 'open' | 'spent' | 'unspent'
 
 /** What one instance has under way. An instance that has nothing under way keeps its entry for a while, for its `sequence`. */
 export interface InstanceEntry {
@@ -16,7 +16,7 @@ export interface InstanceEntry {
   /** The number of the write that made this entry, which tells the instance whether a write without an answer was made. */
   sequence: number
   /** `open` unless an administrator has ended what this instance held after it was lost. */
-  lostAs: LostAs
+  lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
   /** The parts of `parallel` and `held` that are freed again if another account refuses the same request. */
@@ -85,13 +85,13 @@ export const emptyEntry: InstanceEntry = Object.freeze({
   pending: [],
 })
 
-export const holdsNothing = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
+export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
 /** Where `used` counts a unit of a window, both by their index. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
 
 /** The used amounts once time has come to `minute`: those of windows that have ended are 0. */
-export function rolled(used: readonly number[], from: Minute, minute: Minute): number[] {
+export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
   const before = windowStarts(from)
@@ -147,7 +147,7 @@ export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): re
   return isEmptySlot(rest) ? others : [...others, rest]
 }
 
-const LOST_AS: readonly LostAs[] = ['open', 'spent', 'unspent']
+const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
 /** An account as it is stored. */
 export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {

@@ -1,6 +1,6 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
-import { minus, type OutputWanted, plus, toNano, type WholeAmounts, withOutput } from './amounts.ts'
+import { minus, plus, toNano, type WantedOutput, type WholeAmounts, withOutput } from './amounts.ts'
 import { type Book, COUNTED, getUsedIndex, type MinuteSlot } from './book.ts'
 import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 
@@ -73,13 +73,13 @@ export interface AccountView {
   mayLive(id: string): boolean
 }
 
-function tallyOf({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
+function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = windowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
     const at = getUsedIndex(windowAt, unitAt)
     tally.used = plus(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
-    tally.unsettled = sumOf(book.gone, start, unitAt)
+    tally.unsettled = sumSlots(book.gone, start, unitAt)
   }
   for (const [id, entry] of book.entries) {
     const { parallel, held, pendingParallel, pending, lostAs } = entry
@@ -91,24 +91,24 @@ function tallyOf({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: S
       tally.pending = plus(tally.pending, pendingParallel)
     } else {
       const by = isHeld ? 'reserved' : 'unsettled'
-      tally[by] = plus(tally[by], sumOf(held, start, unitAt))
-      if (isHeld || mayLive(id)) tally.pending = plus(tally.pending, sumOf(pending, start, unitAt))
+      tally[by] = plus(tally[by], sumSlots(held, start, unitAt))
+      if (isHeld || mayLive(id)) tally.pending = plus(tally.pending, sumSlots(pending, start, unitAt))
     }
   }
   return tally
 }
 
-function sumOf(slots: readonly MinuteSlot[], start: Minute, unit: number): number {
+function sumSlots(slots: readonly MinuteSlot[], start: Minute, unit: number): number {
   let sum = 0
   for (const slot of slots) if (slot[0] >= start) sum = plus(sum, slot[unit + 1] ?? 0)
   return sum
 }
 
-const goneOf = ({ used, unsettled, reserved }: Tally): number => plus(plus(used, unsettled), reserved)
+const getCommitted = ({ used, unsettled, reserved }: Tally): number => plus(plus(used, unsettled), reserved)
 
-function stateOf({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
+function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
   const { unit, window, limit, most } = rule
-  const shown = unit === 'usd' ? fromNanoUsd : same
+  const shown = unit === 'usd' ? fromNanoUsd : identity
   return {
     scope,
     ...(id !== '' && { id }),
@@ -118,16 +118,16 @@ function stateOf({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, mi
     used: shown(tally.used),
     reserved: shown(tally.reserved),
     unsettled: shown(tally.unsettled),
-    remaining: shown(minus(most, goneOf(tally))),
+    remaining: shown(minus(most, getCommitted(tally))),
     resetsAt: window && windowEndText(window, minute),
   }
 }
 
-const same = (value: number): number => value
+const identity = (value: number): number => value
 
 /** All limits of an account as they stand. */
-export const statesOf = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
-  listRules(limits).map((rule) => stateOf(name, rule, tallyOf(view, rule), view.book.minute))
+export const getLimitStates = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
+  listRules(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
 
 /** A request for a reservation in an account. */
 export interface HoldRequest {
@@ -136,7 +136,7 @@ export interface HoldRequest {
   /** In which minute the reservation was made that is extended; absent for a new one. */
   minute?: Minute | undefined
   fixed: WholeAmounts
-  output?: OutputWanted | undefined
+  output?: WantedOutput | undefined
 }
 
 /** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts still decide on, were refused there. */
@@ -151,14 +151,14 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
   const { minute } = view.book
   const made = asked.minute ?? minute
   const rules = listRules(limits)
-  const tallies = rules.map((rule) => tallyOf(view, rule))
-  const counts = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (windowStarts(minute)[windowAt] ?? 0)
+  const tallies = rules.map((rule) => getTally(view, rule))
+  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (windowStarts(minute)[windowAt] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)
     rules.forEach((rule, at) => {
       const tally = tallies[at]
-      if (tally && counts(rule)) tokens = Math.min(tokens, outputThatFits(rule, tally, fixed, output))
+      if (tally && appliesTo(rule)) tokens = Math.min(tokens, getFittingOutput(rule, tally, fixed, output))
     })
   const outputTokens = output && Math.max(tokens, output.least)
   const wanted = withOutput(fixed, output, outputTokens ?? 0)
@@ -167,24 +167,24 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
   let isBlocked = true
   rules.forEach((rule, at) => {
     const tally = tallies[at]
-    if (!tally || !counts(rule)) return
+    if (!tally || !appliesTo(rule)) return
     const amount = wanted[rule.unit]
-    const free = rule.most - goneOf(tally)
+    const free = rule.most - getCommitted(tally)
     if (amount === 0 || amount <= free) return
     if (amount > free + tally.pending) isBlocked = false
     const found: LimitRefusal = {
       kind: 'refused',
-      why: whyNot(rule, tally, amount),
-      limit: stateOf(asked.name, rule, tally, minute),
+      why: getRefusalReason(rule, tally, amount),
+      limit: getLimitState(asked.name, rule, tally, minute),
     }
-    refusal = refusal ? harder(refusal, found) : found
+    refusal = refusal ? pickHarderRefusal(refusal, found) : found
   })
   if (refusal) return isBlocked ? { kind: 'blocked', refusal } : refusal
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]
-    if (tally && counts(rule)) tally.reserved = plus(tally.reserved, wanted[rule.unit])
-    return stateOf(asked.name, rule, tally ?? NO_TALLY, minute)
+    if (tally && appliesTo(rule)) tally.reserved = plus(tally.reserved, wanted[rule.unit])
+    return getLimitState(asked.name, rule, tally ?? NO_TALLY, minute)
   })
   return { kind: 'fits', amounts: wanted, outputTokens, limits: states }
 }
@@ -192,8 +192,13 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
 /** The most tokens of output that a limit allows; negative when not even the fixed part fits. */
-function outputThatFits({ unit, most }: SingleLimit, tally: Tally, fixed: WholeAmounts, output: OutputWanted): number {
-  const room = most - goneOf(tally) - fixed[unit]
+function getFittingOutput(
+  { unit, most }: SingleLimit,
+  tally: Tally,
+  fixed: WholeAmounts,
+  output: WantedOutput,
+): number {
+  const room = most - getCommitted(tally) - fixed[unit]
   if (unit === 'tokens') return room
   if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
   let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more: division may round down
@@ -202,7 +207,7 @@ function outputThatFits({ unit, most }: SingleLimit, tally: Tally, fixed: WholeA
 }
 
 /** Why a limit does not allow an amount that does not fit. */
-function whyNot({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
+function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
   if (left <= 0) return 'used-up'
@@ -210,13 +215,13 @@ function whyNot({ unit, most }: SingleLimit, tally: Tally, amount: number): Limi
 }
 
 /** Of two refusals the one to report: by requests, then by `parallel`, then the one that lasts longer. */
-export function harder(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
-  const [ranksA, ranksB] = [ranks(a), ranks(b)]
+export function pickHarderRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
+  const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])
   return (ranksA[at] ?? 0) >= (ranksB[at] ?? 0) ? a : b
 }
 
-const ranks = ({ limit: { unit, window }, why }: LimitRefusal): number[] => [
+const getRanks = ({ limit: { unit, window }, why }: LimitRefusal): number[] => [
   unit === 'requests' ? 2 : unit === 'parallel' ? 1 : 0,
   ['held', 'too-large', 'used-up'].indexOf(why),
   window === null ? -1 : WINDOWS.indexOf(window),

@@ -5,16 +5,16 @@ import {
   type Book,
   count,
   createSlot,
-  holdsNothing,
   type InstanceEntry,
-  rolled,
+  isEmptyEntry,
+  rollUsed,
   type SideSpent,
   withoutSlot,
   withSlot,
   withUsed,
 } from './book.ts'
 import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
-import { LOST_MS, type Observation, tidied } from './lost.ts'
+import { LOST_MS, type Observation, tidyBook } from './lost.ts'
 import { type Minute, toMinute } from './windows.ts'
 
 /** What an account holds for one reservation. */
@@ -100,15 +100,15 @@ export class Draft {
 
   constructor({ book: from, instance, own, generation, observation, now }: DraftSource) {
     const minute = Math.max(from.minute, toMinute(now)) // windows do not go back when a clock does
-    const used = rolled(from.used, from.minute, minute)
-    const { entries, gone } = tidied(from, observation, { now, minute })
+    const used = rollUsed(from.used, from.minute, minute)
+    const { entries, gone } = tidyBook(from, observation, { now, minute })
     const before = entries.get(instance)
     if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it was not lost after all
     entries.set(instance, own)
     const { epoch, number } = from
     const elsewhere = from.elsewhere && {
       ...from.elsewhere,
-      used: rolled(from.elsewhere.used, from.minute, minute),
+      used: rollUsed(from.elsewhere.used, from.minute, minute),
     }
     this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), elsewhere }
     this.view = {
@@ -167,10 +167,10 @@ export class Draft {
     const isSame = before?.side === side
     if (isSame && number <= before.number) return
     const latest = Math.max(book.minute, minute) // windows do not go back
-    const taken = rolled(used, minute, latest)
+    const taken = rollUsed(used, minute, latest)
     if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
     const own = before && !isSame ? withUsed(book.used, before.used) : book.used
-    book.used = rolled(own, book.minute, latest)
+    book.used = rollUsed(own, book.minute, latest)
     book.minute = latest
     book.elsewhere = { side, number, used: taken }
     this.isChanged = true
@@ -181,7 +181,7 @@ export class Draft {
     const { book, view } = this
     const ended = [...book.gone]
     for (const [id, entry] of book.entries) {
-      if (entry.lostAs !== 'open' || holdsNothing(entry) || !view.isLost(id)) continue
+      if (entry.lostAs !== 'open' || isEmptyEntry(entry) || !view.isLost(id)) continue
       ended.push(...entry.held)
       book.entries.set(id, { ...entry, lostAs: as })
       this.isChanged = true

@@ -1,12 +1,12 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { UsageLimits } from '../../../types/limits.ts'
 import type { Account } from './account.ts'
-import { NOTHING, type OutputWanted, type WholeAmounts, withOutput } from './amounts.ts'
-import { type HoldRequest, harder, type LimitRefusal } from './decide.ts'
+import { NOTHING, type WantedOutput, type WholeAmounts, withOutput } from './amounts.ts'
+import { type HoldRequest, type LimitRefusal, pickHarderRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
 /** The amounts that a request asks one account for; it may ask several accounts. */
-export interface Ask {
+export interface AccountHold {
   account: Account
   asked: Omit<HoldRequest, 'name'>
 }
@@ -23,23 +23,23 @@ export interface HeldPart {
  * the reservations in the first ones are pending until the last one has decided; another request that would be refused because of them waits. A
  * request waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
  */
-export async function holdAll(asks: readonly Ask[]): Promise<HeldPart[] | LimitRefusal> {
+export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = asks
   if (only && asks.length === 1) {
     const outcome = await only.account.hold(only.asked, { isPending: false, waits: true })
     return outcome.kind === 'granted'
       ? [{ account: only.account, limits: only.asked.limits, grant: outcome }]
-      : refusalIn([outcome])
+      : pickRefusal([outcome])
   }
-  const held = new Map<Ask, Grant>()
-  const undo = (which: readonly Ask[]) => {
+  const held = new Map<AccountHold, Grant>()
+  const undo = (which: readonly AccountHold[]) => {
     for (const ask of which) {
       const grant = held.get(ask)
       if (grant) ask.account.change({ ...grant, freed: grant.amounts, decided: grant.amounts, spent: NOTHING })
       held.delete(ask)
     }
   }
-  const ask = async (which: readonly Ask[], waits: boolean): Promise<HoldOutcome[]> => {
+  const requestHolds = async (which: readonly AccountHold[], waits: boolean): Promise<HoldOutcome[]> => {
     const settled = await Promise.allSettled(
       which.map(async (one) => {
         const outcome = await one.account.hold(one.asked, { isPending: true, waits })
@@ -53,13 +53,13 @@ export async function holdAll(asks: readonly Ask[]): Promise<HeldPart[] | LimitR
   }
   try {
     for (let asked = asks; ; asked = asks.filter((one) => !held.has(one))) {
-      const outcomes = await ask(asked, false)
-      if (outcomes.some(({ kind }) => kind === 'refused')) return refusalIn(outcomes)
+      const outcomes = await requestHolds(asked, false)
+      if (outcomes.some(({ kind }) => kind === 'refused')) return pickRefusal(outcomes)
       const blocking = asked[outcomes.findIndex(({ kind }) => kind === 'blocked')]
-      if (!blocking) return confirmed(asks, held)
+      if (!blocking) return listConfirmed(asks, held)
       undo(asks.slice(asks.indexOf(blocking)))
-      const [outcome] = await ask([blocking], true)
-      if (outcome?.kind !== 'granted') return refusalIn(outcome ? [outcome] : [])
+      const [outcome] = await requestHolds([blocking], true)
+      if (outcome?.kind !== 'granted') return pickRefusal(outcome ? [outcome] : [])
     }
   } finally {
     undo(asks) // nothing, once all is confirmed
@@ -67,22 +67,22 @@ export async function holdAll(asks: readonly Ask[]): Promise<HeldPart[] | LimitR
 }
 
 /** The refusal to report of several accounts. */
-function refusalIn(outcomes: readonly HoldOutcome[]): LimitRefusal {
+function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
   const [first] = refusals
   if (!first) throw new TypeError('An account on hold neither granted nor rejected the request.')
-  return refusals.reduce(harder, first)
+  return refusals.reduce(pickHarderRefusal, first)
 }
 
 /** What all accounts hold is no longer pending; of the output they keep what fits into each. Empties `held`. */
-function confirmed(asks: readonly Ask[], held: Map<Ask, Grant>): HeldPart[] {
+function listConfirmed(asks: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
   return asks.flatMap((ask) => {
     const { account, asked } = ask
     const grant = held.get(ask)
     if (!grant) return []
     held.delete(ask)
-    const excess = excessOf(grant, asked, output)
+    const excess = getExcess(grant, asked, output)
     account.change({ ...grant, freed: excess, decided: grant.amounts, spent: NOTHING })
     if (excess === NOTHING) return { account, limits: asked.limits, grant }
     const limits = grant.limits.map((state) => {
@@ -94,9 +94,9 @@ function confirmed(asks: readonly Ask[], held: Map<Ask, Grant>): HeldPart[] {
   })
 }
 
-function excessOf(
+function getExcess(
   grant: Grant,
-  { fixed, output }: { fixed: WholeAmounts; output?: OutputWanted | undefined },
+  { fixed, output }: { fixed: WholeAmounts; output?: WantedOutput | undefined },
   tokens: number,
 ) {
   if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NOTHING

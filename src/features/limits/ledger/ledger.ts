@@ -5,18 +5,18 @@ import { Account, type AccountDependencies, BEAT_MS } from './account.ts'
 import {
   type Amounts,
   NOTHING,
-  type OutputWanted,
   roundUp,
+  toWholeAmounts,
+  type WantedOutput,
   type WholeAmounts,
-  wholeAmounts,
   withOutput,
 } from './amounts.ts'
-import { type AccountName, harder, type LimitRefusal, listRules } from './decide.ts'
-import { type Ask, type HeldPart, holdAll } from './hold-all.ts'
+import { type AccountName, type LimitRefusal, listRules, pickHarderRefusal } from './decide.ts'
+import { type AccountHold, type HeldPart, holdAll } from './hold-all.ts'
 import { nearLimits } from './near.ts'
 import { listSpent, type SpentAccount, type SpentPage } from './spent.ts'
 
-export type { Amounts, OutputWanted } from './amounts.ts'
+export type { Amounts, WantedOutput as OutputWanted } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
 export type { SpentAccount, SpentPage } from './spent.ts'
 
@@ -27,9 +27,9 @@ export interface LimitedScope extends AccountName {
 }
 
 /** What to reserve. */
-export interface Wanted {
+export interface WantedAmounts {
   fixed: Amounts
-  output?: OutputWanted | undefined
+  output?: WantedOutput | undefined
 }
 
 /** The reservation for one attempt; that of the first attempt also covers the request. */
@@ -58,9 +58,9 @@ export interface Ledger {
    * passed over. Rejects with `STORAGE_UNAVAILABLE` when the storage is away, with `RECORD_DAMAGED` when counters cannot be read, or with
    * `STORAGE_FAILED`.
    */
-  reserve(scopes: readonly LimitedScope[], wanted: Wanted): Promise<Reservation | LimitRefusal>
+  reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
   /** Why `reserve` would refuse now; reserves nothing. Rejects as `reserve` does. */
-  refusalOf(scopes: readonly LimitedScope[], wanted: Wanted): Promise<LimitRefusal | undefined>
+  preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined>
   /** The limits of a scope as they stand. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Starts the counters anew, also if they are damaged; requests under way stay reserved. */
@@ -80,7 +80,7 @@ export interface Ledger {
    * The limits of which 80 % or more are used, the fullest first, as they were written last: a settlement may still wait. Reads 10,000 accounts at
    * most. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
-  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
+  near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
   /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
   flushed(): Promise<void>
   /** How many accounts this process keeps in memory. */
@@ -123,7 +123,7 @@ class StoredLedger implements Ledger {
     this.#deps = { ...options, instance: newId().slice(0, 10) }
   }
 
-  async reserve(scopes: readonly LimitedScope[], wanted: Wanted): Promise<Reservation | LimitRefusal> {
+  async reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal> {
     const { asked, asks } = this.#asksOf(scopes, wanted)
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
@@ -134,19 +134,19 @@ class StoredLedger implements Ledger {
     return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#underWay-- })
   }
 
-  async refusalOf(scopes: readonly LimitedScope[], wanted: Wanted): Promise<LimitRefusal | undefined> {
+  async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined> {
     const { asks } = this.#asksOf(scopes, wanted)
     const decisions = await Promise.all(asks.map(({ account, asked }) => account.judge(asked)))
     const refusals = decisions.flatMap((one) => (one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.refusal : one))
     const [first, ...others] = refusals
-    return first && others.reduce(harder, first)
+    return first && others.reduce(pickHarderRefusal, first)
   }
 
   /** What to ask of each account, in the order in which they are waited for. */
-  #asksOf(scopes: readonly LimitedScope[], { fixed, output }: Wanted) {
-    const asked = { fixed: wholeAmounts(fixed), output: output && soundOutput(output) }
-    const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => orderOf(a) - orderOf(b))
-    const asks: Ask[] = []
+  #asksOf(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
+    const asked = { fixed: toWholeAmounts(fixed), output: output && toSoundOutput(output) }
+    const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
+    const asks: AccountHold[] = []
     for (const scope of ordered)
       if (listRules(scope.limits).length > 0)
         asks.push({ account: this.#accountOf(scope), asked: { limits: scope.limits, ...asked } })
@@ -173,17 +173,17 @@ class StoredLedger implements Ledger {
     return listSpent(this.#deps.storage, mirror, page)
   }
 
-  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
-    return nearLimits(this.#deps.storage, limitsOf, this.#deps.clock.now())
+  near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
+    return nearLimits(this.#deps.storage, getLimits, this.#deps.clock.now())
   }
 
   async takeSpent(mirror: string, { scope, id, ...spent }: SpentAccount): Promise<void> {
     const name = `${scope}/${id}`
-    const said = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
-    if (this.#taken.get(name) === said) return
+    const fingerprint = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
+    if (this.#taken.get(name) === fingerprint) return
     await this.#accountOf({ scope, id }).takeSpent(mirror, spent)
     if (!this.#taken.delete(name)) evictOldest(this.#taken, MAX_ACCOUNTS)
-    this.#taken.set(name, said)
+    this.#taken.set(name, fingerprint)
   }
 
   async flushed(): Promise<void> {
@@ -245,10 +245,10 @@ class StoredLedger implements Ledger {
   }
 }
 
-const orderOf = ({ scope }: AccountName) => ORDER.indexOf(scope)
+const getScopeOrder = ({ scope }: AccountName) => ORDER.indexOf(scope)
 
 /** With a price and tokens that can be computed with. */
-function soundOutput({ tokens, least, usdPerToken }: OutputWanted): OutputWanted {
+function toSoundOutput({ tokens, least, usdPerToken }: WantedOutput): WantedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
   return { tokens: most, least: Math.min(most, roundUp(least)), usdPerToken: price }
@@ -281,14 +281,14 @@ class HeldReservation implements Reservation {
   }
 
   async extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined> {
-    const fixed = ofUnits(wholeAmounts(by), this.#open)
+    const fixed = pickUnits(toWholeAmounts(by), this.#open)
     const asks = this.#parts.map(({ account, limits, grant: { minute } }) => ({
       account,
-      asked: { limits: beyond ? raised(limits, beyond) : limits, minute, fixed },
+      asked: { limits: beyond ? raiseLimits(limits, beyond) : limits, minute, fixed },
     }))
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
-    const more = ofUnits(fixed, this.#open)
+    const more = pickUnits(fixed, this.#open)
     const late = difference(fixed, more) // of units that were settled meanwhile
     this.#held = sum(this.#held, more)
     for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
@@ -298,28 +298,28 @@ class HeldReservation implements Reservation {
   settle(spent: Amounts, units: readonly LimitUnit[] = UNITS): void {
     const settled = new Set(units.filter((unit) => this.#open.delete(unit)))
     if (settled.size === 0) return
-    const freed = ofUnits(this.#held, settled)
-    const counted = ofUnits(wholeAmounts(spent, freed), settled)
+    const freed = pickUnits(this.#held, settled)
+    const counted = pickUnits(toWholeAmounts(spent, freed), settled)
     for (const { account, grant } of this.#parts) account.change({ ...grant, freed, decided: NOTHING, spent: counted })
     if (this.#open.size === 0) this.#onEnd()
   }
 }
 
 /** The limits on tokens and US dollars with so much added to each. */
-function raised(limits: UsageLimits, by: Amounts): UsageLimits {
+function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
   const windows = (unit: 'tokens' | 'usd') =>
     Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))
   return { ...limits, tokens: windows('tokens'), usd: windows('usd') }
 }
 
-const each = (make: (unit: LimitUnit) => number): WholeAmounts => ({
+const mapUnits = (make: (unit: LimitUnit) => number): WholeAmounts => ({
   requests: make('requests'),
   parallel: make('parallel'),
   tokens: make('tokens'),
   usd: make('usd'),
 })
 
-const ofUnits = (amounts: WholeAmounts, units: ReadonlySet<LimitUnit>) =>
-  each((unit) => (units.has(unit) ? amounts[unit] : 0))
-const sum = (a: WholeAmounts, b: WholeAmounts) => each((unit) => a[unit] + b[unit])
-const difference = (a: WholeAmounts, b: WholeAmounts) => each((unit) => a[unit] - b[unit])
+const pickUnits = (amounts: WholeAmounts, units: ReadonlySet<LimitUnit>) =>
+  mapUnits((unit) => (units.has(unit) ? amounts[unit] : 0))
+const sum = (a: WholeAmounts, b: WholeAmounts) => mapUnits((unit) => a[unit] + b[unit])
+const difference = (a: WholeAmounts, b: WholeAmounts) => mapUnits((unit) => a[unit] - b[unit])

@@ -1,5 +1,5 @@
-import { type Book, holdsNothing, type InstanceEntry, type MinuteSlot, withSlot } from './book.ts'
-import { type Minute, windowStart, windowStarts } from './windows.ts'
+import { type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot, withSlot } from './book.ts'
+import { getWindowStart, type Minute, windowStarts } from './windows.ts'
 
 /** An instance whose entry has not changed for this time has crashed, in ms. It writes every 15 s while it holds something. */
 export const LOST_MS = 45_000
@@ -32,7 +32,7 @@ export interface Observation {
  */
 export function createObservation(self: string): Observation {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
-  const ageOf = (id: string, now: number, from: 'since' | 'seenAt') => now - (seen.get(id)?.[from] ?? now)
+  const getAge = (id: string, now: number, from: 'since' | 'seenAt') => now - (seen.get(id)?.[from] ?? now)
   return {
     saw({ entries }, now) {
       const next: typeof seen = new Map()
@@ -45,14 +45,14 @@ export function createObservation(self: string): Observation {
       }
       seen = next
     },
-    isLost: (id, now) => ageOf(id, now, 'since') >= LOST_MS,
-    stillFor: (id, now) => ageOf(id, now, 'since'),
-    watchedFor: (id, now) => ageOf(id, now, 'seenAt'),
+    isLost: (id, now) => getAge(id, now, 'since') >= LOST_MS,
+    stillFor: (id, now) => getAge(id, now, 'since'),
+    watchedFor: (id, now) => getAge(id, now, 'seenAt'),
   }
 }
 
 /** The entries without those that are no longer needed, in a new map, and what instances that are gone held. */
-export function tidied(
+export function tidyBook(
   { entries, gone }: Book,
   observation: Observation,
   { now, minute }: { now: number; minute: Minute },
@@ -66,7 +66,7 @@ export function tidied(
   for (const [id, entry] of entries) {
     if (entry.lostAs !== 'open') {
       if (isOver(id, GONE_MS)) kept.delete(id)
-    } else if (!holdsNothing(entry)) {
+    } else if (!isEmptyEntry(entry)) {
       if (observation.stillFor(id, now) >= GONE_MS) lost.push([id, entry])
     } else if (++idle > MANY_IDLE ? observation.stillFor(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS)) kept.delete(id)
   }
@@ -74,7 +74,7 @@ export function tidied(
   let slots = gone
   for (const [id, { held }] of lost) {
     kept.delete(id)
-    for (const [made, ...amounts] of held) slots = withSlot(slots, [windowStart('day', made), ...amounts])
+    for (const [made, ...amounts] of held) slots = withSlot(slots, [getWindowStart('day', made), ...amounts])
   }
   return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
 }

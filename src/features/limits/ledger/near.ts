@@ -2,8 +2,8 @@ import { isGatewayError } from '../../../errors.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
-import { readBook, rolled } from './book.ts'
-import { type AccountName, statesOf } from './decide.ts'
+import { readBook, rollUsed } from './book.ts'
+import { type AccountName, getLimitStates } from './decide.ts'
 import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent.ts'
 import { toMinute } from './windows.ts'
 
@@ -20,7 +20,7 @@ const MOST_ACCOUNTS = 10_000
  */
 export async function nearLimits(
   storage: Storage,
-  limitsOf: (account: AccountName) => UsageLimits | undefined,
+  getLimits: (account: AccountName) => UsageLimits | undefined,
   now: number,
 ): Promise<LimitState[]> {
   const found: LimitState[] = []
@@ -30,13 +30,14 @@ export async function nearLimits(
     const stored = page.filter(({ key }) => key < TOKENS)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)
-      const limits = name && limitsOf(name)
-      if (limits) found.push(...statesIn(key, value, { name, limits, now }).filter((state) => shareOf(state) >= NEAR))
+      const limits = name && getLimits(name)
+      if (limits)
+        found.push(...readNearStates(key, value, { name, limits, now }).filter((state) => getUsedShare(state) >= NEAR))
     }
     after = stored.at(-1)?.key ?? after
     if (stored.length < PAGE) break
   }
-  return found.sort((one, other) => shareOf(other) - shareOf(one))
+  return found.sort((one, other) => getUsedShare(other) - getUsedShare(one))
 }
 
 interface NearTerms {
@@ -45,7 +46,7 @@ interface NearTerms {
   now: number
 }
 
-function statesIn(key: string, text: string, { name, limits, now }: NearTerms): LimitState[] {
+function readNearStates(key: string, text: string, { name, limits, now }: NearTerms): LimitState[] {
   try {
     const book = readBook(key, text)
     const minute = Math.max(book.minute, toMinute(now))
@@ -53,15 +54,15 @@ function statesIn(key: string, text: string, { name, limits, now }: NearTerms): 
     const current = {
       ...book,
       minute,
-      used: rolled(used, from, minute),
-      elsewhere: elsewhere && { ...elsewhere, used: rolled(elsewhere.used, from, minute) },
+      used: rollUsed(used, from, minute),
+      elsewhere: elsewhere && { ...elsewhere, used: rollUsed(elsewhere.used, from, minute) },
     }
     const view = { book: current, isLost: () => false, mayLive: () => true }
-    return statesOf(name, limits, view).filter(({ unit }) => unit !== 'parallel')
+    return getLimitStates(name, limits, view).filter(({ unit }) => unit !== 'parallel')
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return []
     throw error
   }
 }
 
-const shareOf = ({ limit, remaining }: LimitState): number => (limit > 0 ? (limit - remaining) / limit : 1)
+const getUsedShare = ({ limit, remaining }: LimitState): number => (limit > 0 ? (limit - remaining) / limit : 1)

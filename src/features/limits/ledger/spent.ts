@@ -44,12 +44,12 @@ export async function listSpent(
 ): Promise<SpentPage> {
   const stored = await storage.list(ACCOUNTS, { limit, after }).catch(handleStorageError('list', ACCOUNTS))
   const own = stored.filter(({ key }) => key < TOKENS)
-  const accounts = own.flatMap(({ key, value }) => spentIn(key, value, side) ?? [])
+  const accounts = own.flatMap(({ key, value }) => parseSpent(key, value, side) ?? [])
   const next = own.length < limit ? undefined : own.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }
 }
 
-function spentIn(key: string, text: string, side: string): SpentAccount | undefined {
+function parseSpent(key: string, text: string, side: string): SpentAccount | undefined {
   const name = parseRecordKey(key)
   if (name?.scope !== 'key' && name?.scope !== 'group') return undefined
   const { scope, id } = name

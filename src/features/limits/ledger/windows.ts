@@ -18,7 +18,7 @@ const MS = 60_000
 export const toMinute = (ms: number): Minute => Math.floor(ms / MS)
 
 /** The first minute of the window that `minute` lies in; 0 for `total`. */
-export function windowStart(window: LimitWindow, minute: Minute): Minute {
+export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
   switch (window) {
     case 'minute':
       return minute
@@ -38,16 +38,16 @@ export function windowStart(window: LimitWindow, minute: Minute): Minute {
 }
 
 /** The first minute after the window that `minute` lies in; `undefined` for `total`. */
-export function windowEnd(window: LimitWindow, minute: Minute): Minute | undefined {
+export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | undefined {
   switch (window) {
     case 'minute':
       return minute + 1
     case 'hour':
-      return windowStart(window, minute) + HOUR
+      return getWindowStart(window, minute) + HOUR
     case 'day':
-      return windowStart(window, minute) + DAY
+      return getWindowStart(window, minute) + DAY
     case 'week':
-      return windowStart(window, minute) + WEEK
+      return getWindowStart(window, minute) + WEEK
     case 'month':
       return monthStart(minute, 1)
     case 'total':
@@ -69,7 +69,7 @@ let lastStarts: readonly Minute[] = []
 /** The starts of all windows that `minute` lies in, in the order of `WINDOWS`; the same array for the same minute. */
 export function windowStarts(minute: Minute): readonly Minute[] {
   if (minute !== lastMinute) {
-    lastStarts = WINDOWS.map((window) => windowStart(window, minute))
+    lastStarts = WINDOWS.map((window) => getWindowStart(window, minute))
     lastMinute = minute
   }
   return lastStarts
@@ -84,7 +84,7 @@ export function windowEndText(window: LimitWindow, minute: Minute): string | nul
   lastEndsMinute = minute
   let text = lastEnds.get(window)
   if (text === undefined) {
-    const end = windowEnd(window, minute)
+    const end = getWindowEnd(window, minute)
     text = end === undefined ? null : new Date(end * MS).toISOString()
     lastEnds.set(window, text)
   }

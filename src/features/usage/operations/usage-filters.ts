@@ -1,5 +1,5 @@
 import { withWarnings } from '../../../admin/warnings.ts'
-import { didYouMean, nearest } from '../../../lib/spelling.ts'
+import { didYouMean, findNearest } from '../../../lib/spelling.ts'
 import type { AccountNames } from '../../../records/account-records.ts'
 import { listKnownNames } from '../../../request/routing/known-names.ts'
 import type { RouteTable } from '../../../request/routing/route-table.ts'
@@ -82,7 +82,7 @@ async function checkRecord(
   if (match) return `There is no ${noun} with the ID "${id}". The ${noun} with this name has the ID "${match.id}".`
   const hint =
     didYouMean(
-      nearest(
+      findNearest(
         id,
         all.map((record) => record.id),
         1,
@@ -98,7 +98,7 @@ async function checkAccount(idOrRef: string | undefined, accounts: AccountNames)
 }
 
 function getNameHint(id: string, all: ReadonlyArray<{ id: string; name?: string }>): string | undefined {
-  const [nearestName] = nearest(
+  const [nearestName] = findNearest(
     id,
     all.map(({ name = '' }) => name),
     1,
@@ -111,7 +111,7 @@ async function checkName(noun: string, name: string | undefined, list: () => Pro
   if (!name) return undefined
   const all = await list()
   if (all.includes(name)) return undefined
-  const hint = didYouMean(nearest(name, all, 1))
+  const hint = didYouMean(findNearest(name, all, 1))
   return `There is no ${noun} "${name}".${hint ? ` ${hint}` : ''}`
 }
 
@@ -121,6 +121,6 @@ async function checkModel(model: string | undefined, { routes }: NameSources) {
   if (table.findCombo(model)) return undefined
   const names = await listKnownNames(table)
   if (names.includes(model)) return undefined
-  const hint = didYouMean(nearest(model, names, 1))
+  const hint = didYouMean(findNearest(model, names, 1))
   return table.resolveModel(model) && !hint ? undefined : `There is no model "${model}".${hint ? ` ${hint}` : ''}`
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, scalarText, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import { pathSegment } from '../../../lib/urls.ts'
+import { encodePathSegment } from '../../../lib/urls.ts'
 import type { TokenUsage } from '../canonical/canonical-answer.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import { pickStreamError } from '../canonical/late-reason.ts'
@@ -17,7 +17,7 @@ export const KEEP_ALIVE = '\n\n'
 /** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that can't be part of a path. */
 export function toModelPath(model: string): string {
   const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
-  return `/${collection}/${pathSegment(name)}`
+  return `/${collection}/${encodePathSegment(name)}`
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createFinder } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { asFirstMember, withMember } from '../../../lib/json-scan.ts'
+import { insertFirstMember, withMember } from '../../../lib/json-scan.ts'
 import { readEmbeddedError } from '../errors/embedded-errors.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-answers.ts'
 import {
@@ -35,7 +35,7 @@ const chatUsageRequest: UsageRequest = {
     options === null || (isObject(options) && (options.include_usage ?? false) === false),
   ask: (text, body) =>
     body.stream_options === undefined
-      ? asFirstMember(text, USAGE_OPTION)
+      ? insertFirstMember(text, USAGE_OPTION)
       : withMember(text, 'stream_options', (options) =>
           withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
         ),

@@ -1,4 +1,4 @@
-import { mostTokens } from '../../../lib/text-tokens.ts'
+import { countMaxTokens } from '../../../lib/text-tokens.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
@@ -89,8 +89,8 @@ export function parseWidth(value: unknown, warnings: Warnings): number | undefin
 function countMostTokens({ text = '', tokens, parts = [{ text }], title = '' }: Input): number {
   if (tokens) return tokens.length
   return parts.reduce(
-    (sum, part) => sum + ('text' in part ? mostTokens(part.text) : TOKENS_PER_IMAGE),
-    mostTokens(title) + EXTRA_TOKENS,
+    (sum, part) => sum + ('text' in part ? countMaxTokens(part.text) : TOKENS_PER_IMAGE),
+    countMaxTokens(title) + EXTRA_TOKENS,
   )
 }
 

@@ -1,6 +1,6 @@
 import type { UpstreamCall } from '../../../lib/exchange.ts'
 import { withModel } from '../../../lib/json-scan.ts'
-import { pathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
@@ -20,8 +20,8 @@ export function createAzureCall(
   // In the older URL, only chats are below a deployment.
   const place = !isOlder
     ? '/v1'
-    : isPathOfDeployment(path)
-      ? `/deployments/${pathSegment(deployment ?? target.model)}`
+    : usesDeploymentPath(path)
+      ? `/deployments/${encodePathSegment(deployment ?? target.model)}`
       : ''
   const isForm = headers['content-type']?.startsWith('multipart/') // forms contain the deployment already
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
@@ -33,7 +33,7 @@ export function createAzureCall(
   })
 }
 
-const isPathOfDeployment = (path: string) => !path.startsWith('/responses')
+const usesDeploymentPath = (path: string) => !path.startsWith('/responses')
 
 /** Returns the resource's URL, without the path that people often paste with it. */
 function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {

@@ -2,7 +2,7 @@ import { decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import type { UpstreamCall, UpstreamFetch } from '../../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { scanTopLevel, withMembers } from '../../../lib/json-scan.ts'
-import { pathSegment, withoutTrailing } from '../../../lib/urls.ts'
+import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
@@ -31,7 +31,7 @@ function toVertexClaude(
   const inBody = betas.filter((beta) => BODY.test(beta))
   const [stream] = scanTopLevel(text, ['stream']).spans
   const isStream = stream !== undefined && text.slice(stream.start, stream.end) === 'true'
-  const name = pathSegment(model).replaceAll('%40', '@')
+  const name = encodePathSegment(model).replaceAll('%40', '@')
   return {
     path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },

@@ -164,7 +164,7 @@ const filterNamed = (entries: readonly Entry[]) => entries.filter(({ model }) =>
 /** The models in order. Drag them, or press Alt and an arrow key, to move them. */
 function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
   const message = useSignal('')
-  const dragged = useSignal<number | undefined>(undefined)
+  const draggedIndex = useSignal<number | undefined>(undefined)
   function move(from: number, to: number) {
     if (to < 0 || to >= entries.value.length || from === to) return
     const moved = [...entries.value]
@@ -188,7 +188,7 @@ function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
               onDragOver={(event) => event.preventDefault()}
               onDrop={(event) => {
                 event.preventDefault()
-                if (dragged.value !== undefined) move(dragged.value, at)
+                if (draggedIndex.value !== undefined) move(draggedIndex.value, at)
               }}
             >
               <button
@@ -196,7 +196,7 @@ function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
                 class="quiet handle"
                 draggable
                 aria-label={`Move ${entry.model}: drag, or press Alt+Up or Alt+Down`}
-                onDragStart={() => (dragged.value = at)}
+                onDragStart={() => (draggedIndex.value = at)}
                 onKeyDown={(event) => {
                   if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
                   event.preventDefault()

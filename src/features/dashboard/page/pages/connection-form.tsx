@@ -178,9 +178,9 @@ function ConnectionForm({
 
 function toFormState(connection: ShownConnection | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
-  const texted = TEXT_FIELDS.map((one) => [one, data[one] ?? ''] as const)
+  const textValues = TEXT_FIELDS.map((one) => [one, data[one] ?? ''] as const)
   return {
-    ...(Object.fromEntries(texted) as Record<(typeof TEXT_FIELDS)[number], string>), // of these names
+    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // of these names
     provider,
     name,
     apiKey: '',

@@ -339,7 +339,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <Dialog title="Create group" onClose={onClose}>
           <OwnerForm
             of="group"
-            onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(ofGroup(more)) }).then(onDone)}
+            onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(pickGroupFields(more)) }).then(onDone)}
           />
         </Dialog>
       )
@@ -350,7 +350,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
             of="group"
             owner={open.group}
             onSave={({ name, ...more }) => {
-              const input = { name, ...ofGroup(more) }
+              const input = { name, ...pickGroupFields(more) }
               return changeRecord(open.group, (options) => groupApi.update(open.group.id, input, options), input).then(
                 onDone,
               )
@@ -382,7 +382,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
   }
 }
 
-const ofGroup = ({ limits, each, models, kinds, metadata }: Omit<OwnerInput, 'name'>) => ({
+const pickGroupFields = ({ limits, each, models, kinds, metadata }: Omit<OwnerInput, 'name'>) => ({
   limits,
   each,
   models,

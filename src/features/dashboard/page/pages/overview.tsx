@@ -116,7 +116,7 @@ function toChart({ from, rows }: Summary) {
   const hours = Array.from({ length: 24 }, (_, at) => Date.parse(from) + at * HOUR)
   const row = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
   const failed = hours.map((at) => row(at)?.failed ?? 0)
-  const answered = hours.map((at, nth) => (row(at)?.requests ?? 0) - (failed[nth] ?? 0))
+  const answered = hours.map((at, index) => (row(at)?.requests ?? 0) - (failed[index] ?? 0))
   return {
     title: 'Requests per hour',
     labels: hours.map(formatHour),

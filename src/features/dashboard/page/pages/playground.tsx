@@ -63,10 +63,10 @@ export default function Playground() {
 
   async function ask() {
     const given = parseObject(body.value)
-    const hears = format.value === 'transcription'
-    problem.value = !given ? 'Enter a JSON object.' : hears && !file.value ? 'Choose a file first.' : undefined
+    const takesAudio = format.value === 'transcription'
+    problem.value = !given ? 'Enter a JSON object.' : takesAudio && !file.value ? 'Choose a file first.' : undefined
     if (!given || problem.value || isUnderWay) return
-    const sound = hears && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
+    const sound = takesAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
     const made = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
     const stop = new AbortController()
     asking.current = stop
@@ -214,7 +214,7 @@ async function sendRequest(
   { signal, note }: { signal: AbortSignal; note: (change: Partial<Progress>) => void },
 ): Promise<void> {
   const startedAt = Date.now()
-  const passed = () => Date.now() - startedAt
+  const getElapsedMs = () => Date.now() - startedAt
   note({ phase: 'waiting', startedAt })
   try {
     const response = await trackedFetch(getUrl('api/try'), {
@@ -225,12 +225,12 @@ async function sendRequest(
     })
     const id = response.headers.get('x-signalbox-request-id') ?? undefined
     note({ phase: 'answering', facts: getHeaderFacts(response), ...(id !== undefined && { id }) })
-    const failure = await readResponse(response, { passed, note })
-    note({ phase: 'ended', endedMs: passed(), ...(!response.ok && { error: failure }) })
+    const failure = await readResponse(response, { passed: getElapsedMs, note })
+    note({ phase: 'ended', endedMs: getElapsedMs(), ...(!response.ok && { error: failure }) })
     if (id !== undefined) note({ facts: await loadRecordFacts(id, getHeaderFacts(response)) })
   } catch (error) {
     if (signal.aborted) note({ phase: 'stopped' })
-    else note({ phase: 'ended', endedMs: passed(), error: getMessage(error) })
+    else note({ phase: 'ended', endedMs: getElapsedMs(), error: getMessage(error) })
   }
 }
 

@@ -53,10 +53,10 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
   return (
     <figure class="figure-box" ref={figure}>
       <ul class="bare legend">
-        {parts.map(({ name }, nth) => (
+        {parts.map(({ name }, index) => (
           <li key={name}>
             <svg width="12" height="12" aria-hidden="true">
-              <rect width="12" height="12" class={`series s${(nth % MAX_PARTS) + 1}`} />
+              <rect width="12" height="12" class={`series s${(index % MAX_PARTS) + 1}`} />
             </svg>{' '}
             {sanitize(name)}
           </li>
@@ -98,14 +98,14 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
           let below = 0
           return (
             <g key={bar}>
-              {parts.map(({ name, values }, nth) => {
+              {parts.map(({ name, values }, index) => {
                 const value = values[bar] ?? 0
                 const from = below
                 below += value
                 return value > 0 ? (
                   <rect
                     key={name}
-                    class={`series s${(nth % MAX_PARTS) + 1}`}
+                    class={`series s${(index % MAX_PARTS) + 1}`}
                     x={LEFT + bar * barWidth + barWidth * 0.1}
                     width={barWidth * 0.8}
                     y={y(below)}
@@ -119,13 +119,13 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
         {at !== undefined && (
           <rect class="cursor" x={LEFT + at * barWidth} width={barWidth} y={0} height={HEIGHT - BOTTOM} />
         )}
-        {[0, Math.floor(labels.length / 2), labels.length - 1].map((bar, nth) =>
-          labels[bar] === undefined || (nth > 0 && labels.length < 3) ? null : (
+        {[0, Math.floor(labels.length / 2), labels.length - 1].map((bar, index) =>
+          labels[bar] === undefined || (index > 0 && labels.length < 3) ? null : (
             <text
-              key={nth}
+              key={index}
               x={LEFT + (bar + 0.5) * barWidth}
               y={HEIGHT - 6}
-              text-anchor={nth === 0 ? 'start' : nth === 2 ? 'end' : 'middle'}
+              text-anchor={index === 0 ? 'start' : index === 2 ? 'end' : 'middle'}
             >
               {labels[bar]}
             </text>

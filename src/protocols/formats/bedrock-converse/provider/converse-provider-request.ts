@@ -1,6 +1,6 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ReasoningTraits } from '../../../../traits.ts'
 import type {
   CanonicalRequest,
@@ -18,7 +18,7 @@ import { writeToolConfig } from './converse-provider-tools.ts'
 /** Writes a request to Converse. The model is part of its path, with colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
-  const path = `/model/${pathSegment(target.model)}/${operation}`
+  const path = `/model/${encodePathSegment(target.model)}/${operation}`
   return { path, headers: {}, body: writeBody(request, target) }
 }
 
@@ -168,7 +168,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
     additionalModelRequestFields: additionalModelRequestFields && lowerBudget(additionalModelRequestFields),
   })
   return {
-    path: `/model/${pathSegment(getBaseModel(target.model))}/count-tokens`,
+    path: `/model/${encodePathSegment(getBaseModel(target.model))}/count-tokens`,
     headers: {},
     body: { input: { converse } },
   }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
 import type { VendorContext, VendorForm } from '../../kind-forms.ts'
 import {
@@ -31,7 +31,7 @@ const createBedrockForm = (
   ...(form.getMaxEntries && { getMaxEntries: form.getMaxEntries }),
   ...(form.getMaxTokens && { getMaxTokens: form.getMaxTokens }),
   writeRequest: (request, context) => ({
-    path: `/model/${pathSegment(context.target.model)}/invoke`,
+    path: `/model/${encodePathSegment(context.target.model)}/invoke`,
     body: form.body(request, context),
   }),
   readResponse: form.readResponse,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
 import type { VendorContext, VendorForm } from '../../kind-forms.ts'
 import {
@@ -51,7 +51,7 @@ export const google: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
 }
 
 const getPath = ({ model }: ProviderTarget, method: string) =>
-  `/models/${model.split('/').map(pathSegment).join('/')}:${method}`
+  `/models/${model.split('/').map(encodePathSegment).join('/')}:${method}`
 
 /** Sets the model in each request of a batch. */
 const nameModel = (requests: unknown, { model }: ProviderTarget): unknown =>

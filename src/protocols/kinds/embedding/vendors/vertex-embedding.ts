@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
 import type { VendorContext, VendorForm } from '../../kind-forms.ts'
 import {
@@ -84,7 +84,7 @@ export const vertexOne: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
   },
 }
 
-const getPath = ({ model }: ProviderTarget, method: string) => `/models/${pathSegment(model)}:${method}`
+const getPath = ({ model }: ProviderTarget, method: string) => `/models/${encodePathSegment(model)}:${method}`
 
 function writeTruncation(request: EmbeddingRequest, { warnings }: VendorContext): JsonObject {
   requireFloats(request, warnings)

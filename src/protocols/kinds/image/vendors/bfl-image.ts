@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { JobState } from '../../kind-forms.ts'
 import { type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
 import { choosePixels, chooseShape } from '../image-sizes.ts'
@@ -25,7 +25,7 @@ export const bfl: ImageVendor = {
         }
       : choosePixels(request, context, { step: 16, least: 256, most: 2_048 })
     return {
-      path: `/${pathSegment(model)}`,
+      path: `/${encodePathSegment(model)}`,
       body: {
         prompt,
         ...shape,

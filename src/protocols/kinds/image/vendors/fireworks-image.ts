@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import {
   FILTERED,
@@ -31,7 +31,7 @@ export const fireworks: ImageVendor = {
     const { ratio } = chooseShape(request, context, { tiers: ['1K'] })
     const [picture] = request.inputImages
     return {
-      path: `/workflows/${model.split('/').map(pathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,
+      path: `/workflows/${model.split('/').map(encodePathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,
       headers: { accept: 'application/json' },
       body: {
         prompt: request.prompt,

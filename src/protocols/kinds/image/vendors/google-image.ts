@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
 import type { TokenUsage } from '../../../formats/format.ts'
@@ -38,7 +38,7 @@ export const google: ImageVendor = {
       return { inlineData: { mimeType: type, data: toBase64(bytes) } }
     })
     return {
-      path: `/models/${model.split('/').map(pathSegment).join('/')}:generateContent`,
+      path: `/models/${model.split('/').map(encodePathSegment).join('/')}:generateContent`,
       body: {
         contents: [{ role: 'user', parts: [{ text: request.prompt }, ...pictures] }],
         generationConfig: {

@@ -1,4 +1,4 @@
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import { createCharacterReader, createSpeechForm } from '../speech.ts'
 
 /** https://elevenlabs.io/docs/api-reference/text-to-speech/stream. Voices are IDs. "Rachel" is the default for OpenAI's names. */
@@ -11,7 +11,7 @@ export const elevenlabs = createSpeechForm({
   voice: '21m00Tcm4TlvDq8ikWAM',
   supports: ['speed', 'language'],
   writeRequest: ({ input, speed, language }, { voice = '', format, target }) => ({
-    path: `/text-to-speech/${pathSegment(voice)}/stream`,
+    path: `/text-to-speech/${encodePathSegment(voice)}/stream`,
     query: { output_format: format },
     body: {
       text: input,

@@ -1,6 +1,6 @@
 import { concatBytes, fromBase64 } from '../../../../lib/bytes.ts'
 import { isObject, type JsonObject, scalarText } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
@@ -17,7 +17,7 @@ export const google = createSpeechForm({
   supports: ['instructions'],
   streamsEventsOnly: true,
   writeRequest: ({ input, instructions, isEvents }, { voice, target }) => ({
-    path: `/models/${target.model.split('/').map(pathSegment).join('/')}:${isEvents ? 'streamGenerateContent' : 'generateContent'}`,
+    path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:${isEvents ? 'streamGenerateContent' : 'generateContent'}`,
     ...(isEvents && { query: { alt: 'sse' } }),
     body: {
       contents: [{ role: 'user', parts: [{ text: instructions ? `${instructions}: ${input}` : input }] }],

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { pathSegment } from '../../../../lib/urls.ts'
+import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import type { KindResponse } from '../../kind-forms.ts'
@@ -20,7 +20,7 @@ export const google: TranscriptionForm = {
     if (file.bytes.length > MAX_INLINE)
       return throwMismatch('file', target, `only accepts files of up to ${MAX_INLINE} bytes`)
     return {
-      path: `/models/${target.model.split('/').map(pathSegment).join('/')}:generateContent`,
+      path: `/models/${target.model.split('/').map(encodePathSegment).join('/')}:generateContent`,
       body: {
         contents: [
           {
