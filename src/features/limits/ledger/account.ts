@@ -342,9 +342,7 @@ export class Account {
   /** Fails all that can be asked again, keeps the changes, and tries again later. */
   #giveUp(error: unknown): void {
     const failed =
-      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE')
-        ? createUnavailableError(error)
-        : error
+      isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
     const kept: AccountOperation[] = []
     for (const operation of this.#queue) {
       if (operation.kind === 'change') kept.push(operation)
@@ -393,7 +391,7 @@ function uniteBooks(stored: Book, own: Book): Book {
   return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), elsewhere }
 }
 
-const createUnavailableError = (cause: unknown) =>
+const toUnavailable = (cause: unknown) =>
   gatewayError('STORAGE_UNAVAILABLE', { cause, data: { what: 'write', isAway: true } })
 
 const createConflictLimitError = () =>
