@@ -6,7 +6,7 @@ import { checkGateway } from './lib/check-gateway.ts'
 import { createHostGuard, hostRefusal } from './lib/host-guard.ts'
 import { refusal } from './lib/refusal.ts'
 
-/** `server`: what the runtime passes beside the request. */
+/** `server`: passed by the runtime in addition to the request. */
 type Fetch = (request: Request, server?: unknown) => Promise<Response>
 
 interface GuardedFetchOptions {
@@ -15,12 +15,12 @@ interface GuardedFetchOptions {
   allowedHosts: readonly string[] | undefined
 }
 
-/** The handler, for requests whose `Host` the server may answer (`createHostGuard`). */
+/** The fetch handler. Rejects requests whose `Host` isn't allowed (`createHostGuard`). */
 function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOptions): Fetch {
   const isAllowedHost = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {
     const host = request.headers.get('host')
-    const isOne = host !== null && !host.includes(',') // the gateway refuses a header with several hosts as malformed
+    const isOne = host !== null && !host.includes(',') // the gateway rejects a header with several hosts as malformed
     if (!isOne || isAllowedHost(host)) return fetch(request, server)
     return refusal(403, hostRefusal(host))
   }
@@ -35,29 +35,26 @@ export type ServeBunOptions = ListenOptions
 
 /** The server of `serveBun`. */
 export interface BunGatewayServer extends BunServer {
-  /**
-   * Stops accepting connections, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway
-   * afterwards.
-   */
+  /** Stops accepting connections, gives in-flight responses `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway afterward. */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
 /**
- * Serves a gateway with `Bun.serve`, without Bun's 10 s idle timeout, which would cut off silent streams. If a client disconnects within
- * the first 20 ms of its request, the gateway learns of it up to 20 ms late, as with `Bun.serve(gateway)`.
+ * Serves a gateway with `Bun.serve`, without Bun's 10 s idle timeout, which would cut off silent streams. If a client disconnects within the first
+ * 20 ms of its request, the gateway learns of it up to 20 ms late, as with `Bun.serve(gateway)`.
  */
 export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): BunGatewayServer {
   checkGateway('serveBun', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global; typed here, so that users need not install its types
+  const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global, typed here so that users don't need to install its types
   if (!Bun) throw new TypeError('serveBun only runs in Bun.')
   const server = Bun.serve({
     port,
     hostname,
     idleTimeout: 0,
     development: false,
-    reusePort: false, // otherwise Bun, in production, shares the port with a process that listens on it already
+    reusePort: false, // otherwise, Bun in production would share the port with a process that already listens on it
     fetch: guardedFetch((...served) => gateway.fetch(...served), { hostname, allowedHosts }),
   })
   return Object.assign(server, {

@@ -19,8 +19,8 @@ export interface DenoGatewayServer extends DenoServer {
   readonly url: string
   readonly port: number
   /**
-   * Answers new requests with 503, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway
-   * afterwards.
+   * Responds to new requests with a 503, gives in-flight responses `graceMs` (ms, default 10,000) to finish, and aborts the rest. Close the gateway
+   * afterward.
    */
   close(options?: { graceMs?: number }): Promise<void>
 }
@@ -33,7 +33,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; typed here, so that users need not install its types
+  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global, typed here so that users don't need to install its types
   if (!Deno) throw new TypeError('serveDeno only runs in Deno.')
   const underWay = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
@@ -48,7 +48,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
         refuse(req, res, 503, 'The gateway is shutting down.')
         return true
       }
-      const done = new Promise<void>((resolve) => res.once('close', resolve)) // emitted also when the client disconnects
+      const done = new Promise<void>((resolve) => res.once('close', resolve)) // also emitted when the client disconnects
       underWay.add(done)
       void done.then(() => underWay.delete(done))
       return false
@@ -84,14 +84,14 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   }
 }
 
-/** `_listen2` is `listen` without the look-up of a host name, which takes a turn of the event loop; Node keeps it for older code. */
+/** `_listen2` is `listen` without the DNS lookup, which takes a turn of the event loop. Node keeps it for older code. */
 type InternalServer = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
 
 const BACKLOG = 511
 
 /**
- * Starts listening before it returns, so that a request to the address that follows at once finds a server. Deno's own listener, which is
- * closed again, resolves the name, chooses the port, and throws when the port is not available.
+ * Starts listening before it returns, so that a request sent immediately afterward reaches the server. Deno's own listener, which is closed again,
+ * resolves the host name, chooses the port, and throws if the port isn't available.
  */
 function listenNow(
   server: InternalServer,

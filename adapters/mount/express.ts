@@ -5,10 +5,10 @@ import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway-types.ts'
 
-/** The options of `toExpressHandler`, the same as of `toNodeHandler`. */
+/** The options of `toExpressHandler`, which are those of `toNodeHandler`. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
-/** Middleware for Express 4 and 5, typed by what both extend. */
+/** Middleware for Express 4 and 5, typed by the Node classes that both extend. */
 export type ExpressHandler = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /**

@@ -12,10 +12,10 @@ import { refusal } from './lib/refusal.ts'
 export type { FetchGateway } from '../types/gateway-types.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda-types.ts'
 
-/** The gateway's work is ended this long before the function's time is over, in ms. */
+/** How long before the function times out the gateway's work is aborted, in ms. */
 const RESERVE_MS = 500
 
-/** How long background work may delay the cut of an answer, in ms. */
+/** How long background work may delay the abort of a response, in ms. */
 const CUT_MS = 200
 
 const OVER = 'The function ran out of time.'
@@ -34,7 +34,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
-    stream.on('error', () => {}) // `close` follows, and is handled
+    stream.on('error', () => {}) // `close` follows and is handled
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
     const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(OVER)))
@@ -57,7 +57,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       const cut = alarm(CUT_MS)
       await Promise.race([Promise.allSettled(background), cut.over])
       cut.clear()
-      stream.destroy(new Error('The response was cut off.')) // after a mere rejection Lambda would end the response normally
+      stream.destroy(new Error('The response was cut off.')) // a rejection alone would let Lambda end the response normally
       throw error
     } finally {
       time.clear()
@@ -65,7 +65,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   })
 }
 
-/** The request of the event, or the response to an event that is no valid request. */
+/** Converts an event to a request, or returns the response to an invalid event. */
 function createRequest(
   { headers = {}, requestContext, ...event }: LambdaUrlEvent,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ function createRequest(
   }
 }
 
-/** A header value as bytes, one character each: Lambda decodes values as UTF-8, and `Request` accepts Latin 1 only. */
+/** Converts a header value to bytes, one character per byte: Lambda decodes values as UTF-8, and `Request` only accepts Latin-1. */
 const byteString = (value: string): string =>
   /[^\0-\xff]/.test(value) ? String.fromCharCode(...new TextEncoder().encode(value)) : value
 
@@ -94,7 +94,7 @@ function decodeBody({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'is
   return Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
 }
 
-/** Headers about the connection to the gateway, which is not the connection to the client. */
+/** Headers about the connection to the gateway rather than to the client. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
 
 function createHead({ status, headers }: Response): LambdaHead {
@@ -102,7 +102,7 @@ function createHead({ status, headers }: Response): LambdaHead {
   return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
 }
 
-/** Writes the body at the pace of its reader. Rejects when the body breaks off, or when `signal` aborts before its end. */
+/** Writes the body as fast as the client reads it. Rejects if the body breaks off, or if `signal` aborts before its end. */
 async function pump({ body }: Response, out: LambdaResponseStream, signal: AbortSignal | undefined): Promise<void> {
   if (!body) return
   const reader = body.getReader()
@@ -115,7 +115,7 @@ async function pump({ body }: Response, out: LambdaResponseStream, signal: Abort
       if (done) break
       if (!out.write(value)) await Promise.race([new Promise<void>((resolve) => out.once('drain', resolve)), cut])
     }
-    signal?.throwIfAborted() // an aborted body may end as a complete one does
+    signal?.throwIfAborted() // an aborted body may end like a complete one
   } catch (error) {
     void reader.cancel(error).catch(() => {})
     throw error

@@ -33,25 +33,25 @@ export interface DenoKv {
 
 /** Options of `denoKvStorage`, all optional. */
 export interface DenoKvStorageOptions {
-  /** The first part of all keys, of 100 bytes at most; default `signalbox`. */
+  /** The first part of all keys, at most 100 bytes; default `signalbox`. */
   prefix?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** How often `watch` checks for changes that the database does not announce, in ms; default 1,000. */
+  /** How often `watch` checks for changes that the database doesn't announce, in ms; default 1,000. */
   pollMs?: number
 }
 
-/** Deno KV takes values of 65,536 bytes, its own encoding included, and keys of 2,048 bytes, in which NUL counts twice. */
+/** Deno KV accepts values of up to 65,536 bytes, including its own encoding, and keys of up to 2,048 bytes, in which NUL counts twice. */
 const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
-/** A write that loses against other writers is tried again for this long. */
+/** How long to retry a write that conflicts with other writers. */
 const PATIENCE_MS = 4_000
 /** Deno KV removes expired entries by its own clock, this much later than `clock` says, so that `clock` decides what has expired. */
 const SPARE_MS = 60_000
-/** How long the names of changed keys are kept. Also how far the clocks of two writers may be apart before a watcher reports all keys. */
+/** How long the names of changed keys are kept. Also how far the clocks of two writers may differ before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
-/** A watcher that gets no response for this long starts again. */
+/** A watcher that gets no response for this long restarts. */
 const ANSWER_MS = 5_000
 
 /**
@@ -98,14 +98,14 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     return { count: readCount(value), version: versionstamp ?? '' }
   }
 
-  /** Called before a read, so that watchers which begin later report the changes since that read. */
+  /** Called before a read, so that watchers added later report the changes since that read. */
   async function mark(): Promise<void> {
     if (stopFeed && seen) return
     const now = await readLastWrite()
     if (!stopFeed || !seen) seen = now
   }
 
-  /** An entry that another program has written is read as one damaged record, which hides no other record and can be replaced. */
+  /** An entry that another program wrote is read as one damaged record, which hides no other record and can be replaced. */
   function toRow({ value, versionstamp }: Entry): KvRow | undefined {
     if (versionstamp === null) return undefined
     const row: NewRow = parseNewRow(value) ?? { value: describeForeignRow(value) }
@@ -132,7 +132,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     return result.ok ? result.versionstamp : undefined
   }
 
-  /** Writes what `next` makes of the current entry, and tries again when another write comes in between; `undefined` leaves the entry unchanged. */
+  /** Writes the result of `next` for the current entry, and retries if another write intervenes; `undefined` leaves the entry unchanged. */
   async function change(key: string, next: (row: KvRow | undefined) => NewRow | 'deleted' | undefined) {
     return retryUntilDone(key, async () => {
       const current = await kv.get(entryKey(key))
@@ -155,7 +155,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
 
-  /** Reports every write since the last one that was seen. Each write has increased the number of writes, and has stored the name of its key. */
+  /** Reports every write since the last one that was seen. Each write has increased the write count and stored the name of its key. */
   async function look(): Promise<void> {
     const from = seen
     const now = await readLastWrite()
@@ -199,7 +199,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     async function run(): Promise<void> {
       while (!isOver) {
         await follow().catch(async () => {
-          end() // the next look finds the changes that are missed meanwhile
+          end() // the next check finds changes that are missed in the meantime
           await sleep(PAUSE_MS)
         })
       }
@@ -243,7 +243,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       run(async () => {
         await mark()
         const found: Array<Stored & { key: string }> = []
-        const from = after !== undefined && after >= start ? `${after}\0` : start // the least text after `after`
+        const from = after !== undefined && after >= start ? `${after}\0` : start // the smallest string after `after`
         if (!from.startsWith(start) || limit < 1) return found
         const range = { start: entryKey(from), end: [prefix, 'entry', getUpperBound(toOrdered(start))] }
         for await (const entry of kv.list(range, { batchSize: Math.min(500, limit) })) {
@@ -297,7 +297,7 @@ interface NewRow {
 
 type KvRow = NewRow & Stored
 
-/** A write: the number of writes up to it, and its version, which grows with each write. */
+/** A write: the number of writes up to it, and its version, which increases with each write. */
 interface Mark {
   count: number
   version: string
@@ -317,5 +317,5 @@ function parseNewRow(value: unknown): NewRow | undefined {
   return { value: text, ...(typeof expiresAt === 'number' && { expiresAt }) }
 }
 
-/** Is the database file locked by another process, so that nothing was written? */
+/** Whether the database file is locked by another process, so that nothing was written. */
 const isLocked = (cause: unknown) => cause instanceof Error && /database is locked/.test(cause.message)

@@ -5,7 +5,7 @@ import { incrementSum, type Row } from './lib/row-operations.ts'
 import { type StorageErrorCode, storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
-/** A namespace of Durable Objects, as a Worker has it in its bindings. */
+/** A Durable Object namespace, as bound to a Worker. */
 export interface DurableObjectNamespace<Id = unknown> {
   idFromName(name: string): Id
   get(id: Id): { fetch(url: string, init: { method: string; body: string }): Promise<Pick<Response, 'ok' | 'json'>> }
@@ -13,7 +13,7 @@ export interface DurableObjectNamespace<Id = unknown> {
 
 /** The options of `durableObjectStorage`. */
 export interface DurableObjectStorageOptions {
-  /** The name of the object that keeps the data; default `signalbox`. */
+  /** The name of the object that stores the data; default `signalbox`. */
   name?: string
 }
 
@@ -48,7 +48,7 @@ export function durableObjectStorage<Id>(
       )
     })
     if (answer.error) throw storageError(answer.error.code, answer.error.message)
-    return (answer.result ?? undefined) as T // `SignalboxStore` answers with the type that belongs to the operation
+    return (answer.result ?? undefined) as T // `SignalboxStore` returns the type that belongs to the operation
   }
 
   return {
@@ -87,7 +87,7 @@ interface StorageReply {
 
 const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024 }
 
-/** What the object needs of its own storage. */
+/** The parts of the object's own storage that are used. */
 interface ObjectStorage {
   get(key: string): Promise<unknown>
   put(key: string, value: unknown): Promise<void>
@@ -98,8 +98,8 @@ interface ObjectStorage {
 }
 
 /**
- * The class of the Durable Object behind `durableObjectStorage`: export it from your Worker, bind it, and list it in `new_sqlite_classes`.
- * Calls run one at a time: no other call runs between the read and the write of a call.
+ * The class of the Durable Object behind `durableObjectStorage`: export it from your Worker, bind it, and list it in `new_sqlite_classes`. Calls
+ * run one at a time, so nothing runs between a call's read and its write.
  */
 export class SignalboxStore {
   readonly #storage: ObjectStorage
@@ -185,7 +185,7 @@ export class SignalboxStore {
 }
 
 const ROW = 'row/'
-/** The prefix of an index of the entries that expire, ordered by the time at which they do. */
+/** The prefix of an index of expiring entries, ordered by expiry time. */
 const EXPIRY = 'expiry/'
 const DIGITS = 15
 const PAGE = 500

@@ -49,7 +49,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       }),
     )
 
-  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it. Resolves to what `next` has returned. */
+  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it unchanged. Resolves to the result of `next`. */
   const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
     run(async () => {
       const now = clock.now()
@@ -164,7 +164,7 @@ const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 const SECRET = 'secret'
 /** Rows per read. */
 const PAGE = 1_000
-/** Number of writes between two removals of expired rows. */
+/** The number of writes between two removals of expired rows. */
 const SWEEP_EVERY = 100
 
 function isRow(found: unknown): found is Row {
@@ -176,7 +176,7 @@ function isRow(found: unknown): found is Row {
 const toRow = (found: unknown): Row | undefined =>
   found === undefined || isRow(found) ? found : { value: describeForeignRow(found), version: 'foreign' }
 
-/** The least key that is greater than all with this prefix: a text, or no bytes, which the database orders after every text. */
+/** The smallest key greater than all keys with this prefix: a string, or empty bytes, which the database orders after every string. */
 function getUpperBound(prefix: string): string | Uint8Array<ArrayBuffer> {
   for (let last = prefix.length - 1; last >= 0; last--) {
     const unit = prefix.charCodeAt(last)
@@ -195,6 +195,6 @@ function sweep(records: IDBObjectStore, now: number): void {
   }
 }
 
-/** A key of 32 random bytes that scripts cannot read, but from which other keys can be derived. */
+/** A key of 32 random bytes that scripts can't read, but from which other keys can be derived. */
 const makeSecret = () =>
   crypto.subtle.importKey('raw', crypto.getRandomValues(new Uint8Array(32)), 'HKDF', false, ['deriveKey'])

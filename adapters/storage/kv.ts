@@ -4,7 +4,7 @@ import { fromOrdered, toOrdered } from './lib/ordered-text.ts'
 import { storageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 
-/** A namespace of Workers KV, as a Worker has it in its bindings. */
+/** A Workers KV namespace, as bound to a Worker. */
 export interface KvNamespace {
   getWithMetadata(key: string): Promise<{ value: string | null; metadata: unknown }>
   put(key: string, value: string, options: { metadata: object; expirationTtl?: number }): Promise<void>
@@ -124,15 +124,15 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 /** The longest key that KV accepts, in bytes. */
 const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
-/** The shortest expiry that KV accepts, in seconds. Until then the metadata shows that a value has expired. */
+/** The shortest expiry that KV accepts, in seconds. Before that, the metadata shows that a value has expired. */
 const SHORTEST_TTL_S = 60
 /** How many values are read concurrently. */
 const AT_ONCE = 6
 
-/** KV lists names in the order of their bytes, which is the order of the keys' code units. */
+/** KV lists names in byte order, which matches the code-unit order of the keys. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
-/** The metadata that this adapter writes beside a value; empty for any other. */
+/** The metadata that this adapter stores with a value; empty for any other. */
 function parseMetadata(metadata: unknown): { version?: string; expiresAt?: number } {
   if (typeof metadata !== 'object' || metadata === null) return {}
   const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata

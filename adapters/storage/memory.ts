@@ -19,7 +19,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   const { clock = { now: () => Date.now() } } = options
   const table = createTable()
   const watchers = createWatchers()
-  let secret: string | undefined // Workers allow no random values before the first request
+  let secret: string | undefined // Workers don't allow random values before the first request
   let writes = 0
   let sweepAt = SWEEP_LEAST
 
@@ -38,7 +38,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
 
   const stamp = () => ({ now: clock.now(), version: String(++writes) })
 
-  /** Removes expired rows each time the table has doubled, which costs constant time for each write. */
+  /** Removes expired rows each time the table has doubled, which takes constant time per write. */
   function sweep() {
     const now = clock.now()
     for (const [key, { expiresAt }] of table.entries())

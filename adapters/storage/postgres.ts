@@ -11,10 +11,10 @@ export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** For `LISTEN`; without it, `watch` polls. */
   connect?(): Promise<PostgresClient>
-  /** A pool of `pg` emits `error` when it loses an idle connection; without a listener this ends the process. */
+  /** A `pg` pool emits `error` when it loses an idle connection; without a listener, that crashes the process. */
   on?(event: 'error', listener: () => void): unknown
   off?(event: 'error', listener: () => void): unknown
-  /** In a pool of `pg`: the largest number of connections. */
+  /** Of a `pg` pool: the maximum number of connections. */
   options?: { max?: number }
 }
 
@@ -28,18 +28,18 @@ export interface PostgresClient {
 
 /** The options of `postgresStorage`. */
 export interface PostgresStorageOptions {
-  /** The name of the table, with its schema if wanted: `app.signalbox`. Default `signalbox_records`. */
+  /** The name of the table, optionally with its schema: `app.signalbox`. Default `signalbox_records`. */
   table?: string
   /** Creates a missing table. Default `true`; `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean
   /**
-   * The pool whose connection listens for changes; default: the same, if it has more than one. `false` where no connection can listen, as
-   * behind a pooler in transaction mode: then only polling finds changes of other processes.
+   * The pool whose connection listens for changes; default: the same pool, if it has more than one connection. `false` if no connection can listen,
+   * as behind a pooler in transaction mode: then only polling finds other processes' changes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
-  /** How often the table is polled for changes in any case, in ms; default 1,000, and 750 with `listen: false`. */
+  /** How often the table is polled for changes, in ms; default 1,000, or 750 with `listen: false`. */
   pollMs?: number
-  /** Gets a warning when the pool receives no notifications; default: the console. `false` drops the warning. */
+  /** Gets a warning if the pool receives no notifications; default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
 
@@ -53,14 +53,14 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const { migrate = true, logger = console } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = isSingle ? false : (options.listen ?? pool)
-  const { pollMs = listen === false ? 750 : 1_000 } = options // with the time of a query it stays below a second
+  const { pollMs = listen === false ? 750 : 1_000 } = options // together with the time of a query, it stays below a second
   const { table, channel } = createNames(options.table)
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
   const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
-  const own = new Set<string>() // the latest versions that this object has written, which polling does not report
+  const own = new Set<string>() // the latest versions that this object wrote, which polling doesn't report
   let isClosed = false
   let isWarned = false
   let preparing: Promise<unknown> | undefined
@@ -93,7 +93,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 
   const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
-  /** A statement that makes a change and notifies listeners. */
+  /** Builds a statement that makes a change and notifies listeners. */
   const notifying = (change: string, result: string) =>
     `WITH changed AS (${change}) SELECT ${result}, pg_notify('${channel}', key) FROM changed`
   const COLUMNS = '(key, value, version, expires_at, changed_at)'
@@ -121,7 +121,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2::bigint::text', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${LIVE} THEN (${SUM})::text ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END, changed_at = excluded.changed_at WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs((${SUM}) - $2::bigint) <= ${MAX}) RETURNING key, value`,
     'value',
   )
-  const TEXT = "'=' || value" // PGlite drops a byte order mark at the beginning of a text
+  const TEXT = "'=' || value" // PGlite drops a byte order mark at the start of a string
   const GET = `SELECT ${TEXT} AS value, version FROM ${table} AS r WHERE key = $1 AND ${LIVE}`
   const LIST = `SELECT key, ${TEXT} AS value, version FROM ${table} AS r WHERE key >= $1 AND key < $2 AND ($3::text IS NULL OR key > $3) AND ${LIVE} ORDER BY key LIMIT $4`
   const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
@@ -137,8 +137,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 
   /**
-   * Reports the changes since the last poll. Each poll also covers the five seconds before the last one, since a transaction that begins
-   * earlier may commit later.
+   * Reports the changes since the last poll. Each poll also covers the five seconds before the last one, because a transaction that starts earlier
+   * may commit later.
    */
   function watchTable(): () => void {
     const watchedAt = performance.now()
@@ -151,7 +151,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     let deafUntil = 0
     let looks = 0
 
-    /** The server's time `ms` ago, or a little earlier. */
+    /** Returns the server's time `ms` ago, or slightly earlier. */
     async function readTimeAgo(ms: () => number): Promise<string | undefined> {
       const [row] = await query<{ now: string }>('SELECT clock_timestamp()::text AS now', [])
       const sql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
@@ -283,18 +283,18 @@ END $$`
 
 /** The largest safe integer. */
 const MAX = '9007199254740991'
-/** The longest key, with its escapes, fits into an entry of an index. */
+/** The longest key that fits into an index entry, including its escapes. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
 /** More versions than can be written between two polls. */
 const MOST_OWN = 10_000
-/** A poll that takes longer may have lost its connection without notice: the next one begins. */
+/** A poll that takes longer may have silently lost its connection, so the next one starts. */
 const SILENCE_MS = 2_000
-/** A pool that received no notification is tried again after this time: the server may have been slow. */
+/** When to try a pool again that received no notification, because the server may have been slow. */
 const DEAF_MS = 60_000
-/** Number of polls between two removals of rows that were deleted, or have expired, an hour ago. */
+/** The number of polls between two removals of rows that were deleted or expired an hour ago. */
 const SWEEP_EVERY = 300
 
-/** The name of the table in SQL, and a name for its channel and index. Throws a TypeError on a name that would need quotes. */
+/** Returns the table's name in SQL, and a name for its channel and index. Throws a TypeError for a name that would need quotes. */
 function createNames(name = 'signalbox_records'): { table: string; channel: string } {
   if (!/^[a-z_][a-z0-9_]{0,40}(?:\.[a-z_][a-z0-9_]{0,40})?$/.test(name))
     throw new TypeError('table must be a lowercase name, such as "signalbox_records" or "app.signalbox".')
@@ -311,7 +311,7 @@ const SINGLE = [
   'Give the pool more connections, or pass `listen: false`.',
 ] as const
 
-/** SQLSTATEs of a server that is gone, full, busy or not the primary. After any other SQLSTATE the same statement would fail again. */
+/** SQLSTATEs of a server that is down, full, busy, or not the primary. After any other SQLSTATE, the same statement would fail again. */
 const GONE = /^(?:25006|40|53|55P03|57|58)/
 
 /** Advice for an error, by its SQLSTATE or the class of it. */

@@ -22,17 +22,17 @@ export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 
 /** The options of `redisStorage`; all are optional. */
 export interface RedisStorageOptions {
-  /** What the names of all keys start with, in braces, so that a cluster keeps them together; default `signalbox`. */
+  /** The prefix of all key names, in braces, so that a cluster keeps them together; default `signalbox`. */
   prefix?: string
-  /** A connected client that `watch` may block, and that nothing else uses. Default: `watch` makes and closes one by `client.duplicate()`. */
+  /** A connected client that `watch` may block, and that nothing else uses. Default: `watch` creates and closes one with `client.duplicate()`. */
   subscriber?: NodeRedisClient | IoredisClient
 }
 
-/** The time that a command may take, including repeats after a lost connection. After a failure the shorter time holds until a command succeeds. */
+/** The time limit of a command, including retries after a lost connection. After a failure, the shorter limit applies until a command succeeds. */
 const PATIENCE_MS = 4_000
 const SHORT_PATIENCE_MS = 250
 const PAUSE_MS = 50
-/** The time that a new connection may take before another one is tried. */
+/** How long to wait for a new connection before trying another one. */
 const OPENING_MS = 1_000
 /** Entries per page of a list. */
 const PAGE = 500
@@ -62,10 +62,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   let isClosed = false
   /** Whether the last command failed to reach the server. */
   let isAway = false
-  /**
-   * How far the server's clock is ahead of this one, or a lower bound of it. Its first value is so low that the first write counts as late
-   * and is sent again.
-   */
+  /** How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write counts as late and is sent again. */
   let clockOffsetMs = -1e15
 
   const watchers = createWatchers(() =>
@@ -83,7 +80,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }),
   )
 
-  /** The connection that has replaced the host's, which failed or was silent, and might return the reply to one command as the reply to another. */
+  /** The connection that replaced your client's, which failed or was silent, and might return the reply to one command as the reply to another. */
   let own: ReturnType<typeof link.duplicate> | undefined
   let opening: Promise<unknown> | undefined
   let openedAt = -OPENING_MS
@@ -101,7 +98,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     return (own ?? link).send(args, root)
   }
 
-  /** Sends a command, again until it is answered; every command may therefore be executed twice. */
+  /** Sends a command, repeatedly until it gets a response; so every command may run twice. */
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
@@ -136,8 +133,8 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const read = (...args: Command) => send(() => args, deadline())
 
   /**
-   * One write, made once however often it is sent, and never after this has rejected: the script compares the server's clock, which each
-   * reply contains, with the time until which the write may be made.
+   * Makes one write, exactly once however often it is sent, and never after this has rejected: the script compares the server's clock, which each
+   * reply contains, with the write's deadline.
    */
   async function write(
     operation: 'set' | 'delete' | 'increment',
@@ -238,5 +235,5 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
 type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 
-/** An entry: a version, a blank and the value. */
+/** An entry: its version, a space, and the value. */
 const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/

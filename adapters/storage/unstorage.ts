@@ -20,7 +20,7 @@ export interface UnstorageStorageOptions {
   clock?: Pick<Clock, 'now'>
   /** The longest value that the driver accepts, in bytes; default 1 MiB. */
   largestValueBytes?: number
-  /** The longest key that is accepted, in bytes; the name that the driver gets is up to three times as long. Default 512. */
+  /** The longest key to accept, in bytes; the name that the driver gets is up to three times as long. Default 512. */
   longestKeyBytes?: number
 }
 
@@ -42,7 +42,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   const turns = new Map<string, Promise<unknown>>()
   let isClosed = false
 
-  /** Runs operations on the same key one after the other, so that no file is read while it is written, or written twice at the same time. */
+  /** Runs operations on the same key one at a time, so that no file is read while it is being written, or written twice at the same time. */
   async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = turns.has(name) ? Promise.resolve(turns.get(name)).then(work) : work()
@@ -116,15 +116,15 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
 
 /** How many values are read concurrently. */
 const AT_ONCE = 20
-/** How often a value is read that another process may be writing. */
+/** How many times to read a value that another process may be writing. */
 const READS = 5
 const PAUSE_MS = 10
-/** The version of an entry that is damaged, or that another program has written: such an entry hides no other, and can be replaced. */
+/** The version of an entry that is damaged or written by another program; such an entry hides no other, and can be replaced. */
 const DAMAGED = 'damaged'
-/** An operation of the driver that takes longer no longer blocks the others. */
+/** A driver operation that takes longer no longer blocks the others. */
 const ANSWER_MS = 4_000
 
-/** The errors of some drivers contain the arguments of the call, values included: only the text of an error is kept. */
+/** Some drivers' errors contain the arguments of the call, including values, so only an error's message is kept. */
 async function call<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await withTimeout(work(), ANSWER_MS)
@@ -137,10 +137,7 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/*
- * Names consist of lower-case letters, digits and `-`, which every driver keeps unchanged, also those that use files; any other byte is `_`
- * and two digits. A file has a short name: after each 200 characters there is a folder, whose name ends with a `_` of its own.
- */
+/* Names consist of lowercase letters, digits, and `-`, which every driver keeps unchanged, including those that use files; any other byte is `_` and two digits. File names are short: after each 200 characters there is a folder, whose name ends with a `_` of its own. */
 
 function toName(key: string): string {
   const name = key.replace(/[^a-z\d-]/gu, (char) =>

@@ -1,12 +1,12 @@
 import type { Gateway } from '../../src/index.ts'
 
-/** The part of a gateway that an adapter with exchanges needs. */
+/** The part of a gateway that adapters based on exchanges need. */
 export interface ExchangeGateway extends Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'elsewhere'> {
   /** Whether all its requests run as one account. */
   readonly isOfAccount?: boolean
 }
 
-/** The part of a gateway that an adapter with Fetch requests needs. */
+/** The part of a gateway that adapters based on Fetch requests need. */
 export interface FetchGateway {
   fetch(request: Request, ...platform: unknown[]): Promise<Response>
 }

@@ -4,9 +4,6 @@ export interface ListenOptions {
   port?: number
   /** The address to listen on; default 127.0.0.1, which only this machine can reach. */
   hostname?: string
-  /**
-   * Host names that are answered besides `localhost` and IP addresses; other hosts get a 403. Default: none on a loopback address, all
-   * elsewhere.
-   */
+  /** Host names to accept in addition to `localhost` and IP addresses; other hosts get a 403. Default: none on a loopback address, all elsewhere. */
   allowedHosts?: readonly string[]
 }

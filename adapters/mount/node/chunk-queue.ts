@@ -1,8 +1,8 @@
 import type { ByteStream } from '../../../src/index.ts'
 
 /**
- * The source is paused at this many unread bytes. The rest of the socket read that is being parsed still follows: up to 8 KiB on the
- * adapter's own connections.
+ * The number of unread bytes at which the source is paused. The rest of the current socket read still follows: up to 8 KiB on the adapter's own
+ * connections.
  */
 const HIGH_WATER = 4 * 1024
 
@@ -21,8 +21,8 @@ interface Waiter {
 const now = Promise.resolve()
 
 /**
- * A body that is pushed by a connection and pulled by its reader. All that arrives in one read of the connection is returned as one chunk,
- * which under load saves most of the cost of a stream.
+ * A body that a connection pushes and its reader pulls. Everything that arrives in one socket read is returned as one chunk, which saves most of
+ * the cost of a stream under load.
  */
 export class ChunkQueue implements ByteStream {
   readonly #source: ChunkSource
@@ -48,7 +48,7 @@ export class ChunkQueue implements ByteStream {
     if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // after the whole socket read has been parsed
   }
 
-  /** Ends the body, with `error` if it broke off. Chunks that have arrived can still be read. */
+  /** Ends the body, with `error` if it broke off. Chunks that have already arrived can still be read. */
   end(error?: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -66,7 +66,7 @@ export class ChunkQueue implements ByteStream {
     })
   }
 
-  /** All unread bytes, if the end of the body has arrived already, as is usual for a short response; otherwise `undefined`. */
+  /** Returns all unread bytes if the body has already ended, as is usual for a short response; otherwise `undefined`. */
   whole(): Promise<Uint8Array> | undefined {
     return this.#isOver && !this.#error ? Promise.resolve(this.#take()) : undefined
   }
@@ -93,13 +93,13 @@ export class ChunkQueue implements ByteStream {
     this.#size = 0
     if (this.#isHeld) {
       this.#isHeld = false
-      if (!this.#isOver) this.#source.release() // after the end the connection may already serve another call
+      if (!this.#isOver) this.#source.release() // after the end, the connection may already serve another call
     }
     return bytes
   }
 }
 
-/** Copies into memory of its own. `Buffer.concat` uses Node's pool of buffers, and a part that is kept would keep a whole block of the pool. */
+/** Copies into memory of its own. `Buffer.concat` uses Node's pool of buffers, where a small chunk that is kept would keep a whole block alive. */
 function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0

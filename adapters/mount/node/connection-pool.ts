@@ -2,15 +2,15 @@ import { Socket } from 'node:net'
 import type { buildConnector, Client } from 'undici'
 import type { UndiciParts } from './undici.ts'
 
-/** Holds back the reader of a socket. */
+/** Pauses the reader of a socket. */
 interface Throttle {
   hold(): void
   release(): void
 }
 
 /**
- * Holds a socket's reader back: `read()` then finds nothing, and the socket stops its peer once its buffer is full. undici 7 pauses its
- * parser instead, and a peer that closes the connection meanwhile ends the process (nodejs/undici#5360).
+ * Pauses a socket's reader: `read()` returns nothing, and the socket stops its peer once its buffer is full. undici 7 pauses its parser instead,
+ * and then a peer that closes the connection crashes the process (nodejs/undici#5360).
  */
 function createThrottle(socket: Socket): Throttle {
   const read = socket.read
@@ -34,28 +34,28 @@ const KEEP_ALIVE_MS = 60_000
 /** One connection to an origin, used by one call at a time. */
 export interface PooledConnection extends Throttle {
   readonly client: Client
-  /** The error that broke the connection, if any: undici takes a reset for the end of a body without a length. */
+  /** The error that broke the connection, if any. undici treats a reset as the end of a body without a length. */
   readonly broken: Error | undefined
   /** Reserves the connection for a call. */
   claim(): void
-  /** Ends the call; the connection may serve another. */
+  /** Ends the call, so that the connection can serve another one. */
   free(): void
   /** Closes the connection in any phase, even while connecting. */
   drop(): void
 }
 
-/** The parts of undici that make a connection, and its options. */
+/** The parts of undici that create a connection, and its options. */
 export interface ConnectionTerms extends Pick<UndiciParts, 'Client'> {
   connect: buildConnector.connector
 }
 
-/** Called when a connection is idle again, and when it has ended. */
+/** Called when a connection becomes idle, and when it ends. */
 interface ConnectionEvents {
   onFree(): void
   onGone(): void
 }
 
-/** Makes a connection, which connects with its first call. undici's time-outs are off: the gateway has deadlines on its own clock. */
+/** Creates a connection, which connects on its first call. undici's timeouts are off, because the gateway has deadlines on its own clock. */
 function createConnection(
   origin: string,
   { Client, connect }: ConnectionTerms,
@@ -76,13 +76,13 @@ function createConnection(
         if (outcome[1]) adopt(outcome[1])
         callback(...outcome)
       })
-      if (connecting instanceof Socket) socket = connecting // undici returns the socket, though its types do not say so
+      if (connecting instanceof Socket) socket = connecting // undici returns the socket, although its types don't say so
     },
   })
-  // A busy client connects again by itself. An idle client is dropped when its connection ends.
+  // A busy client reconnects on its own. An idle client is dropped when its connection ends.
   client.on('disconnect', () => void (isBusy || drop()))
 
-  /** Called before undici gets the socket, so that the pool's listener for errors runs first. */
+  /** Called before undici gets the socket, so that the pool's error listener runs first. */
   function adopt(connected: Socket) {
     broken = undefined
     throttle = createThrottle(connected)
@@ -120,15 +120,15 @@ function createConnection(
 
 /** The connections to all providers. */
 export interface ConnectionPool {
-  /** Returns the idle connection to the origin that was used last, or a new one. */
+  /** Returns the most recently used idle connection to the origin, or a new one. */
   take(origin: string): PooledConnection
   /** Closes all connections. */
   close(): void
 }
 
 /**
- * Keeps the connections to each origin; their number follows the load. One undici client each instead of its pool, because undici's pool does
- * not tell which connection serves which call, so that a single call could be neither held back nor ended.
+ * Keeps the connections to each origin; their number follows the load. Uses one undici client per connection instead of undici's pool, which
+ * doesn't reveal the connection of a call, so a single call could be neither paused nor aborted.
  */
 export function createConnectionPool(terms: ConnectionTerms): ConnectionPool {
   const idle = new Map<string, PooledConnection[]>()

@@ -4,7 +4,7 @@ import type { ByteStream } from '../../../src/index.ts'
 
 type DecoderFactory = (first: Uint8Array) => Transform
 
-const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each compressed chunk is decompressed at once
+const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each compressed chunk is decompressed immediately
 const DEFLATE_HEADER = 8
 
 const decoders: Record<string, DecoderFactory | undefined> = {
@@ -20,8 +20,8 @@ const decoders: Record<string, DecoderFactory | undefined> = {
 }
 
 /**
- * Decompresses a body while it is read; `undefined` when it is not compressed. (The gateway never asks for compression, but some providers
- * compress anyway.) Reading rejects when the body breaks off or is damaged. Throws on an encoding that this Node does not support.
+ * Decompresses a body while it is read; `undefined` if it isn't compressed. (The gateway never requests compression, but some providers compress
+ * anyway.) Reading rejects if the body breaks off or is corrupt. Throws for an encoding that this Node version doesn't support.
  */
 export function decodeBody(source: ByteStream, contentEncoding: string | string[] | undefined): ByteStream | undefined {
   if (contentEncoding === undefined) return undefined
@@ -44,7 +44,7 @@ function decode(source: ByteStream, name: string): ByteStream {
     if (!first) return undefined
     decoder = open?.(first)
     const input = Readable.from(following(first, source), { objectMode: false })
-    return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // errors reach the reader by the iterator
+    return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // the iterator passes errors to the reader
   }
 
   return {

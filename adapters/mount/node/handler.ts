@@ -28,7 +28,7 @@ function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResp
       sendWhole(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
   } catch (error) {
     if (isStream(body)) body.cancel(error)
-    sendWhole(req, res, { status: 500, headers: {} }) // a header that HTTP cannot carry
+    sendWhole(req, res, { status: 500, headers: {} }) // a header that HTTP can't transmit
   }
 }
 
@@ -36,7 +36,7 @@ const isStream = (body: Reply['body']): body is ByteStream => typeof body === 'o
 
 let shared: NodeFetch | undefined
 
-/** The connections that all handlers of this process share, made with the first request. */
+/** The connections that all handlers of this process share; created on the first request. */
 function sharedNodeFetch(): NodeFetch {
   shared ??= createNodeFetch()
   return shared
@@ -45,27 +45,24 @@ function sharedNodeFetch(): NodeFetch {
 /** The options of `toNodeHandler`; all are optional. */
 export interface NodeHandlerOptions {
   /**
-   * How providers are called when the gateway has no option `fetch`. Default: connections that the whole process shares
-   * (`createNodeFetch`); `false`: the platform's `fetch`.
+   * How to call providers if the gateway's `fetch` option isn't set. Default: connections that the whole process shares (`createNodeFetch`);
+   * `false`: the platform's `fetch`.
    */
   upstream?: UpstreamFetch | false
   /**
-   * Says who is asking, by the framework's request: `(req) => (req.user ? { account: req.user.id } : null)`. Takes the place of the gateway's option
-   * `identify`, and returns the same.
+   * Identifies the caller from the framework's request: `(req) => (req.user ? { account: req.user.id } : null)`. Replaces the gateway's `identify`
+   * option, and returns the same values.
    */
   identify?(req: IncomingMessage, about: IdentifyContext): ReturnType<Asker['identify']>
 }
 
-/**
- * A listener for `node:http`, Connect and Express. `next` is called for paths that are not the gateway's; without `next` the gateway
- * answers them with 404.
- */
+/** A listener for `node:http`, Connect, and Express. Calls `next` for paths that aren't the gateway's; without `next`, they get a 404. */
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /**
- * Serves a gateway under `node:http` and what is built on it. A gateway with a `basePath` sees the whole path (`originalUrl`), one
- * without the path below the mount. A body that `express.json()` has parsed is written again from `req.body`, where integers
- * beyond 2^53 are rounded already: mount the gateway before body parsers. Throws a TypeError on options that it does not know.
+ * Serves a gateway on `node:http` and frameworks built on it. A gateway with a `basePath` sees the whole path (`originalUrl`), one without only the
+ * path below the mount. A body that `express.json()` has parsed is serialized again from `req.body`, where integers beyond 2^53 are already
+ * rounded: mount the gateway before body parsers. Throws a TypeError for unknown options.
  */
 export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOptions = {}): NodeHandler {
   checkGateway('toNodeHandler', gateway, 'exchange')
@@ -119,6 +116,6 @@ function findRejection(req: IncomingMessage): [status: number, error: string] | 
   const { headers, method } = req
   if (headers.host !== undefined && !isHost(headers.host)) return [400, 'The Host header is not a valid host name.']
   if (hasTwoHosts(req)) return [400, 'The request has more than one Host header.']
-  if (method === 'TRACE') return [405, 'This path does not support that HTTP method.'] // no Fetch request can have it
+  if (method === 'TRACE') return [405, 'This path does not support that HTTP method.'] // a Fetch request can't have it
   return undefined
 }

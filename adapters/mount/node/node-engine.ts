@@ -13,7 +13,7 @@ interface Address {
   path: string
 }
 
-/** Splits a URL for a connection and a request line. Throws an Error unless it is http or https. */
+/** Splits a URL into the parts for a connection and a request line. Throws an Error unless it is http or https. */
 function parseAddress(url: string): Address | Error {
   const known = addresses.get(url)
   if (known) return known
@@ -21,12 +21,12 @@ function parseAddress(url: string): Address | Error {
     return new TypeError('The upstream URL is not an http or https URL.')
   const { origin, pathname, search } = new URL(url)
   const address = { origin, path: pathname + search }
-  if (addresses.size >= MAX_ADDRESSES) addresses.clear() // clients choose model names, which may be in the path
+  if (addresses.size >= MAX_ADDRESSES) addresses.clear() // clients choose model names, which may be part of the path
   addresses.set(url, address)
   return address
 }
 
-/** The addresses of the latest calls: parsing one takes 2 µs. */
+/** The URLs of the latest calls, because parsing one takes 2 µs. */
 const addresses = new Map<string, Address>()
 
 const MAX_ADDRESSES = 1_000
@@ -34,8 +34,8 @@ const MAX_ADDRESSES = 1_000
 /** Options of connections to providers. */
 export interface EngineOptions {
   /**
-   * An undici dispatcher for all calls, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`; without one the proxy variables of the
-   * environment are ignored. Default: own connections, as many as there are calls, kept for 60 s.
+   * An undici dispatcher for all calls, such as `new ProxyAgent(url)` or `new EnvHttpProxyAgent()`. Without one, the environment's proxy variables
+   * are ignored. Default: the adapter's own connections, one per concurrent call, kept for 60 s.
    */
   dispatcher?: Dispatcher
   /** Options of the adapter's connections: certificates, `localAddress`, `timeout` in ms (default 10,000). */
@@ -49,23 +49,23 @@ export interface Engine {
   close(): void
 }
 
-/** How many bytes a provider may send ahead of the reader, plus the kernel's buffers. */
+/** How many bytes a provider may send ahead of the reader, in addition to kernel buffers. */
 const READ_AHEAD = 8 * 1024
 
 /**
- * Reads from all sockets into one shared block, and copies only the bytes that arrived. Node would allocate 64 KiB for each read, and a
- * stream that its client does not read holds several of them.
+ * Reads from all sockets into one shared block, and copies only the bytes that arrived. Node would allocate 64 KiB per read, and a stream whose
+ * client doesn't read would hold several of them.
  */
 const onread = {
   buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
   callback(this: Socket, size: number, buffer: Uint8Array): boolean {
-    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, since the copy would keep a whole block of it
+    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep a whole block alive
     copy.set(buffer.subarray(0, size))
     return this.push(copy)
   },
 }
 
-/** Creates the engine. Loaded with the first call, because loading undici is slow. */
+/** Creates the engine. It is loaded on the first call, because loading undici is slow. */
 export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
   const { Client, buildConnector } = await loadUndici()
   const socketOptions = { highWaterMark: READ_AHEAD, onread, ...connect }
@@ -91,7 +91,7 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
     },
     async fetch(input, init) {
       if (!dispatcher) agent ??= openAgent()
-      // Node's fetch accepts `dispatcher`, though its types do not have it
+      // Node's `fetch` accepts `dispatcher`, although its types don't include it
       const requestInit: object = { ...init, dispatcher: dispatcher ?? (await agent) }
       return fetch(input, requestInit)
     },

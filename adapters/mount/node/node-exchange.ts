@@ -7,9 +7,8 @@ import type { RequestTarget } from './request-target.ts'
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls `listener` when the socket closes; returns the function that removes it. Needed for pipelined requests: the response of a request
- * that waits behind another one on the same connection emits no `close` before its turn. Each socket has one listener, however many requests
- * wait.
+ * Calls `listener` when the socket closes; returns the function that removes it. Needed for pipelining: while a request waits behind another one on
+ * the same connection, its response emits no `close`. Each socket has only one listener, however many requests wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
   const listeners = waiting.get(socket) ?? watch(socket)
@@ -26,16 +25,13 @@ function watch(socket: Socket): Set<() => void> {
   return listeners
 }
 
-/**
- * A Node request as an exchange. Builds no Fetch object unless a function of the host needs one. A class, because an object of it is made for
- * each request.
- */
+/** A Node request as an exchange. It creates Fetch objects only if your functions need one. It is a class because one object is created per request. */
 export class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
   declare readonly upstream?: UpstreamFetch
-  /** Has the client disconnected before its response was complete? */
+  /** Whether the client disconnected before its response was complete. */
   gone = false
   readonly #req: IncomingMessage
   readonly #parsed: boolean
@@ -53,7 +49,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#req.headers[name] // a name such as `constructor` finds a member of the prototype
+    const value: unknown = this.#req.headers[name] // a name such as `constructor` would find a property of the prototype
     if (this.#parsed && isWireHeader(name)) return undefined
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
@@ -101,7 +97,7 @@ export class NodeExchange implements Exchange {
     return new Request(url, { method: this.method, headers, signal: abort.signal })
   }
 
-  /** Marks the response as complete: from now on a closed connection does not mean that the client gave up. */
+  /** Marks the response as complete: from now on, a closed connection doesn't mean that the client gave up. */
   settle(): void {
     this.#listeners = undefined
   }
@@ -125,5 +121,5 @@ function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerRe
   res.on('close', onClose)
 }
 
-/** Does the header describe the bytes on the wire, which no longer hold once a body parser of the host has read them? */
+/** Whether the header describes the bytes on the wire, which no longer match once a body parser has read them. */
 const isWireHeader = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

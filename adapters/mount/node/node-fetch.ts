@@ -5,16 +5,16 @@ import type { Engine, EngineOptions } from './node-engine.ts'
 /** The options of `createNodeFetch`; all are optional. */
 export type NodeFetchOptions = EngineOptions
 
-/** Node's `fetch` with `raw`, which builds no Fetch objects. */
+/** Node's `fetch` with `raw`, which creates no Fetch objects. */
 export interface NodeFetch extends UpstreamFetch {
   raw(call: UpstreamCall): PendingResponse
-  /** Closes all own connections, idle or not; a given `dispatcher` stays open. */
+  /** Closes all of its own connections, idle or not; a `dispatcher` that you passed stays open. */
   close(): void
 }
 
 /**
- * Makes a function that calls providers with undici. Called as a function it is Node's `fetch` over the same kind of connections. The
- * gateway uses `raw`: no Fetch objects, no time-outs of its own, no redirects, decompressed bodies; reading a body that breaks off rejects.
+ * Creates a function that calls providers with undici. Called as a function, it is Node's `fetch` over the same kind of connections. The gateway
+ * uses `raw`: no Fetch objects, no timeouts of its own, no redirects, and decompressed bodies; reading a body that breaks off rejects.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   checkOptions(options, { dispatcher: true, connect: true })
@@ -39,7 +39,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   })
 }
 
-/** A call that can be cancelled before the engine is loaded. */
+/** A call that can be cancelled before the engine has loaded. */
 function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingResponse {
   let started: PendingResponse | undefined
   let cancelled: { reason: unknown } | undefined
@@ -49,7 +49,7 @@ function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingRespons
     return started.response
   }
   const response = start()
-  response.catch(() => {}) // after a cancellation the caller may not handle the rejection
+  response.catch(() => {}) // after a cancellation, the caller may not handle the rejection
   return {
     response,
     cancel(reason) {

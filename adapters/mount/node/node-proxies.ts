@@ -3,13 +3,13 @@ import { domainToASCII } from 'node:url'
 import type { Dispatcher } from 'undici'
 
 /**
- * Makes a dispatcher that uses the proxies in `HTTPS_PROXY` and `HTTP_PROXY`, except for this machine and the hosts in `noProxy`. Rejects with a
- * `NoProxyError` for an entry that it can't read, and with a `TypeError` for a proxy that is not an http or https URL.
+ * Creates a dispatcher that uses the proxies in `HTTPS_PROXY` and `HTTP_PROXY`, except for this machine and the hosts in `noProxy`. Rejects with a
+ * `NoProxyError` for an entry that it can't parse, and with a `TypeError` for a proxy that isn't an http or https URL.
  */
 export async function createEnvironmentProxies(noProxy: string): Promise<Dispatcher> {
   const isDirect = readNoProxy(noProxy)
   const { Agent, Dispatcher: BaseDispatcher, EnvHttpProxyAgent } = await import('undici')
-  const proxied = new EnvHttpProxyAgent({ noProxy: '' }) // undici's own reading of NO_PROXY knows no networks
+  const proxied = new EnvHttpProxyAgent({ noProxy: '' }) // undici's own parser of NO_PROXY doesn't support networks
   const direct = new Agent()
 
   class EnvironmentProxies extends BaseDispatcher {
@@ -29,14 +29,14 @@ export async function createEnvironmentProxies(noProxy: string): Promise<Dispatc
   return new EnvironmentProxies()
 }
 
-/** An unreadable entry of `NO_PROXY`, whose requests would go to the proxy. */
+/** An invalid entry of `NO_PROXY`, which would send requests to the proxy. */
 export class NoProxyError extends Error {
   override readonly name = 'NoProxyError'
 }
 
 /**
- * Reads `NO_PROXY` with the forms of curl, Go, Python, and Node: names with their subdomains, `*` for any characters, addresses, networks, ranges, ports.
- * Returns a function that tells whether a URL bypasses the proxy; this machine always does. Names aren't resolved. Throws a `NoProxyError`.
+ * Parses `NO_PROXY` as curl, Go, Python, and Node do: names with their subdomains, `*` for any characters, addresses, networks, ranges, and ports.
+ * Returns a function that returns whether a URL bypasses the proxy; this machine always does. Names aren't resolved. Throws a `NoProxyError`.
  */
 export function readNoProxy(noProxy: string): (url: URL) => boolean {
   const rules = `localhost,127.0.0.0/8,::1,${noProxy}`
@@ -71,13 +71,13 @@ function readEntry(entry: string): DirectRule {
   )
 }
 
-/** Reads an entry without a port; `undefined` if it is none of the known forms. */
+/** Parses an entry without a port; `undefined` if its form is unknown. */
 function readHosts(hosts: string): Matches | undefined {
   if (hosts === '*') return () => true
   return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readAddressPattern(hosts) : readNamePattern(hosts))
 }
 
-/** Reads an address, a network such as `10.0.0.0/8`, or a range such as `10.0.0.1-10.0.0.9`. */
+/** Parses an address, a network such as `10.0.0.0/8`, or a range such as `10.0.0.1-10.0.0.9`. */
 function readNetwork(hosts: string): Matches | undefined {
   const [, first = '', sign, end = ''] = /^\[?([^[\]/-]+)\]?(?:([/-])\[?([^[\]/-]+)\]?)?$/.exec(hosts) ?? []
   const type = getAddressType(first)
@@ -99,14 +99,14 @@ function readNetwork(hosts: string): Matches | undefined {
 const getAddressType = (text: string) => ADDRESS_TYPES[isIP(text)]
 const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6: 'ipv6' }
 
-/** Reads an IPv4 address with `*` in it, such as `10.*`. It matches no names. */
+/** Parses an IPv4 address that contains `*`, such as `10.*`. It doesn't match names. */
 function readAddressPattern(pattern: string): Matches | undefined {
-  if (!pattern.includes('*')) return undefined // part of an address, since no name ends in a number
+  if (!pattern.includes('*')) return undefined // part of an address, because names don't end in a number
   const glob = createGlob(pattern)
   return (host) => isIP(host) === 4 && glob.test(host)
 }
 
-/** Reads a name, which includes its subdomains. A leading dot or `*.` changes nothing, as in curl and undici. */
+/** Parses a name, which includes its subdomains. A leading dot or `*.` makes no difference, as in curl and undici. */
 function readNamePattern(pattern: string): Matches | undefined {
   const name = pattern.replace(/^(?:\*?\.)+/, '').replace(/\.$/, '')
   if (!/^(?:[\w.*-]|\P{ASCII})+$/u.test(name)) return undefined

@@ -12,8 +12,8 @@ interface ParsedMessage extends IncomingMessage {
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**
- * Reads a request's body once. Rejects with `PAYLOAD_TOO_LARGE` as soon as more than `maxBytes` are announced or have come, and stops reading
- * there; with `CLIENT_CLOSED_REQUEST` when the client disconnects, of which `onAbort` informs.
+ * Reads a request's body once. Rejects with `PAYLOAD_TOO_LARGE` as soon as more than `maxBytes` are announced or have arrived, and stops reading;
+ * with `CLIENT_CLOSED_REQUEST` if the client disconnects, which `onAbort` reports.
  */
 export function readBody(
   req: IncomingMessage,
@@ -51,7 +51,7 @@ export function readBody(
   })
 }
 
-/** The body from a body parser: its bytes, its text, or an object, which is written as JSON. */
+/** Returns the body from a body parser: its bytes, its text, or an object, which is serialized as JSON. */
 export async function readParsedBody(req: ParsedMessage, maxBytes: number): Promise<Uint8Array> {
   const bytes = toBytes(req.rawBody instanceof Uint8Array ? req.rawBody : req.body)
   if (!bytes && (req.headers['transfer-encoding'] || Number(req.headers['content-length'] ?? 0) > 0)) {

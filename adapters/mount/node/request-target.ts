@@ -1,18 +1,18 @@
 /** The two parts of a request target that the gateway reads. */
 export interface RequestTarget {
-  /** As the URL parser normalises it, still percent-encoded. */
+  /** As normalized by the URL parser, still percent-encoded. */
   path: string
-  /** With its leading `?`; empty when there is none. */
+  /** With its leading `?`; empty if there is none. */
   query: string
 }
 
-/** Paths that every URL parser leaves unchanged: no segment is empty or starts with a dot, encoded or not. */
+/** Matches paths that every URL parser leaves unchanged: no segment is empty or starts with a dot, encoded or not. */
 const PLAIN_PATH = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
 const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
 
 /**
- * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that the path that
- * is authorised is the path that is routed. `undefined`: not a path (absolute form, `*`, or a start like `//host`).
+ * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that authorization and routing use the same
+ * path. `undefined`: not a path (absolute form, `*`, or a start like `//host`).
  */
 export function parseTarget(target: string): RequestTarget | undefined {
   const mark = target.indexOf('?')

@@ -15,7 +15,7 @@ const reasons: Record<string, string> = {
 /** Starts listening; resolves to the address. Rejects with a message that says what is wrong, and with the `code` of Node's error. */
 function listen(server: Server, port: number, hostname: string): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
-    // Node would take text that is no number for the path of a Unix socket.
+    // Node would treat a string that isn't a number as the path of a Unix socket.
     if (!/^\d{1,5}$/.test(`${port}`) || port > 65_535)
       throw new TypeError('port must be a whole number from 0 to 65535, 0 for any free one.')
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, hostname)))
@@ -33,7 +33,7 @@ function explain(error: NodeJS.ErrnoException, port: number, hostname: string): 
   return Object.assign(new Error(`Port ${port} on ${hostname} ${reason}`, { cause: error }), { code: error.code })
 }
 
-/** A name under which a server on `hostname` is reached from this machine. */
+/** Returns a host name at which this machine can reach a server on `hostname`. */
 function toReachableHost(hostname: string): string {
   if (hostname === '0.0.0.0' || hostname === '::') return 'localhost'
   return hostname.includes(':') ? `[${hostname}]` : hostname
@@ -44,7 +44,7 @@ const SWEEP_MS = 50
 
 /** The options of `serveNode`. */
 export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
-  /** The advice in the response to a client whose `Host` is refused. Default: add the host to `allowedHosts`. */
+  /** The advice in the response to a client whose `Host` is rejected. Default: add the host to `allowedHosts`. */
   hostAdvice?: string
 }
 
@@ -53,13 +53,13 @@ export interface NodeServer {
   readonly url: string
   readonly port: number
   /**
-   * Stops accepting connections, gives answers under way `graceMs` (ms, default 10,000) to finish, and aborts the rest. The gateway stays
-   * open: close it afterwards.
+   * Stops accepting connections, gives in-flight responses `graceMs` (ms, default 10,000) to finish, and aborts the rest. The gateway stays open:
+   * close it afterward.
    */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Serves a gateway on a port of its own. Rejects when the port is not available, or an option is unknown. */
+/** Serves a gateway on its own port. Rejects if the port isn't available, or an option is unknown. */
 export async function serveNode(gateway: ExchangeGateway, options: ServeNodeOptions = {}): Promise<NodeServer> {
   checkGateway('serveNode', gateway, 'exchange')
   checkOptions(options, {

@@ -7,20 +7,20 @@ import { hasTwoHosts } from './node-host.ts'
 import { WRITE_AHEAD } from './pump.ts'
 import { refuse } from './reject-request.ts'
 
-/** Longer than the minute after which load balancers close idle connections, so that the server does not close one while a request is on its way. */
+/** Longer than the minute after which load balancers close idle connections, so that the server never closes one while a request is on its way. */
 const KEEP_ALIVE_MS = 65_000
 
-/** The options of a gateway's server, and what it calls before the gateway. */
+/** The options of a gateway's server, and the functions it calls before the gateway. */
 export interface ServerTerms extends NodeHandlerOptions {
   hostname: string
   allowedHosts?: readonly string[] | undefined
-  /** The advice in the response to a client whose `Host` is refused. */
+  /** The advice in the response to a client whose `Host` is rejected. */
   hostAdvice?: string
-  /** Called with each request first; returns true when it has answered it. */
+  /** Called first with each request; returns true if it has responded. */
   before(req: IncomingMessage, res: ServerResponse): boolean
 }
 
-/** Makes a server of `node:http`, not listening yet, that passes requests with an allowed `Host` to the gateway. */
+/** Creates a `node:http` server, not yet listening, that passes requests with an allowed `Host` to the gateway. */
 export function createGatewayServer(
   gateway: ExchangeGateway,
   { hostname, allowedHosts, hostAdvice, before, ...handlerOptions }: ServerTerms,
@@ -35,8 +35,8 @@ export function createGatewayServer(
       refuse(req, res, 403, hostRefusal(host, hostAdvice))
     else handle(req, res)
   }
-  const { createServer } = process.getBuiltinModule('node:http') // an import would also load Node's own fetch, which takes 50 ms
-  // The time of a response has no limit, since streams are long. `requestTimeout` and `headersTimeout` limit the time of a request.
+  const { createServer } = process.getBuiltinModule('node:http') // an import would also load Node's own `fetch`, which takes 50 ms
+  // Responses have no time limit, because streams are long. `requestTimeout` and `headersTimeout` limit the request.
   const server = createServer(
     { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
     onRequest,

@@ -5,8 +5,8 @@ import type * as undici from 'undici'
 export type UndiciParts = Pick<typeof undici, 'Client' | 'buildConnector'>
 
 /**
- * Loads the parts of undici from their own files, which takes a third of the time of loading all of undici and so shortens a cold start. A
- * version of undici without these files is loaded whole.
+ * Loads the required parts of undici from their own files, which takes a third of the time of loading all of undici and so shortens a cold start.
+ * If a version of undici lacks these files, loads all of it.
  */
 export const loadUndici = (): Promise<UndiciParts> => loadParts().catch(() => import('undici'))
 

@@ -25,7 +25,7 @@ class NodeAnswer implements UpstreamResponse {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // a name such as `constructor` finds a member of the prototype
+    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // a name such as `constructor` would find a property of the prototype
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }
@@ -51,8 +51,8 @@ const ignore = () => {}
 type Controller = Dispatcher.DispatchController
 
 /**
- * One call under way: undici's handler on one side, the pending answer and its body on the other.
- * A class, because one is made for each call and undici calls it for each chunk.
+ * A call in flight: undici's handler on one side, the pending response and its body on the other. It is a class because one is created per call,
+ * and undici calls it for each chunk.
  */
 export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, PendingResponse, ChunkSource {
   readonly response: Promise<UpstreamResponse>
@@ -71,7 +71,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
       this.#resolve = resolve
       this.#reject = reject
     })
-    this.response.catch(ignore) // after a cancellation the caller may not handle the rejection
+    this.response.catch(ignore) // after a cancellation, the caller may not handle the rejection
   }
 
   static failed(error: Error): UpstreamCallUnderWay {
@@ -116,7 +116,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   cancel(reason?: unknown): void {
-    if (this.isOver) return // most translated streams are cancelled after their end, and making an error with its stack trace is slow
+    if (this.isOver) return // most translated streams are cancelled after their end, and creating an error with its stack trace is slow
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
@@ -136,7 +136,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     this.#error = error
     this.#reject(error)
     this.#body.end(error)
-    this.#controller?.abort(error) // without effect on a call that undici has ended itself
+    this.#controller?.abort(error) // has no effect on a call that undici has ended itself
     this.#connection?.drop()
   }
 }

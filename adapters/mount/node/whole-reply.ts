@@ -11,14 +11,14 @@ export interface WholeReply {
 /** Request bodies up to this size are read to the end, so that the connection can be reused. */
 const SMALL_BODY = 64 * 1024
 /**
- * How long a client may go on sending its request after the response was sent. If the connection were closed at once, the client would get a
+ * How long a client may keep sending its request after the response was sent. If the connection were closed immediately, the client would get a
  * reset instead of the response.
  */
 const LINGER_MS = 500
 
 /** Sends a reply with its length. If much of the request body is unread, closes the connection afterward. */
 export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, headers, body }: WholeReply): void {
-  // Under load `{ ...headers }` gets a new hidden class each time (Node 20), which only a major garbage collection frees.
+  // Under load, `{ ...headers }` gets a new hidden class each time (Node 20), which only a major garbage collection frees.
   const out = Object.assign({}, headers)
   if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length
   else if (status !== 204 && status !== 304 && req.method !== 'HEAD') out['content-length'] ??= 0
@@ -37,7 +37,7 @@ export function hasLargeRest(req: IncomingMessage): boolean {
   return !(Number(length) <= SMALL_BODY)
 }
 
-/** Sends a response of known length, and keeps the connection open for a moment to discard what the client still sends. */
+/** Sends a response of known length, and keeps the connection open for a moment to discard whatever the client still sends. */
 function endSlowly(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
   if (body) res.write(body)
   else res.flushHeaders()

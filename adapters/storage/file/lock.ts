@@ -7,31 +7,26 @@ import { explainSqliteError, isSqliteError } from '../sqlite/sqlite-errors.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import { getProcessId, isGone, newToken } from './owner.ts'
 
-/*
- * The package `proper-lockfile` is not used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was
- * blocked, still renames its file over that of its successor, and learns only afterwards that it had lost the lock. Here the temporary file
- * lies inside the lock, in a folder with a name that is used once, and breaking the lock removes that folder: the rename that commits
- * succeeds only for the process that holds the lock.
- */
+/* The package `proper-lockfile` isn't used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was blocked, still renames its file over that of its successor, and only learns afterward that it had lost the lock. Here, the temporary file is inside the lock, in a folder with a unique name, and breaking the lock removes that folder. So the rename that commits only succeeds for the process that holds the lock. */
 
 /** The right to write, until `release`. */
 export interface Lock {
-  /** The path of a temporary file inside the lock, which can be moved to its place only while the lock is held. */
+  /** The path of a temporary file inside the lock, which can only be moved into place while the lock is held. */
   inside(name: string): string
   isHeld(): Promise<boolean>
   release(): Promise<void>
 }
 
-/** When a lock is taken over, and when waiting for it is given up; times in ms. */
+/** When to take over a lock, and when to stop waiting for it; times in ms. */
 export interface LockOptions {
   logger: Logger
-  /** A holder that has not renewed the lock for this long has lost it. */
+  /** A holder that hasn't renewed the lock for this long has lost it. */
   staleMs: number
-  /** How long to wait for the lock before `STORAGE_LOCKED` is thrown. */
+  /** How long to wait for the lock before throwing `STORAGE_LOCKED`. */
   timeoutMs: number
 }
 
-/** Waits for the lock. A holder whose process has ended, or that no longer renews the lock, loses it. */
+/** Waits for the lock. A holder loses it when its process has ended, or when it no longer renews it. */
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
   const token = newToken()
   const staging = join(folder.path, `lock.${token}`)
@@ -53,7 +48,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await clear(join(folder.lock, holder))
     } else await sleep(2 + Math.random() * 8)
   }
-  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // when the lock is lost, the commit fails
+  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
   beat.unref()
 
   return {
@@ -62,11 +57,11 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
     async release() {
       clearInterval(beat)
       await clear(own)
-      await rmdir(folder.lock).catch(() => {}) // fails when another process has taken the lock already
+      await rmdir(folder.lock).catch(() => {}) // fails if another process has already taken the lock
     },
   }
 
-  /** Moving a folder onto one that is not empty fails: the process that moves its folder in first holds the lock. */
+  /** Moving a folder onto a nonempty one fails, so the process that moves its folder in first holds the lock. */
   async function placeFolder(): Promise<boolean> {
     try {
       if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
@@ -77,7 +72,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       isStaged = !hasCode(error, 'ENOENT') // another process has removed the folder, as if this process had ended
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
       if (hasCode(error, 'EPERM') && (await exists(folder.lock))) {
-        await rmdir(folder.lock).catch(() => {}) // Windows moves no folder onto an empty one; a lock that is held is not empty
+        await rmdir(folder.lock).catch(() => {}) // Windows doesn't move a folder onto an empty one; a lock that is held isn't empty
         return false
       }
       await clear(staging)
@@ -86,7 +81,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   }
 }
 
-/** Runs the work while holding the lock, and once more from the start when the lock was lost before the work was done. */
+/** Runs the work while holding the lock, and again from the start if the lock was lost before the work was done. */
 export async function withLock<T>(folder: Folder, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const lock = await takeLock(folder, options)
@@ -119,13 +114,13 @@ function createLostLockError({ path }: Folder): Error {
   )
 }
 
-/** Removes a holder's folder with its files. Afterwards that holder can no longer commit, since no file can be moved out of the folder. */
+/** Removes a holder's folder and its files. That holder can no longer commit, because no file can be moved out of the folder. */
 export async function clear(path: string): Promise<void> {
   for (let round = 0; round < 10; round++) {
     const names = await readdir(path).catch(() => [])
     for (const name of names) await remove(join(path, name))
     const error: unknown = await rmdir(path).catch((reason: unknown) => reason)
-    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) return // otherwise its holder has resumed and has created a file there
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) return // otherwise, its holder has resumed and created a file there
   }
 }
 
@@ -136,7 +131,7 @@ async function remove(path: string): Promise<void> {
 }
 
 /**
- * Makes a function that tells whether a folder has not changed for `staleMs`, measured by the clock of this process alone: clocks of other
+ * Creates a function that returns whether a folder hasn't changed for `staleMs`. It only uses this process's clock, because clocks of other
  * machines may differ.
  */
 function createStaleness(staleMs: number): (path: string) => Promise<boolean> {

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode } from './folder.ts'
 
-/** How a move is made and how often, `pauseMs` apart. */
+/** How to move a file, how many times to try, and the pause between tries. */
 export interface MoveOptions {
   attempts?: number
   pauseMs?: number
@@ -11,8 +11,8 @@ export interface MoveOptions {
 }
 
 /**
- * Moves a file to its place. On Windows a move fails while another process has one of the two files open, as a virus scanner does with every
- * new file for a moment: there it is tried again for a second. Throws what the file system throws.
+ * Moves a file into place. On Windows, a move fails while another process has either file open, as virus scanners briefly do with every new file,
+ * so it is retried for a second. Throws the file system's error.
  */
 export async function move(from: string, to: string, options: MoveOptions = {}): Promise<void> {
   const { attempts = process.platform === 'win32' ? 50 : 1, pauseMs = 20, rename: once = rename } = options

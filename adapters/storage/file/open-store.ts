@@ -182,7 +182,7 @@ async function verifyRecords(table: Tables, database: OwnDatabase, wait: LockWai
   }
 }
 
-/** Turns an error of SQLite into a storage error. */
+/** Converts an SQLite error to a storage error. */
 function toStoreError(cause: unknown, folder: Folder): Error {
   if (cause instanceof Error && cause.name === 'StorageError') return cause
   const { code, reason } = explainSqliteError(cause)

@@ -6,17 +6,17 @@ import { hasCode } from './folder.ts'
 
 let place: string | undefined
 
-/** A name that was never used before, from which `isGone` can tell the process and the machine that made it. */
+/** Creates a unique token, from which `isGone` can tell the process and the machine that created it. */
 export function newToken(): string {
   return `${process.pid}.${getPlace()}.${randomBytes(6).toString('hex')}`
 }
 
-/** The process id that a token names, for messages. */
+/** Returns the process id in a token, for messages. */
 export function getProcessId(token: string): string {
   return token.split('.')[0] ?? ''
 }
 
-/** Has the process that made this token certainly ended? `false` where that cannot be known. */
+/** Whether the process that created this token has certainly ended. `false` if that is unknown. */
 export function isGone(token: string): boolean {
   const [pid = '', from] = token.split('.')
   if (from !== getPlace() || !/^\d+$/.test(pid)) return false
@@ -28,7 +28,7 @@ export function isGone(token: string): boolean {
   }
 }
 
-/** Identifies the place within which process ids are unique: one boot of one machine, and one process namespace in it. */
+/** Identifies the scope within which process ids are unique: one boot of one machine, and one process namespace in it. */
 function getPlace(): string {
   place ??= createHash('sha256')
     .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))

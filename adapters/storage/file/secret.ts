@@ -13,7 +13,7 @@ export interface SecretMark {
   write(mark: string): Promise<void>
 }
 
-/** What `ownSecret` and `restoreSecret` work with. */
+/** The dependencies of `ownSecret` and `restoreSecret`. */
 export interface SecretPlace {
   folder: Folder
   logger: Logger
@@ -49,7 +49,7 @@ export async function ownSecret({ folder, logger, mark, locked }: SecretPlace): 
   })
 }
 
-/** Writes the secret that this process holds in memory back to its file if that is missing: without it, nothing stored can be decrypted. */
+/** Writes the secret that this process has in memory back to its file if the file is missing, because nothing stored can be decrypted without it. */
 export async function restoreSecret(secret: string, { folder, logger, locked }: SecretPlace): Promise<void> {
   if (await fileExists(folder.secret)) return
   await locked(async (lock) => {

@@ -1,21 +1,21 @@
 import { promisifyRequest } from 'idb-keyval'
 import { type StorageErrorCode, storageError } from '../lib/storage-error.ts'
 
-/** What a transaction reads and writes. */
+/** The object stores that a transaction reads and writes. */
 export interface Stores {
   /** Rows by key. */
   records: IDBObjectStore
-  /** A log of changes; each entry has a number, one more than the one before. */
+  /** The change log. Entries are numbered consecutively. */
   changes: IDBObjectStore
   /** The secret, and the identity of the database. */
   own: IDBObjectStore
 }
 
-/** One database, opened with the first transaction. */
+/** A database, opened on the first transaction. */
 export interface Database {
-  /** Does the work in one transaction, which ends as soon as the work waits for anything but the requests that it makes. */
+  /** Runs the work in one transaction, which ends as soon as the work waits for anything other than its own requests. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Like `read`, for changes; resolves once they are on the disk. When it rejects, nothing was changed. */
+  /** Like `read`, for changes; resolves once they are on disk. If it rejects, nothing was changed. */
   write<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   close(): void
 }
@@ -27,12 +27,12 @@ const IDENTITY = 'identity'
 const PATIENCE_MS = 4_000
 
 /**
- * The database of this name. It closes its connection when another context deletes or upgrades the database, and opens it again for the next
- * transaction. A database that was deleted meanwhile is never taken for an empty one: that would reset the settings, such as `requireApiKey`.
+ * Opens the database with this name. Closes its connection when another context deletes or upgrades the database, and reopens it for the next
+ * transaction. A database that was deleted in the meantime is never treated as an empty one, which would reset settings such as `requireApiKey`.
  */
 export function openDatabase(name: string, onLost: () => void): Database {
   let connection: Promise<IDBDatabase> | undefined
-  /** The identity of the database that was opened first: later another database may have the same name. */
+  /** The identity of the database that was opened first. Later, a different database may have the same name. */
   let identity: unknown
 
   function connect(): Promise<IDBDatabase> {
@@ -87,7 +87,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
       const done = Promise.all([work({ records, changes, own }), committed])
       return (await Promise.race([done, late]))[0]
     } catch (cause) {
-      const reason = transaction?.error ?? cause // the requests of an aborted transaction report only that it was aborted
+      const reason = transaction?.error ?? cause // requests of an aborted transaction only report that it was aborted
       abort(transaction)
       throw toStorageError(reason, name)
     } finally {
@@ -118,10 +118,10 @@ function abort(transaction: IDBTransaction | undefined): void {
 
 const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
-/** The code of an error, and the text that follows the name of the database in its message. */
+/** The code of an error, and the text that follows the database's name in its message. */
 type Meaning = [code: StorageErrorCode, text: string]
 
-/** What errors of the browser mean, by their names. */
+/** The meaning of browser errors, by name. */
 const MEANINGS: Record<string, Meaning> = {
   DataCloneError: [
     'STORAGE_UNWRITABLE',

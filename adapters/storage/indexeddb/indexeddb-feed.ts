@@ -2,10 +2,10 @@ import { promisifyRequest } from 'idb-keyval'
 import type { Storage } from '../../../src/index.ts'
 import type { Database } from './database.ts'
 
-/** The changes that other contexts of the site have made. */
+/** The changes made by other contexts of the site. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
-  /** Must be called in the transaction of each read: watchers that begin later report the changes after it. */
+  /** Must be called in the transaction of each read, so that watchers added later report the changes after it. */
   onRead(changes: IDBObjectStore): Promise<void>
   /** Adds a change to the log, in the transaction that makes it. */
   add(changes: IDBObjectStore, key: string): void
@@ -16,14 +16,14 @@ export interface Feed {
   close(): void
 }
 
-/** The time between two checks for changes without a notification, in ms: a writer that was killed has sent none. */
+/** How often to check for changes without a notification, in ms, because a writer that was killed sends none. */
 const POLL_MS = 2_000
-/** How many entries of the log are kept. */
+/** The number of log entries to keep. */
 const KEPT = 10_000
 
 /**
- * Reads the log of changes, as soon as another context of the site announces one over a `BroadcastChannel`, when a page that was frozen goes
- * on, and every two seconds.
+ * Reads the change log as soon as another context of the site announces a change over a `BroadcastChannel`, when a frozen page resumes, and every
+ * two seconds.
  */
 export function createFeed(name: string, database: Database): Feed {
   const writer = crypto.randomUUID()
@@ -40,14 +40,14 @@ export function createFeed(name: string, database: Database): Feed {
   }
 
   function openChannel(): BroadcastChannel | undefined {
-    if (channel || typeof BroadcastChannel === 'undefined') return channel // without a channel, the checks every two seconds remain
+    if (channel || typeof BroadcastChannel === 'undefined') return channel // without a channel, only the two-second checks remain
     channel = new BroadcastChannel(`signalbox/${name}`)
     channel.onmessage = look
     channel.onmessageerror = look
     return channel
   }
 
-  /** Checks the log. Messages that arrive during a check lead to one more. */
+  /** Checks the log. Messages that arrive during a check trigger one more. */
   function look(): void {
     mustCheckAgain = true
     if (isChecking || watchers.size === 0) return
@@ -87,7 +87,7 @@ export function createFeed(name: string, database: Database): Feed {
     position = watchers.size > 0 && position !== undefined ? Math.min(position, last) : last
   }
 
-  /** A frozen page has received no messages, and must not serve stale data when it goes on. */
+  /** A frozen page received no messages, and must not serve stale data when it resumes. */
   function onWake(): void {
     reportGap()
     look()
@@ -138,7 +138,7 @@ interface FeedChange {
   writer: string
 }
 
-/** The events of a page that was frozen, or that was kept for the back button. */
+/** The events of a page that was frozen, or kept for the back button. */
 const WAKING = ['resume', 'pageshow']
 
 async function readLastNumber(changes: IDBObjectStore): Promise<number> {

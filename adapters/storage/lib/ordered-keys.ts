@@ -1,10 +1,10 @@
 /** Distinct keys in ascending code-unit order. */
 export interface OrderedKeys {
-  /** Adds a key, which must not be there yet. */
+  /** Adds a key, which must not exist yet. */
   add(key: string): void
-  /** Removes a key, which must be there. */
+  /** Removes a key, which must exist. */
   remove(key: string): void
-  /** The keys from `start` on, `start` included. */
+  /** Returns the keys from `start` on, including `start`. */
   from(start: string): Iterable<string>
 }
 
@@ -16,7 +16,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   const runs: string[][] = []
   for (let at = 0; at < sorted.length; at += MOST / 2) runs.push(sorted.slice(at, at + MOST / 2))
 
-  /** The last run that starts at or before the key; else the first one. */
+  /** Finds the last run that starts at or before the key, or else the first one. */
   const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
   const findIndex = (run: readonly string[], key: string) => findFirst(run.length, (index) => (run[index] ?? '') >= key)
 
@@ -47,7 +47,7 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   }
 }
 
-/** The least index below `end` for which `is` holds, when it holds from some index on; `end` when it never does. */
+/** Finds the lowest index below `end` from which `is` holds; `end` if it never does. */
 function findFirst(end: number, is: (index: number) => boolean): number {
   let low = 0
   let high = end

@@ -1,6 +1,6 @@
 /**
- * Calls `look` at once, and again `ms` after each call has settled, until the function that it returns is called. Failures of `look` are
- * ignored; when a call takes longer than `silenceMs`, the next one begins without waiting for it. Keeps no process alive.
+ * Calls `look` immediately, and again `ms` after each call has settled, until the returned function is called. Ignores failures of `look`. If a
+ * call takes longer than `silenceMs`, the next one starts without waiting for it. Doesn't keep the process alive.
  */
 export function poll(look: () => Promise<unknown>, ms: number, silenceMs?: number): () => void {
   let isOver = false
@@ -24,12 +24,12 @@ export function poll(look: () => Promise<unknown>, ms: number, silenceMs?: numbe
   }
 }
 
-/** Resolves after `ms`; keeps no process alive. */
+/** Resolves after `ms`; doesn't keep the process alive. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => void unref(setTimeout(resolve, ms)))
 
-/** A timer that does not keep Node alive. */
+/** A timer that doesn't keep Node alive. */
 function unref(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
-  const node: { unref?(): unknown } = Object(timer) // outside Node a timer is a number
+  const node: { unref?(): unknown } = Object(timer) // outside Node, a timer is a number
   node.unref?.()
   return timer
 }

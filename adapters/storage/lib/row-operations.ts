@@ -2,19 +2,19 @@ import type { SetOptions, Stored } from '../../../src/index.ts'
 import { storageError } from './storage-error.ts'
 import { checkTtl } from './value-limits.ts'
 
-/** A stored value, and from when on (epoch ms) it counts as absent. */
+/** A stored value, and the time (epoch ms) from which it counts as absent. */
 export interface Row extends Stored {
   readonly expiresAt?: number
 }
 
-/** Rows that an operation reads and changes; `get` returns only rows that have not expired. */
+/** Rows that an operation reads and changes; `get` returns only rows that haven't expired. */
 export interface Rows {
   get(key: string): Row | undefined
   put(key: string, row: Row): void
   remove(key: string): void
 }
 
-/** The time of an operation, and the version of the row that it writes: one that was never used before. */
+/** The time of an operation, and the version of the row that it writes, which was never used before. */
 export interface Stamp {
   readonly now: number
   readonly version: string
@@ -42,7 +42,7 @@ export function deleteRow(rows: Rows, key: string, options: { ifVersion?: string
   return true
 }
 
-/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` when there is no integer to add to, and as `checkTtl` does, and changes nothing. */
+/** `Storage.increment` on rows in memory. Throws `STORAGE_NOT_A_NUMBER` if there is no integer to add to, and like `checkTtl`; changes nothing then. */
 export function incrementRow(
   rows: Rows,
   key: string,
@@ -58,7 +58,7 @@ export function incrementRow(
   return sum
 }
 
-/** The value of a counter after a step; a missing one starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
+/** The value of a counter after an increment; a missing one starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
 export function incrementSum(key: string, row: Stored | undefined, by: number): number {
   const text = row?.value ?? '0'
   const before = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
@@ -70,11 +70,11 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
   )
 }
 
-/** The text that stands for a value which no adapter has written. */
+/** Returns the string that stands for a value that no adapter has written. */
 export function describeForeignRow(found: unknown): string {
   try {
     return `${JSON.stringify(found)}`
   } catch {
-    return String(found) // a value with a cycle, or with a BigInt, cannot be written as JSON
+    return String(found) // a value with a cycle or a BigInt can't be written as JSON
   }
 }

@@ -2,20 +2,20 @@ import type { Stored } from '../../../src/index.ts'
 import { createOrderedKeys, type OrderedKeys } from './ordered-keys.ts'
 import type { Row } from './row-operations.ts'
 
-/** Rows by key. They are put into order with the first call of `list`. */
+/** Rows by key. They are sorted on the first call of `list`. */
 export interface Table {
   /** The row, unless it has expired at `now`. */
   get(key: string, now: number): Row | undefined
   put(key: string, row: Row): void
   remove(key: string): void
-  /** `Storage.list`. Its cost depends on the number of rows that it returns, not on the number of all rows. */
+  /** `Storage.list`. Its cost depends on the number of rows it returns, not on the number of all rows. */
   list(prefix: string, options: { after?: string; limit?: number; now: number }): Array<Stored & { key: string }>
-  /** Every row in no particular order, expired ones included. */
+  /** Every row in no particular order, including expired ones. */
   entries(): IterableIterator<[string, Row]>
   readonly size: number
 }
 
-/** Makes a table of `rows`, which must not be used by the caller afterwards. */
+/** Creates a table of `rows`, which the caller must not use afterward. */
 export function createTable(rows: Map<string, Row> = new Map()): Table {
   let keys: OrderedKeys | undefined
 
@@ -33,7 +33,7 @@ export function createTable(rows: Map<string, Row> = new Map()): Table {
 
     list(prefix, { after, limit = Number.POSITIVE_INFINITY, now }) {
       keys ??= createOrderedKeys(rows.keys())
-      const start = after !== undefined && after >= prefix ? `${after}\0` : prefix // the least string after `after`
+      const start = after !== undefined && after >= prefix ? `${after}\0` : prefix // the smallest string after `after`
       const found: Array<Stored & { key: string }> = []
       for (const key of keys.from(start)) {
         if (found.length >= limit || !key.startsWith(prefix)) break

@@ -1,4 +1,4 @@
-/** The codes of storage errors: `error.code` of everything that a storage adapter throws on purpose. */
+/** The codes of storage errors: `error.code` of every error that a storage adapter throws on purpose. */
 export type StorageErrorCode =
   | 'STORAGE_CLOSED'
   | 'STORAGE_CORRUPT'
@@ -15,7 +15,7 @@ export type StorageErrorCode =
   | 'STORAGE_UNSUPPORTED'
   | 'STORAGE_UNWRITABLE'
 
-/** An error of a storage adapter. Its message says which store failed, why, and what to do about it; it never contains a value. */
+/** An error of a storage adapter. Its message says which store failed, why, and what to do; it never contains a value. */
 export interface StorageError extends Error {
   readonly code: StorageErrorCode
 }

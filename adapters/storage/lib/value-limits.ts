@@ -6,11 +6,11 @@ export interface Sizes {
   store: string
   largestValueBytes: number
   longestKeyBytes: number
-  /** Are texts with NUL refused? */
+  /** Whether strings with NUL are rejected. */
   lacksNul?: boolean
 }
 
-/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for a key or value that the storage cannot hold exactly, and a RangeError as `checkTtl` does. */
+/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for a key or value that the storage can't store exactly, and a RangeError like `checkTtl`. */
 export function checkWrite(
   key: string,
   value: string,
@@ -19,7 +19,7 @@ export function checkWrite(
 ): void {
   const name = key.slice(0, 100)
   const check = (part: string, text: string, limit: number) => {
-    const isNear = text.length * 3 > limit // a code unit has three bytes at most
+    const isNear = text.length * 3 > limit // a code unit takes at most three bytes
     if (isNear && new TextEncoder().encode(text).length > limit)
       throw storageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
     if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))
@@ -33,7 +33,7 @@ export function checkWrite(
   checkTtl(ttlMs)
 }
 
-/** Throws a RangeError for a `ttlMs` that the contract of `Storage` does not allow. */
+/** Throws a RangeError for a `ttlMs` that the contract of `Storage` doesn't allow. */
 export function checkTtl(ttlMs: number | undefined): void {
   if (ttlMs !== undefined && !(ttlMs >= 1 && ttlMs <= 1e12)) throw new RangeError('ttlMs must be from 1 to 1e12.')
 }

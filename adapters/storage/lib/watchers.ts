@@ -1,4 +1,4 @@
-/** The watchers of a store. Each is called in a microtask of its own, and never after it was removed. */
+/** The watchers of a store. Each is called in its own microtask, and never after it was removed. */
 export interface Watchers {
   /** Adds a watcher; returns the function that removes it. */
   add(onChange: (key: string) => void): () => void
@@ -8,8 +8,8 @@ export interface Watchers {
 }
 
 /**
- * Makes the list of a store's watchers; the same function may watch more than once. `start` begins to look for changes when the first watcher
- * is added, and returns the function that ends this when the last one is removed.
+ * Creates the list of a store's watchers; the same function may watch more than once. Calls `start` when the first watcher is added, and the
+ * function that it returns when the last one is removed.
  */
 export function createWatchers(start?: () => () => void): Watchers {
   const watchers = new Set<(key: string) => void>()

@@ -19,27 +19,27 @@ export type Command = readonly [string, ...string[]]
 export interface Link {
   /** Sends a command whose keys share the hash tag of `key`. */
   send(args: Command, key: string): Promise<unknown>
-  /** Opens another connection of the same kind; `connected` resolves when it is open. `end` closes it, also while it connects. */
+  /** Opens another connection of the same kind; `connected` resolves when it is open. `end` closes it, even while it connects. */
   duplicate(): Link & { connected: Promise<unknown>; end(): void }
 }
 
-/** The members of the clients of both packages; those that only one package has are optional. */
+/** The members of both packages' clients; those that only one package has are optional. */
 interface AnyClient {
   call?(...args: string[]): Promise<unknown>
   sendCommand(...args: unknown[]): Promise<unknown>
   duplicate(...args: unknown[]): AnyClient
   on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
-  /** A client of `redis` only. */
+  /** Only on a client of `redis`. */
   destroy?(): void
   disconnect(): void
-  /** A cluster of `ioredis` only. */
+  /** Only on a cluster of `ioredis`. */
   isCluster?: boolean
-  /** A cluster of `redis` only. */
+  /** Only on a cluster of `redis`. */
   nodeClient?: unknown
 }
 
-/** Throws a TypeError when `client` is no client of either package. */
+/** Throws a TypeError if `client` isn't a client of either package. */
 export function createLink(client: NodeRedisClient | IoredisClient): Link {
   const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
   if (!given?.duplicate) throw new TypeError('redisStorage takes a redis or ioredis client.')
@@ -50,7 +50,7 @@ function connectClient(client: AnyClient): Link {
   return {
     async send(args, key) {
       if (client.call) return client.call(...args)
-      const options = { typeMapping: {} } // replies as strings, whatever types the host has chosen
+      const options = { typeMapping: {} } // returns replies as strings, whatever types your client is configured for
       return client.nodeClient ? client.sendCommand(key, false, args, options) : client.sendCommand(args, options)
     },
     duplicate() {
@@ -59,12 +59,12 @@ function connectClient(client: AnyClient): Link {
       const destroy = () => {
         try {
           copy.destroy ? copy.destroy() : copy.disconnect()
-        } catch {} // the connection is closed already
+        } catch {} // the connection is already closed
       }
       copy.on('error', noop) // each failure also rejects a command
       const connected = copy.connect()
       const end = () => {
-        copy.on('connect', destroy).on('error', destroy) // `redis` goes on connecting when it is destroyed meanwhile
+        copy.on('connect', destroy).on('error', destroy) // `redis` keeps connecting if it is destroyed in the meantime
         connected.then(destroy, destroy)
       }
       return { ...connectClient(copy), connected, end }
@@ -72,10 +72,10 @@ function connectClient(client: AnyClient): Link {
   }
 }
 
-/** Options of `ioredis`: the listening connection has deadlines of its own, and is replaced when it fails. */
+/** Options of `ioredis`: the listening connection has its own deadlines, and is replaced when it fails. */
 const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
-/** Resolves to the result of `work`; rejects when that takes longer than `ms`. */
+/** Resolves to the result of `work`; rejects if that takes longer than `ms`. */
 export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('no response')), ms)
@@ -88,20 +88,17 @@ export const noop = () => {}
 /** Resolves after `ms`. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/**
- * Error replies of a server begin with a word in capitals, such as `ERR`. The words excluded here are those of a server that may be ready a
- * moment later.
- */
+/** Error replies of a server start with a word in capitals, such as `ERR`. This excludes those of a server that may be ready a moment later. */
 const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
-/** Error replies of a server that takes no writes for now. */
+/** Error replies of a server that accepts no writes for now. */
 const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const getMessage = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** May the same command succeed a moment later? */
+/** Whether the same command may succeed a moment later. */
 export const isTransient = (cause: unknown): boolean => !REPLY.test(getMessage(cause))
 
-/** The error for a rejection of a client. It contains only the text of the rejection: clients attach the command with its values. */
+/** Converts a client's rejection to an error. Only keeps the message, because clients attach the command with its values. */
 export function failure(cause: unknown, store: string): Error {
   const text = getMessage(cause).slice(0, 200)
   const isAway = isTransient(cause)

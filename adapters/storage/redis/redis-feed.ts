@@ -1,43 +1,43 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
 import { type Command, type Link, noop, sleep, withTimeout } from './redis-client.ts'
 
-/** What a feed reads, and its listeners. */
+/** The source and the listeners of a feed. */
 export interface FeedOptions {
   link: Link
-  /** May the link be used as it is, and never be closed? Otherwise the feed makes connections of its own from it. */
+  /** Whether the link may be used directly, and never closed. Otherwise, the feed creates its own connections from it. */
   isReady: boolean
   index: string
   stream: string
-  /** The writer whose changes are not reported at the start. */
+  /** The writer whose changes aren't reported at the start. */
   writer: string
-  /** Does the store respond on its other connection? */
+  /** Whether the store responds on its other connection. */
   isReachable(): boolean
   onChange(key: string): void
   onGap(): void
 }
 
-/** How long one command waits for the next change, in ms; its reply, and a new connection, may take some time more. */
+/** How long one command waits for the next change, in ms; its reply and a new connection may take longer. */
 const BLOCK_MS = 1_000
 const ANSWER_MS = 1_500
 const CONNECT_MS = 1_000
-/** The pause between two connections. */
+/** The pause before reconnecting. */
 const PAUSE_MS = 100
 /** The time between two calls of `onGap` while the feed is disconnected although the store responds on its other connection. */
 const BLIND_MS = 1_000
-/** A feed that cannot connect for this long after its start assumes that every key has changed. */
+/** A feed that can't connect for this long after its start assumes that every key has changed. */
 const LATE_MS = 5_000
 
 /**
- * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the entry that was read last: when
- * that is missing, the stream was trimmed, emptied or restored, and every key may have changed.
+ * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the entry that was read last. If that is
+ * missing, the stream was trimmed, emptied, or restored, and every key may have changed.
  */
 export function startFeed(options: FeedOptions): () => void {
   const { stream, index, writer, onChange, onGap } = options
   const startedAt = performance.now()
   let link: ReturnType<Link['duplicate']> | undefined
-  /** The id of the entry that was read last. */
+  /** The ID of the entry that was read last. */
   let position: string | undefined
-  /** Has an entry been read before? */
+  /** Whether an entry has been read before. */
   let hasRead = false
   let isOver = false
 
@@ -61,7 +61,7 @@ export function startFeed(options: FeedOptions): () => void {
           tell(entry.name)
           position = entry.id
         }
-        // XREAD only waits for a change: its reply differs between the versions of the protocol, and is not read.
+        // XREAD only waits for a change. Its reply isn't read, because it differs between protocol versions.
         const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(BLOCK_MS), 'STREAMS', stream, position] as const
         await read(wait, BLOCK_MS + ANSWER_MS)
       }
@@ -69,8 +69,8 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   /**
-   * Adds an entry without a key, from which reading goes on. Reports the changes of others since the feed was started. If it has read before,
-   * or could not connect for long, it reports every existing key instead, and that any key may have changed.
+   * Adds an entry without a key, from which reading continues. Reports others' changes since the feed was started. If it has read before, or
+   * couldn't connect for a long time, it reports every existing key instead, and that any key may have changed.
    */
   async function locate(): Promise<string> {
     const id = (await read(['XADD', stream, '*', 'name', ''])) as string
