@@ -101,7 +101,7 @@ export class KeyLookup {
     const { groupId } = key
     if (groupId === undefined) return this.#toPromise(key)
     const finding = this.#deps.groups.find(groupId)
-    const group = settledValue(finding)
+    const group = getSettledValue(finding)
     const made = this.#withGroups.get(key)
     return group && made?.group === group ? this.#toPromise(made) : this.#addGroup(key, groupId, finding)
   }
