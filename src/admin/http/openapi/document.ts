@@ -84,7 +84,7 @@ export function describeGateway({
     openapi: '3.1.0',
     info: { title: 'Signalbox', version, description: DESCRIPTION + errorRows().join('\n') },
     servers: [{ url: basePath || '/' }],
-    tags: Object.entries({ ...tagWords, ...describeNewTags(used), ...tagWords })
+    tags: Object.entries({ ...tagWords, ...describeNewTags(used, features), ...tagWords })
       .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
     paths,
@@ -107,9 +107,16 @@ export function describeGateway({
   })
 }
 
-/** Tags for the resources that features add. */
-const describeNewTags = (used: Iterable<unknown>) =>
-  Object.fromEntries(Array.from(used, (name) => [String(name), `Operations of the resource "${name}".`]))
+/** Tags for the resources and the routes that features add. */
+const describeNewTags = (used: Iterable<unknown>, features: readonly Feature[]) =>
+  Object.fromEntries(
+    Array.from(used, (tag) => [
+      String(tag),
+      features.some(({ name }) => name === tag)
+        ? `Added by the feature "${tag}".`
+        : `Operations of the resource "${tag}".`,
+    ]),
+  )
 
 const DESCRIPTION = `An LLM gateway. \`/api\` is the management API. \`/v1\` and \`/v1beta\` accept model requests in the providers' formats.
 

@@ -1,4 +1,4 @@
-import type { Feature } from '../../../feature.ts'
+import type { Feature, FeatureRoute } from '../../../feature.ts'
 import { type AccountReaders, accountPaths } from '../../../features/limits/account-routes.ts'
 import { listingPaths } from '../../../features/listing/listing-routes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
@@ -51,6 +51,7 @@ const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: s
 
 /** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
 const LISTING_ERRORS = [400, 401, 403, 500, 503]
+const ROUTE_ERRORS = [...LISTING_ERRORS, 408, 413, 415, 429]
 const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
 
 /** The credentials of clients. One of them is enough, and none is needed while the setting `requireApiKey` is off. */
@@ -99,7 +100,7 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
+/** The paths under `/v1` and `/v1beta`: each endpoint of the formats, each path of the listing, and each route of a feature. */
 export function modelPaths(features: readonly Feature[], builder: Builder): Paths {
   const paths: Paths = {}
   const add = (path: string, method: string, operation: JsonObject) => {
@@ -152,23 +153,34 @@ export function modelPaths(features: readonly Feature[], builder: Builder): Path
     })
   }
   for (const endpoint of endpoints) add(endpoint.path, 'post', describeEndpoint(endpoint, builder))
-  for (const { name, areas = [] } of features)
-    for (const { method, path, summary = name } of areas.flatMap((area) => ('routes' in area ? area.routes : []))) {
-      const verb = method.toLowerCase()
-      const parameters = pathParameters(path)
-      add(toTemplate(path), verb, {
-        operationId: `${verb}${capitalize(createId(path.replaceAll(/[:+]/g, '')))}`,
-        tags: [name],
-        summary,
-        security: clientSecurity,
-        ...(parameters.length > 0 && { parameters }),
-        responses: {
-          200: { description: 'The response of the feature.' },
-          ...describeErrors(distinct(listCallerFormats(path)), LISTING_ERRORS, builder),
-        },
-      })
-    }
+  for (const feature of features)
+    for (const route of listFeatureRoutes(feature))
+      add(toTemplate(route.path), route.method.toLowerCase(), describeFeatureRoute(route, feature.name, builder))
   return paths
+}
+
+/** The routes that a feature adds, in areas of its own and next to the model endpoints. */
+const listFeatureRoutes = ({ areas = [], routes = [] }: Feature): FeatureRoute[] => [
+  ...areas.flatMap((area) => ('routes' in area ? area.routes : [])),
+  ...routes,
+]
+
+function describeFeatureRoute({ method, path, summary, isRecorded }: FeatureRoute, tag: string, builder: Builder) {
+  const verb = method.toLowerCase()
+  const parameters = pathParameters(path)
+  const needsKey = method !== 'OPTIONS'
+  const statuses = isRecorded === false ? LISTING_ERRORS : ROUTE_ERRORS
+  return {
+    operationId: `${verb}${capitalize(createId(path.replace('/v1', '/V1')))}`, // a feature may have both /notes and /v1/notes
+    tags: [tag],
+    summary: summary ?? `${method} ${path}`,
+    security: needsKey ? clientSecurity : [],
+    ...(parameters.length > 0 && { parameters }),
+    responses: {
+      200: { description: 'The response of the feature.' },
+      ...describeErrors(distinct(listCallerFormats(path)), statuses, builder),
+    },
+  }
 }
 
 /** The description of an endpoint for model requests. */

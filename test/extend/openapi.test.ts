@@ -1,0 +1,69 @@
+import type { Feature } from '../../src/feature.ts'
+import { describedOperations } from '../openapi/description.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openExtended } from './world.ts'
+
+const test = suite('features in the OpenAPI document')
+
+const run = () => Response.json({})
+
+/** Routes in an area, and next to the model endpoints. */
+const mcp: Feature = {
+  name: 'mcp',
+  areas: [
+    {
+      path: '/mcp',
+      routes: [
+        {
+          method: 'POST',
+          path: '/mcp',
+          summary: 'Send a message',
+          run: async (request) => Response.json(await request.json()),
+        },
+        { method: 'DELETE', path: '/mcp/:server', isRecorded: false, run },
+        { method: 'OPTIONS', path: '/mcp', isRecorded: false, run },
+      ],
+    },
+    { path: '/callback', serve: async () => ({ status: 204, headers: {} }) },
+  ],
+  routes: [
+    { method: 'GET', path: '/v1/mcp/:server', run },
+    { method: 'GET', path: '/v1/files/:path+', summary: 'Read a file', run },
+  ],
+}
+
+test('the document has the routes of areas and the routes below /v1', async () => {
+  const { gateway } = await openExtended([mcp])
+  const document = await gateway.api.openapi()
+  const added = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId, summary, tags }]) =>
+      JSON.stringify(tags) === '["mcp"]' ? [[method, path, operationId, summary]] : [],
+    ),
+  )
+  assert.equal(added, [
+    ['post', '/mcp', 'postMcp', 'Send a message'],
+    ['options', '/mcp', 'optionsMcp', 'OPTIONS /mcp'],
+    ['delete', '/mcp/{server}', 'deleteMcpServer', 'DELETE /mcp/:server'],
+    ['get', '/v1/mcp/{server}', 'getV1McpServer', 'GET /v1/mcp/:server'],
+    ['get', '/v1/files/{path}', 'getV1FilesPath', 'Read a file'],
+  ])
+  assert.equal(
+    document.tags?.filter(({ name }) => name === 'mcp'),
+    [{ name: 'mcp', description: 'Added by the feature "mcp".' }],
+  )
+  assert.equal(document.paths['/mcp']?.options?.security, [])
+})
+
+test('the gateway serves every described route of a feature with a described status', async () => {
+  const { gateway, send, addKey } = await openExtended([mcp])
+  const limited = await addKey('limited', { requests: { day: 1 } })
+  const routes = describedOperations(await gateway.api.openapi()).filter(({ path }) => /mcp|files/.test(path))
+  assert.is(routes.length, 5)
+  for (const { method, path, statuses } of routes)
+    for (const key of [undefined, 'none', limited])
+      for (const body of method === 'POST' ? [{}, undefined] : [undefined]) {
+        const { status } = await send(method, path.replace(/\{\w+\}/, 'x'), body, key)
+        assert.ok(status < 500, `${status}`)
+        assert.ok(statuses.includes(`${status}`), `${method} ${path}: ${status}`)
+      }
+})
