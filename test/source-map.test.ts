@@ -21,6 +21,33 @@ test('every file and folder that the map names exists', () => {
   )
 })
 
+test('every path with a placeholder exists for some kind', () => {
+  const kinds = readdirSync(`${root}src/protocols/kinds`)
+  const text = readFileSync(`${root}src/README.md`, 'utf8')
+  const paths = Array.from(text.matchAll(/`([\w./<>-]*<kind>[\w./<>-]*)`/g), ([, path = '']) => path)
+  assert.ok(paths.length > 4, `only ${paths.length} paths were found`)
+  for (const path of paths) {
+    const isThere = kinds.some((kind) => existsSync(`${root}src/${path.replaceAll('<kind>', kind)}`))
+    assert.ok(isThere, `src/README.md names ${path}, which no kind has`)
+  }
+})
+
+test('every function, type, and property that the pages for contributors name exists', () => {
+  const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const words = new Set(files.flatMap((file) => readFileSync(`${root}src/${file}`, 'utf8').match(/\w+/g) ?? []))
+  const named = ['CONTRIBUTING.md', 'src/README.md', 'src/RECORDS.md'].flatMap((page) =>
+    Array.from(readFileSync(root + page, 'utf8').matchAll(/`([a-z]+[A-Z]\w*|[A-Z][a-z]\w*)`/g), ([, name = '']) => ({
+      page,
+      name,
+    })),
+  )
+  assert.ok(named.length > 20, `only ${named.length} names were found`)
+  assert.equal(
+    named.filter(({ name }) => !words.has(name)).map(({ page, name }) => `${page} names ${name}, which isn't in src`),
+    [],
+  )
+})
+
 test('the map has a line for each folder of src', () => {
   const text = readFileSync(`${root}src/README.md`, 'utf8')
   const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory())
