@@ -202,7 +202,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['keys', 'lst'], /^"signalbox keys" has no action "lst"\. Did you mean "list"\?$/],
   [
     ['keys', 'rm', 'x'],
-    /^"signalbox keys" has no action "rm"\. Actions: list, create, get, update, delete, put, rotate, limits, limits reset, limits settle\.$/,
+    /^"signalbox keys" has no action "rm"\. Actions: list, create, get, update, (?:[a-z]+, )*limits, limits reset, limits settle\.$/,
   ],
   [['keys', 'constructor'], /has no action "constructor"/],
   [['keys', 'update'], /^Missing <key>\. Usage: signalbox keys update <key>$/],

@@ -233,7 +233,7 @@ for (const basePath of ['', '/tools/ai']) {
           .replace(/:\w+\+/g, '.+')
           .replace(/:\w+/g, '[^/]+')
         const matches = sent.filter((line) => new RegExp(`^${method} ${basePath}${pattern}$`).test(line))
-        assert.ok(matches.length > 0, `${method} ${path} was called`)
+        assert.ok(matches.length > 0, `${method} ${path} was not called. Add a call of the client above.`)
       }
     },
   )

@@ -1,8 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
+import { keyFields } from '../../src/types/records/key-fields.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
+import { listFields } from './input-fields.ts'
 
 const test = suite('gateway.api')
 
@@ -63,7 +65,7 @@ test('gateway.api validates as over HTTP, and rejects with an error that has a c
     assert.equal(
       await errorOf(api.keys.create(untyped(input))),
       invalid(
-        'Send an object with "name", "metadata", "expiresAt", "models", "kinds", "group", "account", "actsFor", "limits".',
+        `Send an object with ${listFields(keyFields, 'create')}.`,
       ),
     )
   }

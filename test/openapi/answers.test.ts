@@ -155,6 +155,7 @@ test('each operation resolves to the described result', async () => {
   assert.equal(
     served.filter((name) => !seen.has(name)),
     [],
+    'Call each of these operations above.',
   )
 })
 

@@ -141,7 +141,8 @@ const takes = (request: ValidateFunction, input: object, action: string | undefi
   )
 
 test('every operation with a body has an input schema', async () => {
-  assert.equal((await described()).map(({ name }) => name).sort(), Object.keys(samples).sort())
+  const names = (await described()).map(({ name }) => name).sort()
+  assert.equal(names, Object.keys(samples).sort(), 'Give each operation a valid input in the `samples` of this file.')
 })
 
 test('input schemas have exactly the fields that operations accept', async () => {
@@ -153,7 +154,7 @@ test('input schemas have exactly the fields that operations accept', async () =>
     const entries: Record<string, GenericSchema & { wrapped?: GenericSchema }> = Object(schema).entries ?? {}
     for (const [member, entry] of Object.entries(entries)) {
       const isShown = entry.wrapped?.type !== 'never'
-      assert.is(Object.hasOwn(sample, member), isShown, `${name}: ${member} is in the sample`)
+      assert.is(Object.hasOwn(sample, member), isShown, `${name}: does the sample in this file have "${member}"?`)
       const { [member]: _, ...without } = sample as Record<string, unknown>
       assert.is(takes(request, without, action), Boolean(entry.wrapped), `${name} without ${member}`)
     }

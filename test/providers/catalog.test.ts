@@ -9,7 +9,8 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('built-in catalog')
 
 test('the built-in catalog is well-formed', () => {
-  assert.equal(validateCatalog(defaultCatalog), [])
+  const advice = 'Models come from catalog.extra.ts, or from the network (CONTRIBUTING.md, Add a provider).'
+  assert.equal(validateCatalog(defaultCatalog), [], advice)
 })
 
 test('the built-in catalog has all popular providers', () => {

@@ -9,12 +9,13 @@ const test = suite('the page about providers')
 
 test('the page about providers has a row for each catalog provider that serves chat', () => {
   const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/protocols/providers/README.md')) ?? []
-  assert.is(table, providerTable(defaultCatalog))
+  assert.is(table, providerTable(defaultCatalog), 'Add the rows to src/protocols/providers/README.md.')
 })
 
 test('the front page lists the prefix of each catalog provider that serves chat, and no others', () => {
   const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
   const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
   const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))
-  assert.equal(named.sort(), all.map(([id, definition]) => prefixesOf(id, definition)[0]).sort())
+  const prefixes = all.map(([id, definition]) => prefixesOf(id, definition)[0]).sort()
+  assert.equal(named.sort(), prefixes, 'Add the prefixes to README.md, under Providers.')
 })

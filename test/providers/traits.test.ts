@@ -233,6 +233,6 @@ test('exactly the catalog providers are treated as vendors', () => {
     serviceKinds.includes('llm'),
   )
   const unknown = answering.map(([id]) => id).filter((id) => id !== 'openai' && !catalogProviders.test(id))
-  assert.equal(unknown, [])
+  assert.equal(unknown, [], 'Add them to catalogProviders in src/protocols/providers/traits/followers.ts.')
   assert.not(catalogProviders.test('openai-compatible-home'))
 })
