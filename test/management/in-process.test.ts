@@ -64,9 +64,7 @@ test('gateway.api validates as over HTTP, and rejects with an error that has a c
   for (const input of [undefined, null, 'a', [], 5]) {
     assert.equal(
       await errorOf(api.keys.create(untyped(input))),
-      invalid(
-        `Send an object with ${listFields(keyFields, 'create')}.`,
-      ),
+      invalid(`Send an object with ${listFields(keyFields, 'create')}.`),
     )
   }
   assert.equal(await errorOf(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {

@@ -39,14 +39,8 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 'a\u0000b' }, '"name" must not contain control characters'],
   [{ name: 'a\ud800' }, '"name" must not contain control characters'],
   [{ nam: 'a' }, 'Unknown field "nam". Did you mean "name"?'],
-  [
-    { name: 'a', isAdmin: true },
-    `Unknown field "isAdmin". Known: ${known.create}.`,
-  ],
-  [
-    { name: 'a', key: 'sbx_mine' },
-    `Unknown field "key". Known: ${known.create}.`,
-  ],
+  [{ name: 'a', isAdmin: true }, `Unknown field "isAdmin". Known: ${known.create}.`],
+  [{ name: 'a', key: 'sbx_mine' }, `Unknown field "key". Known: ${known.create}.`],
 ]
 for (const [body, error] of refusals) {
   test(`creating with ${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
@@ -74,14 +68,8 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: null }, '"isActive" must be true or false'],
   [{ isActive: 0 }, '"isActive" must be true or false'],
   [{ name: ' ' }, '"name" must not be blank'],
-  [
-    { isActive: false, key: 'x' },
-    `Unknown field "key". Known: ${known.update}.`,
-  ],
-  [
-    { isActive: false, constructor: 1 },
-    `Unknown field "constructor". Known: ${known.update}.`,
-  ],
+  [{ isActive: false, key: 'x' }, `Unknown field "key". Known: ${known.update}.`],
+  [{ isActive: false, constructor: 1 }, `Unknown field "constructor". Known: ${known.update}.`],
 ]
 for (const [body, error] of badChanges) {
   test(`changing with ${JSON.stringify(body)} is refused and changes nothing: ${error}`, async () => {
