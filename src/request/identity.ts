@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
 import { name, storedId, text } from '../types/records/shapes.ts'
 import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
-import { isValidInput } from './valid-input.ts'
+import { isPlainObject, isValidInput } from './valid-input.ts'
 
 /** Who a request runs as, as your app says. Unknown members are errors. */
 export interface Identity {
@@ -90,6 +90,8 @@ export function toOwnIdentity(identity: Identity): Identity {
 /** Reads an identity. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
 export function readIdentity(value: unknown): Identity {
   if (!isObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
+  if (!isPlainObject(value))
+    throw invalid('It is an instance of a class. Return an object such as { account: user.id }.')
   const identity = readMembers(value, identityMembers)
   if (identity.account === undefined) throw invalid('"account" is missing.')
   return identity as unknown as Identity // checked member by member
@@ -108,15 +110,19 @@ const identityMembers = {
   kinds: (value) => isValidInput(allowedKinds, value),
   limits: (value) => isValidInput(usageLimits, value),
   metadata: (value) => isValidInput(ownerTexts, value),
-  tags: (value) => Array.isArray(value) && value.length <= MAX_TAGS && value.every((tag) => isValidInput(label, tag)),
+  tags: (value) =>
+    Array.isArray(value) &&
+    value.length <= MAX_TAGS &&
+    Array.from(value as unknown[]).every((tag) => isValidInput(label, tag)),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
 /** The members that are set. Each is read once, since it may be computed. */
 export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
   const read: JsonObject = {}
-  for (const member of Object.keys(value)) {
+  for (const member of Reflect.ownKeys(value)) {
+    if (typeof member === 'symbol' || !Object.hasOwn(members, member))
+      throw invalid(`It has an unknown member ${JSON.stringify(String(member))}.`)
     const given = value[member]
-    if (!Object.hasOwn(members, member)) throw invalid(`It has an unknown member ${JSON.stringify(member)}.`)
     if (given === undefined) continue
     if (!members[member]?.(given)) throw invalid(`${JSON.stringify(member)} is not valid.`)
     read[member] = given

@@ -13,7 +13,7 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
       return typeof value === 'string' && shape.of.includes(value)
     case 'list':
       if (!Array.isArray(value) || value.length > shape.most || (shape.isFilled && value.length === 0)) return false
-      return value.every((item) => isValidInput(shape.of, item))
+      return Array.from(value as unknown[]).every((item) => isValidInput(shape.of, item)) // it may have holes and methods of its own
     case 'map':
       return isValidMap(shape, value)
     case 'object':
@@ -26,6 +26,12 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
     default:
       return assertNever(shape)
   }
+}
+
+/** Whether an object isn't an instance of a class, whose inherited members wouldn't be checked. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null // of any realm
 }
 
 function isValidText({ isTrimmed, isFilled, most, pattern }: TextShape, value: unknown): boolean {
@@ -46,14 +52,14 @@ const isValidNumber = ({ least, above, most, isWhole }: NumberShape, value: unkn
   value <= (most ?? value)
 
 function isValidMap(shape: MapShape, value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isObject(value) || !isPlainObject(value)) return false
   const entries = Object.entries(value)
   if (entries.length > shape.most) return false
   return entries.every(([name, item]) => isValidInput(shape.name, name) && isValidInput(shape.of, item))
 }
 
 function isValidObject({ fields, isFilled }: ObjectShape, value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isObject(value) || !isPlainObject(value)) return false
   const given = Object.entries(value).filter(([, item]) => item !== undefined)
   if (isFilled && given.length === 0) return false
   if (Object.keys(value).some((name) => !Object.hasOwn(fields, name))) return false

@@ -96,6 +96,34 @@ for (const [answer, member] of INVALID)
     )
   })
 
+test('an identity that would lose members is rejected: one of a class, or with members that are hidden', () => {
+  class User {
+    account = 'a'
+    get limits() {
+      return { requests: { total: 1 } }
+    }
+  }
+  const limits = { value: { requests: { total: 1 } } }
+  for (const [answer, problem] of [
+    [new User(), /class/],
+    [Object.assign(Object.create({ limits: limits.value }), { account: 'a' }), /class/],
+    [{ account: 'a', limits: Object.assign(Object.create({ usd: { month: 1 } }), limits.value) }, /"limits"/],
+    [Object.defineProperty({ account: 'a' }, 'limit', limits), /"limit"/],
+    [{ account: 'a', [Symbol('limits')]: limits.value }, /Symbol\(limits\)/],
+  ] as const)
+    assert.throws(() => readIdentified(answer), problem)
+  const hidden = Object.defineProperty({ account: 'a' }, 'limits', limits)
+  assert.equal(readIdentified(hidden), { identity: { account: 'a', limits: limits.value } })
+  const bare = Object.assign(Object.create(null), { account: 'a' })
+  assert.equal(readIdentified(bare), { identity: { account: 'a' } })
+})
+
+test('every item of a list is checked, whatever methods the list has', () => {
+  const tags = Object.assign([{}], { every: () => true })
+  for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
+    assert.throws(() => readIdentified({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
+})
+
 test('check 14: ids of accounts are 1 to 200 composed characters that can be seen', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
