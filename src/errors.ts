@@ -8,7 +8,7 @@ const table = {
   FORMAT_MISMATCH: [400, 'The target does not support the format of this request.'],
   NAME_INVALID: [400, 'Name can only contain letters, numbers, -, _ and .'],
   NAME_TAKEN: [400, 'Combo name already exists'],
-  IDENTITY_CONFLICT: [400],
+  IDENTITY_CONFLICT: [400, 'This request has several tokens, or API keys of several accounts. Send only one.'],
   BUDGET_EXCEEDED: [402, 'The budget for this request is used up.'],
   REQUEST_TOO_EXPENSIVE: [402, 'The request could cost more than the remaining budget.'],
   MANAGEMENT_CLOSED: [401, 'The management API is disabled.'],

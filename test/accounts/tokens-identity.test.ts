@@ -80,6 +80,34 @@ test('a token and a key of the same account go together', async () => {
   assert.equal(seen, [['alice', id]])
 })
 
+test('7. keys or tokens of two accounts are rejected together, in whatever headers', async () => {
+  const { api, chat, seen } = await openApp(() => undefined)
+  const [alice, bob, none] = await Promise.all([
+    api.keys.create({ name: 'of-alice', account: 'alice' }),
+    api.keys.create({ name: 'of-bob', account: 'bob' }),
+    api.keys.create({ name: 'of-none' }),
+  ])
+  const mint = async (account: string) => (await api.tokens.mint({ account })).token
+  const tokens = [await mint('alice'), await mint('bob'), await mint('alice')]
+  const pairs = [
+    [alice.key, bob.key],
+    [none.key, alice.key],
+    [tokens[0], tokens[1]],
+    [tokens[0], tokens[2]],
+  ]
+  for (const [one = '', other = ''] of pairs.flatMap(([a, b]) => [
+    [a, b],
+    [b, a],
+  ])) {
+    assert.is(await chat({ authorization: `Bearer ${one}`, 'x-api-key': other }), '400 identity_conflict')
+    assert.is(await chat({ 'x-goog-api-key': one, 'api-key': other }), '400 identity_conflict')
+  }
+  assert.equal(seen, [])
+  const second = await api.keys.create({ name: 'of-none, too' })
+  assert.is(await chat({ 'x-api-key': none.key, 'api-key': second.key }), '200')
+  assert.is(await chat({ 'x-api-key': alice.key, 'api-key': `${bob.key}x` }), '200')
+})
+
 test('where the app says nothing, the token counts; where it refuses, no token helps', async () => {
   const silent = await openApp(() => undefined)
   const { token } = await silent.api.tokens.mint({ account: 'alice' })

@@ -74,21 +74,27 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
 
 /**
  * The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. `addToken` adds the request's token to its
- * caller; `undefined` without a token.
+ * caller; `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
  */
 export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
-  const credentials = listPresentedCredentials(exchange)
-  const token = add && credentials.find((credential) => credential.startsWith('sbt_'))
+  const credentials = presentedCredentials(exchange)
+  const token = add && credentials.find(isToken)
+  if (token && token !== credentials.findLast(isToken)) throw gatewayError('IDENTITY_CONFLICT')
   const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
   const reading = settings.read()
-  const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)
+  const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
+  let found: ClientKey | undefined
   for (const credential of credentials) {
+    if (found && !credential.startsWith('sbx_')) continue
     const finding = keyLookup.find(credential)
-    const key = getSettledValue(finding) ?? (await finding)
-    if (key) return { key, isRequired, credentials, addToken }
+    const key = settledValue(finding) ?? (await finding)
+    if (found && key && key.account !== found.account) throw gatewayError('IDENTITY_CONFLICT')
+    found ??= key
   }
-  return { key: undefined, isRequired, credentials, addToken }
+  return { key: found, isRequired, credentials, addToken }
 }
+
+const isToken = (credential: string) => credential.startsWith('sbt_')
 
 /** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
 async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
