@@ -96,6 +96,17 @@ test('after delete with erase, the storage has no trace of the id; with keep, on
   }
 })
 
+test('what delete with keep has left can be erased later', async () => {
+  const { api, storage } = await open()
+  await api.accounts.put({ id: 'alice', name: 'Alice' })
+  await api.accounts.delete('alice')
+  assert.is((await storage.list('accounts/')).length, 1)
+  assert.is(await message(api.accounts.delete('alice')), 'Account not found')
+  assert.equal(await api.accounts.delete('alice', { usage: 'erase' }), { success: true })
+  assert.equal(await storage.list('accounts/'), [])
+  assert.is(await message(api.accounts.delete('alice', { usage: 'erase' })), 'Account not found')
+})
+
 test('an account whose record was changed elsewhere is shown with its problem, and pausing confirms it', async () => {
   const { api, storage } = await open()
   const { ref } = await api.accounts.put({ id: 'alice' })

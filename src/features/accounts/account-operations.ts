@@ -50,7 +50,7 @@ export interface AccountOperations<Input = never> {
   revoke(id: string): Promise<ShownAccount>
   /**
    * Deletes its record and counters. Its usage records stay under the ref: with `usage: 'keep'`, the default, they still show the id, with `'erase'`,
-   * no id is left. If your app names the account again, it is a new one. Rejects with `INVALID_REQUEST` while it has API keys.
+   * no id is left, also if it was deleted before. If your app names the account again, it is a new one. Rejects with `INVALID_REQUEST` while it has API keys.
    */
   delete(id: string, input?: AccountDeletion | Input): Promise<{ success: true }>
 }
@@ -132,9 +132,9 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   const showWithWarnings = async (record: AccountRecord) =>
     withWarnings(await show(record), limitWarnings(record, storage))
 
-  async function find(ref: string): Promise<AccountRecord> {
+  async function find(ref: string, { evenDeleted = false } = {}): Promise<AccountRecord> {
     const { record } = (await readAccount(storage, ref)) ?? {}
-    return present(record?.deletedAt === undefined ? record : undefined, 'Account')
+    return present(record?.deletedAt === undefined || evenDeleted ? record : undefined, 'Account')
   }
 
   const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
@@ -237,7 +237,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     async delete(id, input = {}) {
       const { usage = 'keep' } = parseInput(accountInputs.delete, input)
       const ref = await toRef(id)
-      const record = await find(ref)
+      const record = await find(ref, { evenDeleted: usage === 'erase' })
       const keys = await store.keys.entries({ fresh: true })
       const count = keys.filter((key) => key.record.account === ref).length
       if (count > 0) throw invalidInput(hasKeys(count))
