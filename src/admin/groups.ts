@@ -137,6 +137,8 @@ export function createGroupOperations(
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw invalidInput(hasKeys(count))
+        const acting = keys.find(({ record }) => record.actsFor?.plan === id)
+        if (acting) throw invalidInput(isPlanOfKey(acting.record.name))
         if (await hasAccounts(id)) throw invalidInput(IS_PLAN)
         ready()
         present(await groups.remove(id), 'Group')
@@ -150,6 +152,9 @@ const UNPROVEN_GROUP = `This record was not written by a gateway with this secre
 
 const IS_PLAN =
   'The group is the plan of at least one account. First give its accounts another plan: GET /api/accounts?plan={id} lists them.'
+
+const isPlanOfKey = (name: string) =>
+  `The group is the plan of the API key "${name}", which acts for accounts. First change its "actsFor": PUT /api/keys/{id}.`
 
 function hasKeys(count: number): string {
   const [some, them] = count === 1 ? ['1 key', 'it'] : [`${count} keys`, 'them']

@@ -44,6 +44,30 @@ test('check 4: such a key names the account in a header, and each account has th
   assert.is(requests.length, 2)
 })
 
+test("the key's plan is only for accounts that have none of their own", async () => {
+  const { api, ask } = await open()
+  const [free, pro] = [
+    await api.groups.create({ name: 'free', each: { requests: { day: 1 } } }),
+    await api.groups.create({ name: 'pro', each: { requests: { day: 2 } } }),
+  ]
+  const { key, id } = await api.keys.create({ name: 'host', actsFor: { plan: free.id } })
+  await api.accounts.put({ id: 'alice', plan: pro.id })
+  assert.equal([await ask(key, 'alice'), await ask(key, 'alice')], ['200', '200'])
+  assert.equal([await ask(key, 'bob'), await ask(key, 'bob')], ['200', '429 rate_limit_exceeded'])
+  await api.keys.update(id, { actsFor: { plan: pro.id } })
+  assert.is(await ask(key, 'bob'), '200', 'the plan was not stored')
+})
+
+test('the plan of a key that acts for accounts cannot be deleted', async () => {
+  const { api } = await open()
+  const { id: plan } = await api.groups.create({ name: 'free' })
+  const { id } = await api.keys.create({ name: 'host', actsFor: { plan } })
+  const message = await api.groups.delete(plan).catch((error: Error) => error.message)
+  assert.match(String(message), /is the plan of the API key "host", which acts for accounts/)
+  await api.keys.update(id, { actsFor: null })
+  assert.equal(await api.groups.delete(plan), { success: true })
+})
+
 test('check 4: any other key that names an account is rejected', async () => {
   const { api, ask, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })

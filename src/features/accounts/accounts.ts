@@ -84,9 +84,13 @@ export function createAccounts({
     if (key.startsWith(ACCOUNTS)) notify(decodeURIComponent(key.slice(ACCOUNTS.length)))
   })
 
-  async function toCaller(known: KnownAccount | undefined, identity: Identity, ref: string): Promise<CallerAccount> {
+  /** `plan`: the plan of an account without one, in place of the default plan. */
+  async function toCaller(
+    known: KnownAccount | undefined,
+    { ref, identity, plan: otherwise = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
+  ): Promise<CallerAccount> {
     if (known?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
-    const planName = identity.plan ?? known?.plan ?? defaultPlan
+    const planName = identity.plan ?? known?.plan ?? otherwise
     const plan = planName === undefined ? undefined : await findPlan(planName)
     const given = identity.limits ?? plan?.each
     const limits = identity.limits || known?.limits ? combineLimits(given ?? {}, known?.limits) : given
@@ -110,28 +114,28 @@ export function createAccounts({
     return getSettledValue(finding) ?? (await finding)
   }
 
-  async function getAccount(identity: Identity): Promise<CallerAccount> {
+  async function getAccount(identity: Identity, plan?: string): Promise<CallerAccount> {
     const finding = refs.find(identity.account)
     const ref = getSettledValue(finding) ?? (await finding)
     const known = await findKnown(ref)
     if (!known) admitNew(ref)
-    return toCaller(known, identity, ref)
+    return toCaller(known, { ref, identity, plan })
   }
 
   return {
     refs,
     cache,
-    getAccount,
+    getAccount: (identity) => getAccount(identity),
 
     async getKeyAccount(key, named) {
       if (named !== undefined) {
         if (!isAccountId(named)) throw gatewayError('INVALID_REQUEST', { message: INVALID_NAMED })
-        return getAccount({ account: named, plan: key.actsFor?.plan })
+        return getAccount({ account: named }, key.actsFor?.plan)
       }
       const { account: ref = '' } = key
       const known = await findKnown(ref)
-      if (!known) throw createMissingAccountError(key, ref)
-      return toCaller(known, { account: known.id }, ref)
+      if (!known) throw missingAccountError(key, ref)
+      return toCaller(known, { ref, identity: { account: known.id } })
     },
 
     async markSeen(account) {
