@@ -51,7 +51,10 @@ export interface IdentifyContext {
   requestId?: string | undefined
   /** Aborts when the client disconnects, or when `limits.identifyTimeoutMs` is over. */
   signal: AbortSignal
-  /** What the platform passes besides the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. */
+  /**
+   * What the platform passes besides the request: Node's `IncomingMessage`, `{ env, ctx }` on Workers, or the event on Lambda. Absent if it has cookies
+   * of an allowed origin whose requests may have none.
+   */
   platform?: unknown
 }
 

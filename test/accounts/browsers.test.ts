@@ -115,6 +115,27 @@ test('check 23: an allowed origin is served without cookies, unless it may have 
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
+test("check 23: the platform's own request, which has the cookie, is hidden as well", async () => {
+  const platforms: unknown[] = []
+  const app = await openApp({
+    allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
+    identify: (_, { platform }) => {
+      platforms.push(platform)
+      return { account: 'alice' }
+    },
+  })
+  const event = { headers: { cookie: 's=alice' } }
+  const worker = [{ DB: 'a binding' }, { waitUntil() {} }]
+  for (const origin of ['http://app.test', PARTNER, SIBLING])
+    for (const platform of [[event], worker]) {
+      const headers = { origin, 'sec-fetch-site': origin.includes('app.test') ? 'same-origin' : 'cross-site' }
+      const request = app.toRequest('/v1/chat/completions', { as: 'alice', headers, body: chatBody })
+      assert.is((await app.gateway.fetch(request, ...platform)).status, 200)
+    }
+  const env = { env: worker[0], ctx: worker[1] }
+  assert.equal(platforms, [event, env, undefined, env, event, env])
+})
+
 test('check 23: an app that has read the cookie itself rejects an allowed origin that may have none', async () => {
   const app = await openApp({ allowedOrigins: [PARTNER] })
   const { fetch } = app.as({ account: 'alice' })

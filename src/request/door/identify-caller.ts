@@ -1,7 +1,8 @@
 import { gatewayError } from '../../errors.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { getSettledValue, isThenable } from '../../lib/promises.ts'
+import { isObject } from '../../lib/json.ts'
+import { isThenable, settledValue } from '../../lib/promises.ts'
 import { type Scope, scopeOfClient } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
@@ -130,7 +131,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
         kind: route?.operation.kind,
         format: route?.format ?? callerFormat(path, exchange).name,
         requestId: log?.id,
-        platform: exchange.platform,
+        platform: seesCookies ? exchange.platform : withoutHeaders(exchange.platform),
       })
       const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, readsCookies)
       if (identified && 'refusal' in identified) throw identified.refusal
@@ -175,6 +176,9 @@ function withoutCookies(request: Request): Request {
   headers.delete('cookie')
   return new Request(request, { headers })
 }
+
+/** The platform's own request has the cookies, too; bindings of Workers stay. */
+const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
 /** The facts of a request for `identify`. Its signal is made when it is used. */
 class RequestContext implements IdentifyContext {
