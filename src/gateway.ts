@@ -113,7 +113,7 @@ export function createGatewayWith(
       tokens,
     },
     runtime: runtimeName(),
-    serve: (exchange) => gateway.exchange(exchange),
+    serve: (exchange, asker) => gateway.exchange(exchange, asker),
   })
 
   const features: Array<Feature | undefined> = [

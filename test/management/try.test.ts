@@ -56,6 +56,36 @@ test('a request as a key is held to its models, its limits and its pause, and co
   assert.is((await world.try({ asKey: 'nobody' })).status, 404)
 })
 
+test('a request as an account, by its id or its ref, has its limits, models, and pause, and counts for it', async () => {
+  const world = await open()
+  const { ref } = await world.api.accounts.put({ id: 'user 1', models: ['one/*'], limits: { requests: { day: 2 } } })
+  assert.is((await world.try({ asAccount: 'user 1' }, { model: 'two/m' })).status, 403)
+  for (const asAccount of ['user 1', ref]) assert.is((await world.try({ asAccount })).status, 200)
+  assert.is((await world.try({ asAccount: ref })).status, 429)
+  const { requests } = await world.api.usage.requests({ account: ref })
+  assert.equal(requests.map(({ status }) => status).sort(), [200, 200, 403, 429])
+  await world.api.accounts.pause('user 1')
+  const paused = await world.try({ asAccount: 'user 1' })
+  assert.equal([paused.status, (await paused.json()).error.code], [403, 'account_paused'])
+})
+
+test('a request as an account needs a known one, and no key', async () => {
+  const world = await open()
+  const { ref } = await world.api.accounts.put({ id: 'user_1' })
+  const { id } = await world.api.keys.create({ name: 'k' })
+  for (const asAccount of ['', 'nobody', 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'x'.repeat(500)])
+    assert.is((await world.try({ asAccount })).status, 404, asAccount)
+  assert.equal(
+    (await world.api.accounts.list()).accounts.map((account) => account.ref),
+    [ref],
+  )
+  const both = await world.try({ asAccount: 'user_1', asKey: id })
+  assert.match((await both.json()).error, /"asAccount" cannot be combined with "asKey"/)
+  const named = await world.try({ asAccount: 'user_1', headers: { 'x-signalbox-account': 'bob', cookie: 's=bob' } })
+  assert.is(named.status, 403)
+  assert.is(world.fetch.calls.length, 0)
+})
+
 test('the limits of the gateway hold for the operator', async () => {
   const world = await open()
   await world.api.settings.update({ limits: { requests: { day: 1 } } })

@@ -6,8 +6,9 @@ import type { JsonObject } from '../../lib/json.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Store } from '../../records/store.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
+import type { Asker } from '../../request/identity.ts'
 import { anyObject, closed, fields, invalidInput, noList, parseInput } from '../input.ts'
-import { findRecord } from '../record-operations.ts'
+import { findRecord, present } from '../record-operations.ts'
 
 /** The path where callers of the management API send model requests. It isn't an operation, because its response can be a stream. */
 export const TRY = '/api/try'
@@ -19,28 +20,32 @@ export const tryInput = closed({
   body: anyObject('must be an object (the request body)'),
   headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
   asKey: v.exactOptional(fields.text),
+  asAccount: v.exactOptional(fields.text),
 })
 
 /**
- * The route that sends a model request and returns the response with its headers. The request acts as the key with the given id, with its limits
- * and models, or as the operator, who needs no key and has the limits of the gateway.
+ * The route that sends a model request and returns the response with its headers. The request acts as the key with the given id, or as the account
+ * with the given id or ref, with its limits and models; otherwise as the operator, who needs no key and has the limits of the gateway.
  */
 export const tryRoute = ({
   store,
+  accounts,
   readBody,
   basePath,
   serve,
 }: {
   store: Pick<Store, 'keys'>
+  accounts(): Promise<StoredAccounts>
   /** Reads a JSON body, within limits. */
   readBody(exchange: Exchange): Promise<JsonObject>
   basePath: string
-  serve(exchange: Exchange): Promise<Reply | undefined>
+  serve(exchange: Exchange, asker?: Asker): Promise<Reply | undefined>
 }): HttpRoute => ({
   method: 'POST',
   path: TRY,
   async run({ exchange }) {
-    const { path, body, headers = {}, asKey } = parseInput(tryInput, await readBody(exchange))
+    const { path, body, headers = {}, asKey, asAccount } = parseInput(tryInput, await readBody(exchange))
+    if (asKey !== undefined && asAccount !== undefined) throw invalidInput(KEY_OR_ACCOUNT)
     const { pathname, search } = parseEndpoint(path)
     const key = asKey === undefined ? undefined : await findRecord(store.keys, 'Key', ({ id }) => id === asKey)
     const reply = await serve(
@@ -52,11 +57,26 @@ export const tryRoute = ({
         actsAs: key ? { keyDigest: key.id } : {},
         outer: exchange,
       }),
+      asAccount === undefined ? undefined : await createAsker(asAccount, await accounts()),
     )
     if (!reply) throw gatewayError('NOT_FOUND', { message: `POST ${pathname} does not exist here.` })
     return reply
   },
 })
+
+/** The parts of the accounts that this route needs. */
+interface StoredAccounts {
+  refs: { resolve(idOrRef: string): Promise<string> }
+  cache: { find(ref: string): Promise<{ id: string } | undefined> }
+}
+
+const KEY_OR_ACCOUNT = '"asAccount" cannot be combined with "asKey"; omit one of them'
+
+/** Says that the account with this id or ref is asking. Rejects with `NOT_FOUND` if it isn't stored. */
+async function createAsker(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Asker> {
+  const { id: account } = present(await cache.find(await refs.resolve(idOrRef)), 'Account')
+  return { identify: () => ({ account }) }
+}
 
 /** The path and the query of a model endpoint. Throws `INVALID_REQUEST` for any other path. */
 function parseEndpoint(path: string): { pathname: string; search: string } {
