@@ -137,9 +137,8 @@ export function createGroupOperations(
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
         if (count > 0) throw invalidInput(hasKeys(count))
-        const acting = keys.find(({ record }) => record.actsFor?.plan === id)
-        if (acting) throw invalidInput(isPlanOfKey(acting.record.name))
-        if (await hasAccounts(id)) throw invalidInput(IS_PLAN)
+        const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
+        if (isPlan || (await hasAccounts(id))) throw invalidInput(IS_PLAN)
         ready()
         present(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })
@@ -151,10 +150,7 @@ export function createGroupOperations(
 const UNPROVEN_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
 
 const IS_PLAN =
-  'The group is the plan of at least one account. First give its accounts another plan: GET /api/accounts?plan={id} lists them.'
-
-const isPlanOfKey = (name: string) =>
-  `The group is the plan of the API key "${name}", which acts for accounts. First change its "actsFor": PUT /api/keys/{id}.`
+  'The group is the plan of at least one account, or in "actsFor" of a key. First change them: GET /api/accounts?plan={id} lists the accounts.'
 
 function hasKeys(count: number): string {
   const [some, them] = count === 1 ? ['1 key', 'it'] : [`${count} keys`, 'them']

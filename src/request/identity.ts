@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { isAccountId } from '../lib/account-ids.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../types/records/limit-fields.ts'
-import { name, storedId, text } from '../types/records/shapes.ts'
+import { list, name, storedId, text } from '../types/records/shapes.ts'
 import type { ClientFormat, Kind, UsageLimits } from '../types.ts'
 import { isPlainObject, isValidInput } from './valid-input.ts'
 
@@ -92,9 +92,7 @@ export function toOwnIdentity(identity: Identity): Identity {
 
 /** Reads an identity. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
 export function readIdentity(value: unknown): Identity {
-  if (!isObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
-  if (!isPlainObject(value))
-    throw invalid('It is an instance of a class. Return an object such as { account: user.id }.')
+  if (!isPlainObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
   const identity = readMembers(value, identityMembers)
   if (identity.account === undefined) throw invalid('"account" is missing.')
   return identity as unknown as Identity // checked member by member
@@ -102,8 +100,7 @@ export function readIdentity(value: unknown): Identity {
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
 
-const label = text({ isFilled: true, most: 64 })
-const MAX_TAGS = 10
+const tags = list(text({ isFilled: true, most: 64 }), { items: 'entries', most: 10 })
 
 const identityMembers = {
   account: (value) => typeof value === 'string' && isAccountId(value),
@@ -113,18 +110,15 @@ const identityMembers = {
   kinds: (value) => isValidInput(allowedKinds, value),
   limits: (value) => isValidInput(usageLimits, value),
   metadata: (value) => isValidInput(ownerTexts, value),
-  tags: (value) =>
-    Array.isArray(value) &&
-    value.length <= MAX_TAGS &&
-    Array.from(value as unknown[]).every((tag) => isValidInput(label, tag)),
+  tags: (value) => isValidInput(tags, value),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
 /** The members that are set. Each is read once, since it may be computed. */
 export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
   const read: JsonObject = {}
-  for (const member of Reflect.ownKeys(value)) {
-    if (typeof member === 'symbol' || !Object.hasOwn(members, member))
-      throw invalid(`It has an unknown member ${JSON.stringify(String(member))}.`)
+  for (const key of Reflect.ownKeys(value)) {
+    const member = String(key)
+    if (!Object.hasOwn(members, member)) throw invalid(`It has an unknown member ${JSON.stringify(member)}.`)
     const given = value[member]
     if (given === undefined) continue
     if (!members[member]?.(given)) throw invalid(`${JSON.stringify(member)} is not valid.`)
@@ -133,7 +127,8 @@ export function readMembers(value: JsonObject, members: MemberChecks): JsonObjec
   return read
 }
 
-const describeType = (value: unknown) => (Array.isArray(value) ? 'an array' : `a ${typeof value}`)
+const describeType = (value: unknown) =>
+  Array.isArray(value) ? 'an array' : `a ${isObject(value) ? 'class instance' : typeof value}`
 
 const invalid = (problem: string) =>
   gatewayError('IDENTITY_INVALID', { message: `The identity of a request is not valid. ${problem}` })

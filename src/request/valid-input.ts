@@ -1,5 +1,5 @@
 import { assertNever } from '../lib/assert-never.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 
 /** Whether code may pass this value for the shape. As strict as the management API, but loads no schemas, and changes nothing. */
@@ -13,7 +13,7 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
       return typeof value === 'string' && shape.of.includes(value)
     case 'list':
       if (!Array.isArray(value) || value.length > shape.most || (shape.isFilled && value.length === 0)) return false
-      return Array.from(value as unknown[]).every((item) => isValidInput(shape.of, item)) // it may have holes and methods of its own
+      return Array.from<unknown>(value).every((item) => isValidInput(shape.of, item)) // it may have holes and methods of its own
     case 'map':
       return isValidMap(shape, value)
     case 'object':
@@ -28,8 +28,9 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
   }
 }
 
-/** Whether an object isn't an instance of a class, whose inherited members wouldn't be checked. */
-export function isPlainObject(value: object): boolean {
+/** Whether it is an object, and not an instance of a class, whose inherited members wouldn't be checked. */
+export function isPlainObject(value: unknown): value is JsonObject {
+  if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null // of any realm
 }
@@ -52,19 +53,19 @@ const isValidNumber = ({ least, above, most, isWhole }: NumberShape, value: unkn
   value <= (most ?? value)
 
 function isValidMap(shape: MapShape, value: unknown): boolean {
-  if (!isObject(value) || !isPlainObject(value)) return false
+  if (!isPlainObject(value)) return false
   const entries = Object.entries(value)
   if (entries.length > shape.most) return false
   return entries.every(([name, item]) => isValidInput(shape.name, name) && isValidInput(shape.of, item))
 }
 
 function isValidObject({ fields, isFilled }: ObjectShape, value: unknown): boolean {
-  if (!isObject(value) || !isPlainObject(value)) return false
+  if (!isPlainObject(value)) return false
   const given = Object.entries(value).filter(([, item]) => item !== undefined)
   if (isFilled && given.length === 0) return false
   if (Object.keys(value).some((name) => !Object.hasOwn(fields, name))) return false
   return Object.entries(fields).every(([name, { shape, isOptional }]) => {
-    const item = Object.hasOwn(value, name) ? value[name] : undefined
+    const item = value[name]
     return item === undefined ? isOptional === true : isValidInput(shape, item)
   })
 }

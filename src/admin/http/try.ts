@@ -45,7 +45,8 @@ export const tryRoute = ({
   path: TRY,
   async run({ exchange }) {
     const { path, body, headers = {}, asKey, asAccount } = parseInput(tryInput, await readBody(exchange))
-    if (asKey !== undefined && asAccount !== undefined) throw invalidInput(KEY_OR_ACCOUNT)
+    if (asKey !== undefined && asAccount !== undefined)
+      throw invalidInput('"asAccount" cannot be combined with "asKey"')
     const { pathname, search } = parseEndpoint(path)
     const key = asKey === undefined ? undefined : await findRecord(store.keys, 'Key', ({ id }) => id === asKey)
     const reply = await serve(
@@ -69,8 +70,6 @@ interface StoredAccounts {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ id: string } | undefined> }
 }
-
-const KEY_OR_ACCOUNT = '"asAccount" cannot be combined with "asKey"; omit one of them'
 
 /** Says that the account with this id or ref is asking. Rejects with `NOT_FOUND` if it isn't stored. */
 async function createAsker(idOrRef: string, { refs, cache }: StoredAccounts): Promise<Asker> {

@@ -29,7 +29,7 @@ import {
 import type { Clock } from '../../types.ts'
 import type { AccountName } from '../limits/ledger/ledger.ts'
 import type { Accounts } from './accounts.ts'
-import { CONFIRM_ACCOUNT } from './known-accounts.ts'
+import { UNSIGNED_ACCOUNT } from './known-accounts.ts'
 
 /**
  * The accounts of your app's users and customers. They exist as soon as your app names them; with these operations, you list and change them. Each is
@@ -126,18 +126,20 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
     const isActive = record.isActive !== false
     const shown = pickShownFields(accountFields, { ...record, ...profile, isActive })
-    return { ...shown, ...(!isValid && { error: UNSIGNED }) }
+    return { ...shown, ...(!isValid && { error: UNSIGNED_ACCOUNT }) }
   }
 
   const showWithWarnings = async (record: AccountRecord) =>
     withWarnings(await show(record), limitWarnings(record, storage))
 
-  async function find(ref: string, { evenDeleted = false } = {}): Promise<AccountRecord> {
+  async function find(ref: string, evenDeleted = false): Promise<AccountRecord> {
     const { record } = (await readAccount(storage, ref)) ?? {}
-    return present(record?.deletedAt === undefined || evenDeleted ? record : undefined, 'Account')
+    return present(evenDeleted || !record?.deletedAt ? record : undefined, 'Account')
   }
 
   const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
+
+  const toId = (idOrRef: string) => (isAccountId(idOrRef) ? idOrRef : undefined)
 
   async function checkPlan(plan: string | null | undefined): Promise<void> {
     if (typeof plan === 'string' && !(await store.groups.get(plan)))
@@ -157,7 +159,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       const before = found?.deletedAt === undefined ? found : undefined
       if (!before && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
       if (before && given.isActive === undefined && !(await isSignedAccount(opened, ref, before)))
-        throw invalidInput(UNSIGNED)
+        throw invalidInput(UNSIGNED_ACCOUNT)
       const known = before ? await decryptProfile(opened, before) : { id: id ?? '' }
       const profile = withChange(known, {
         ...(name !== undefined && { name }),
@@ -176,9 +178,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 
   /** Changes an account by its id, which may have never been seen, or by its ref. */
-  async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
-    const id = isAccountId(idOrRef) ? idOrRef : undefined
-    return show(await change(await toRef(idOrRef), given, id))
+  async function changeOrCreate(idOrRef: string, given: GivenFields & { tokensFrom?: string }): Promise<ShownAccount> {
+    return show(await change(await toRef(idOrRef), given, toId(idOrRef)))
   }
 
   const operations: AccountOperations<unknown> = {
@@ -237,7 +238,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     async delete(id, input = {}) {
       const { usage = 'keep' } = parseInput(accountInputs.delete, input)
       const ref = await toRef(id)
-      const record = await find(ref, { evenDeleted: usage === 'erase' })
+      const record = await find(ref, usage === 'erase')
       const keys = await store.keys.entries({ fresh: true })
       const count = keys.filter((key) => key.record.account === ref).length
       if (count > 0) throw invalidInput(hasKeys(count))
@@ -286,7 +287,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
       }
     },
     async resolveAccount(idOrRef) {
-      const id = isAccountId(idOrRef) ? idOrRef : undefined
+      const id = toId(idOrRef)
       const ref = await toRef(idOrRef)
       if (id === undefined && !isAccountRef(idOrRef)) throw invalidInput(INVALID_ID.replace('id', 'account'))
       await change(ref, {}, id).catch((error: unknown) => {
@@ -305,7 +306,6 @@ const USAGE_MS = 400 * 24 * 60 * 60 * 1_000
 
 const INVALID_ID =
   '"id" must be 1 to 200 characters, in Unicode\'s composed form, without control characters and surrounding blanks'
-const UNSIGNED = `This record was not written by a gateway with this secret, so the account's requests are rejected. ${CONFIRM_ACCOUNT}`
 
 function hasKeys(count: number): string {
   const [some, them] = count === 1 ? ['1 API key', 'it'] : [`${count} API keys`, 'them']

@@ -1,7 +1,6 @@
 import type { Feature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { getSettledValue, once } from '../../lib/promises.ts'
-import { getEndUser } from '../../protocols/formats/end-user.ts'
+import { once, settledValue } from '../../lib/promises.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
 import type { RequestListener } from '../../request/request-events.ts'
@@ -44,11 +43,10 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
       },
     }),
     ...(dependencies.options?.forwardRef && {
-      async aroundCall({ account, kind, format, body }: CallRequest, next: (change?: CallChange) => Promise<Reply>) {
-        const hasField = kind === 'llm' || getEndUser(format, body) !== undefined // other endpoints may reject the field
-        if (!account || !hasField) return next()
-        const { withEndUser } = await import('./open-accounts.ts')
-        return next({ body: withEndUser(format, body, account.ref) })
+      async aroundCall(call: CallRequest, next: (change?: CallChange) => Promise<Reply>) {
+        if (!call.account) return next()
+        const { withRef } = await import('./open-accounts.ts')
+        return next(withRef(call, call.account))
       },
     }),
     close() {

@@ -205,8 +205,7 @@ const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
     data: { account: ref },
   })
 
-const INVALID_NAMED =
-  "The header x-signalbox-account must be an account's ID: 1 to 200 characters, without control characters and surrounding blanks."
+const INVALID_NAMED = 'The header x-signalbox-account is not a valid account ID.'
 
 /** How long to wait after a write that failed, in ms. */
 const RETRY_MS = 5_000

@@ -35,32 +35,18 @@ export const createAccountCache = ({
       const opened = await keyring()
       const { record } = (await readAccount(storage, ref)) ?? {}
       if (!record || record.deletedAt !== undefined) return undefined
-      if (!(await isSignedAccount(opened, ref, record))) throw createUnsignedAccountError(ref)
+      if (!(await isSignedAccount(opened, ref, record)))
+        throw gatewayError('STORAGE_FAILED', { message: UNSIGNED_ACCOUNT, data: { account: ref } })
       return toKnownAccount(record, await decryptProfile(opened, record))
     },
   })
 
 /** What requests need of an account's record. */
-export function toKnownAccount(
-  { ref, plan, isActive, limits, models, kinds, seenOn, isManaged }: AccountRecord,
-  profile: AccountProfile,
-): KnownAccount {
-  const known: KnownAccount = { ref, ...profile }
-  if (plan !== undefined) known.plan = plan
-  if (isActive !== undefined) known.isActive = isActive
-  if (limits !== undefined) known.limits = limits
-  if (models !== undefined) known.models = models
-  if (kinds !== undefined) known.kinds = kinds
-  if (seenOn !== undefined) known.seenOn = seenOn
-  if (isManaged !== undefined) known.isManaged = isManaged
-  return known
+export function toKnownAccount(record: AccountRecord, profile: AccountProfile): KnownAccount {
+  const { mac, sealedProfile, createdAt, deletedAt, tokensFrom, ...known } = record
+  return { ...known, ...profile }
 }
 
-const createUnsignedAccountError = (ref: string) =>
-  gatewayError('STORAGE_FAILED', {
-    message: `The record of the account ${ref} was not written by a gateway with this secret, so its requests are rejected. ${CONFIRM_ACCOUNT}`,
-    data: { account: ref },
-  })
-
-/** Advice for an account whose record is unsigned. */
-export const CONFIRM_ACCOUNT = 'Pause, resume, or delete it: POST /api/accounts/{id}/resume, or DELETE.'
+/** The problem of an account whose record is unsigned. */
+export const UNSIGNED_ACCOUNT =
+  "This account's record was not written by a gateway with this secret, so its requests are rejected. Pause, resume, or delete it: POST /api/accounts/{id}/resume, or DELETE."

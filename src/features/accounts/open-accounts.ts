@@ -1,10 +1,12 @@
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
+import { getEndUser } from '../../protocols/formats/end-user.ts'
+import { withEndUser } from '../../protocols/formats/with-end-user.ts'
 import type { Store } from '../../records/store.ts'
+import type { CallRequest } from '../../request/feature-requests.ts'
+import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { type AccountOptions, type Accounts, createAccounts } from './accounts.ts'
-
-export { withEndUser } from '../../protocols/formats/with-end-user.ts'
 
 export interface OpenDependencies {
   store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
@@ -62,5 +64,9 @@ export function openAccounts({ store, clock, options, inFlight, maxAgeMs, onErro
     },
   }
 }
+
+/** Puts the account's ref in place of the end user that the client names. Endpoints of other kinds may reject the field, unless the client sent it. */
+export const withRef = ({ kind, format, body }: CallRequest, { ref }: { ref: string }): CallChange | undefined =>
+  kind === 'llm' || getEndUser(format, body) !== undefined ? { body: withEndUser(format, body, ref) } : undefined
 
 type AccountInFlight = NonNullable<ReturnType<InFlight['values']>[number]['caller']['account']>

@@ -11,9 +11,7 @@ export const createAddToken =
     const token = await verify(text, exchange)
     const { ref, account: id, plan, metadata } = token
     const isOther = named ? named.ref !== ref : key !== undefined && key.account !== ref
-    if (isOther) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
+    if (isOther) throw gatewayError('IDENTITY_CONFLICT')
     const account = named ?? (await getAccount({ account: id, plan, metadata }))
     return { owner: account.ref, key, account, token }
   }
-
-const CONFLICT = 'The token acts for another account than the rest of the request. Send only one of them.'

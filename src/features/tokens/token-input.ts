@@ -46,7 +46,7 @@ export const newToken = closed({
     v.maxLength(200, 'must not be longer than 200 characters'),
     v.check(
       isAccountId,
-      "must be an account's ID: 1 to 200 characters without control characters and outer spaces, in composed Unicode (NFC)",
+      "must be an account's ID in composed Unicode, without control characters and surrounding blanks",
     ),
   ),
   plan: optional(name(512)),

@@ -78,23 +78,26 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  */
 export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
   const credentials = presentedCredentials(exchange)
-  const token = add && credentials.find(isToken)
-  if (token && token !== credentials.findLast(isToken)) throw gatewayError('IDENTITY_CONFLICT')
-  const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
   const reading = settings.read()
   const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
-  let found: ClientKey | undefined
+  let token: string | undefined
+  let key: ClientKey | undefined
   for (const credential of credentials) {
-    if (found && !credential.startsWith('sbx_')) continue
-    const finding = keyLookup.find(credential)
-    const key = settledValue(finding) ?? (await finding)
-    if (found && key && key.account !== found.account) throw gatewayError('IDENTITY_CONFLICT')
-    found ??= key
+    let isConflict = false
+    if (add && credential.startsWith('sbt_')) {
+      isConflict = token !== undefined
+      token = credential
+    } else if (!key || credential.startsWith('sbx_')) {
+      const finding = keyLookup.find(credential)
+      const found = settledValue(finding) ?? (await finding)
+      isConflict = key !== undefined && found !== undefined && key.account !== found.account
+      key ??= found
+    }
+    if (isConflict) throw gatewayError('IDENTITY_CONFLICT')
   }
-  return { key: found, isRequired, credentials, addToken }
+  const addToken = token === undefined ? undefined : async (caller: Caller) => add?.(caller, token, exchange) ?? caller
+  return { key, isRequired, credentials, addToken }
 }
-
-const isToken = (credential: string) => credential.startsWith('sbt_')
 
 /** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
 async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {

@@ -88,9 +88,9 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
     if (SAFE_METHODS.has(exchange.method) && !allowed) return true // the page can't read the response
     if (!isForeign(exchange, publicOrigin)) return true
-    if (!allowed) throw gatewayError('CROSS_SITE')
+    if (!allowed) throw crossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
-    if (asker) throw gatewayError('CROSS_SITE') // the app has seen the cookie already
+    if (asker) throw crossSiteError() // the app has seen the cookie already
     return false
   }
 
@@ -113,7 +113,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (log) log.client.caller = caller
     if (exchange.actsAs) return caller
     const { key, addToken } = await scope.race(findKey(exchange, keyStore))
-    if (key && key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT', { message: CONFLICT })
+    if (key && key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT')
     const both: Caller = key ? { ...caller, key } : caller
     if (log) log.client.caller = both
     const rejection = key && getKeyRejection(key, clock.now())
@@ -164,12 +164,19 @@ export function toPrivate(reply: Reply): Reply {
 /** A page reads with these, and changes nothing. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-const createSignInError = () => gatewayError('IDENTITY_REQUIRED', { headers: { 'www-authenticate': 'Bearer' } })
+const signInError = () =>
+  gatewayError('IDENTITY_REQUIRED', {
+    message: 'Sign in, or send an API key.',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 
-const CONFLICT = 'The API key does not belong to the account that is signed in. Send only one of them.'
+const crossSiteError = () => gatewayError('CROSS_SITE', { message: FOREIGN_PAGE })
+
+const FOREIGN_PAGE =
+  'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.'
 const UNAVAILABLE = 'The app could not tell who is asking. Retry in a moment.'
 
-const SIGN_IN_OR_KEY = 'Sign in, or send an API key of this gateway. The credential in this request is not one.'
+const SIGN_IN_OR_KEY = 'Sign in, or send an API key. The credential in this request is not one of this gateway.'
 
 function withoutCookies(request: Request): Request {
   const headers = new Headers(request.headers)
@@ -182,20 +189,16 @@ const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' i
 
 /** The facts of a request for `identify`. Its signal is made when it is used. */
 class RequestContext implements IdentifyContext {
-  readonly endpoint: string | undefined
-  readonly kind: Kind | undefined
-  readonly format: ClientFormat
-  readonly requestId: string | undefined
-  readonly platform: unknown
+  declare readonly endpoint: string | undefined
+  declare readonly kind: Kind | undefined
+  declare readonly format: ClientFormat
+  declare readonly requestId: string | undefined
+  declare readonly platform: unknown
   #controller: AbortController | undefined = undefined
   #end: { reason: unknown } | undefined = undefined
 
   constructor(facts: Omit<IdentifyContext, 'signal'>) {
-    this.endpoint = facts.endpoint
-    this.kind = facts.kind
-    this.format = facts.format
-    this.requestId = facts.requestId
-    this.platform = facts.platform
+    Object.assign(this, facts)
   }
 
   get signal(): AbortSignal {
