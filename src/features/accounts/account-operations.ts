@@ -178,7 +178,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 
   /** Changes an account by its id, which may have never been seen, or by its ref. */
-  async function changeOrCreate(idOrRef: string, given: GivenFields & { tokensFrom?: string }): Promise<ShownAccount> {
+  async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
     return show(await change(await toRef(idOrRef), given, toId(idOrRef)))
   }
 

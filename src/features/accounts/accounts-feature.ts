@@ -1,6 +1,6 @@
 import type { Feature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import { once, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, once } from '../../lib/promises.ts'
 import type { AttemptLog } from '../../request/attempt-log.ts'
 import type { CallRequest } from '../../request/feature-requests.ts'
 import type { RequestListener } from '../../request/request-events.ts'

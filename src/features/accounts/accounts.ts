@@ -134,7 +134,7 @@ export function createAccounts({
       }
       const { account: ref = '' } = key
       const known = await findKnown(ref)
-      if (!known) throw missingAccountError(key, ref)
+      if (!known) throw createMissingAccountError(key, ref)
       return toCaller(known, { ref, identity: { account: known.id } })
     },
 

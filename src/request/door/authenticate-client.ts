@@ -77,9 +77,9 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  * caller; `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
  */
 export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
-  const credentials = presentedCredentials(exchange)
+  const credentials = listPresentedCredentials(exchange)
   const reading = settings.read()
-  const { requireApiKey: isRequired } = settledValue(reading) ?? (await reading)
+  const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)
   let token: string | undefined
   let key: ClientKey | undefined
   for (const credential of credentials) {
@@ -89,7 +89,7 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
       token = credential
     } else if (!key || credential.startsWith('sbx_')) {
       const finding = keyLookup.find(credential)
-      const found = settledValue(finding) ?? (await finding)
+      const found = getSettledValue(finding) ?? (await finding)
       isConflict = key !== undefined && found !== undefined && key.account !== found.account
       key ??= found
     }

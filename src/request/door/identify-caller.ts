@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
-import { isThenable, settledValue } from '../../lib/promises.ts'
+import { getSettledValue, isThenable } from '../../lib/promises.ts'
 import { type Scope, scopeOfClient } from '../../lib/scope.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientFormat, Clock, Kind } from '../../types.ts'
@@ -88,9 +88,9 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
     if (SAFE_METHODS.has(exchange.method) && !allowed) return true // the page can't read the response
     if (!isForeign(exchange, publicOrigin)) return true
-    if (!allowed) throw crossSiteError()
+    if (!allowed) throw createCrossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
-    if (asker) throw crossSiteError() // the app has seen the cookie already
+    if (asker) throw createCrossSiteError() // the app has seen the cookie already
     return false
   }
 
@@ -131,7 +131,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
         kind: route?.operation.kind,
         format: route?.format ?? callerFormat(path, exchange).name,
         requestId: log?.id,
-        platform: seesCookies ? exchange.platform : withoutHeaders(exchange.platform),
+        platform: readsCookies ? exchange.platform : withoutHeaders(exchange.platform),
       })
       const { identified, keep } = await ask(request, { about, scope, clock, timeoutMs }, readsCookies)
       if (identified && 'refusal' in identified) throw identified.refusal
@@ -164,13 +164,13 @@ export function toPrivate(reply: Reply): Reply {
 /** A page reads with these, and changes nothing. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-const signInError = () =>
+const createSignInError = () =>
   gatewayError('IDENTITY_REQUIRED', {
     message: 'Sign in, or send an API key.',
     headers: { 'www-authenticate': 'Bearer' },
   })
 
-const crossSiteError = () => gatewayError('CROSS_SITE', { message: FOREIGN_PAGE })
+const createCrossSiteError = () => gatewayError('CROSS_SITE', { message: FOREIGN_PAGE })
 
 const FOREIGN_PAGE =
   'This request comes from a page of another site. Operators: add its origin to allowedOrigins, or set publicOrigin behind a proxy.'
