@@ -6,8 +6,8 @@ import type { RequestLog } from './request-log.ts'
 import { getCallableName, type RouteTable } from './routing/route-table.ts'
 
 /**
- * Describes an answer, for formats that have a place for it: the id of the request, the target by a name that can be requested, the earlier attempts,
- * and the cost of all of them in US dollars, if each cost is known.
+ * Describes a response, for formats that have fields for this: the request's id, the target by a name that can be requested, the earlier attempts,
+ * and the cost of all of them in US dollars, if every cost is known.
  */
 export const describeAnswers =
   (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<CodecRequest['describe']> =>
@@ -15,7 +15,7 @@ export const describeAnswers =
   (usage) => {
     const name = targetHeader({ provider: getCallableName(target, table), model: target.model })
     const before = log.steps.filter((step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered')
-    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // given for want of a better one
+    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // used because there was no better one
     const own =
       usage && !isBlank(usage)
         ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd

@@ -11,37 +11,37 @@ import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
 
-/** What the log reads of the codec of an attempt. It does not keep the codec, which holds the body of the request. */
+/** The parts of an attempt's codec that the log reads. It doesn't keep the codec, which holds the request's body. */
 export interface BegunCodec {
   readonly isPassThrough: boolean
-  /** What the translation for the target loses. */
+  /** Losses of the translation for the target. */
   warnings(): readonly string[]
 }
 
 type UnitEstimate = () => TokenUsage['units']
 
-/** How an attempt turned out. */
+/** The outcome of an attempt. */
 type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
 
 /**
- * One attempt. It has one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome,
- * or after an answer with its last byte. Its target counts as busy until then.
+ * One attempt. It gets one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome, or,
+ * if it was answered, with its last byte. Until then, it counts as load of its target.
  */
 export class AttemptLog {
   readonly route: Route
   /** Epoch ms. */
   readonly startedAt: number
-  /** Is it a second attempt beside a slow one? */
+  /** Whether it is a hedge, which runs in parallel with a slow attempt. */
   readonly isHedge: boolean
-  /** From 1 on, in the order in which providers were called; 0 until then. */
+  /** Starts at 1, in the order in which providers are called; 0 before that. */
   number = 0
-  /** Its place among the steps of the request, once its provider is called. */
+  /** Its position among the request's steps, once its provider is called. */
   place = -1
-  /** Did its stream break off? */
+  /** Whether its stream broke off. */
   isCut = false
-  /** Is its response a stream that has begun? */
+  /** Whether its response is a stream that has started. */
   isStreaming = false
-  /** From the start to the last byte, once it has settled. */
+  /** From the start to the last byte; set once it has settled. */
   totalMs = 0
   readonly #permit: CircuitPermit
   readonly #log: ModelLog
@@ -50,7 +50,7 @@ export class AttemptLog {
   #record: AttemptRecord | undefined = undefined
   #spending: Spending | undefined = undefined
   #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
-  #input: (() => number) | undefined = undefined // of the call under way
+  #input: (() => number) | undefined = undefined // of the call in flight
   #units: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
@@ -67,7 +67,7 @@ export class AttemptLog {
     this.#load = targetStats.begin(route.target, log.streamed)
   }
 
-  /** Neither a step nor the format of the target has refused the request: its provider is called next. */
+  /** Neither a step nor the target's format has rejected the request, so its provider is called next. */
   begun(codec: BegunCodec): void {
     this.#log.attemptBegins(this, codec)
   }
@@ -77,13 +77,13 @@ export class AttemptLog {
     return new Promise((resolve) => this.onSettled(resolve))
   }
 
-  /** Calls `listener` with the record in the moment in which the attempt settles; at once if its request was over before. */
+  /** Calls `listener` with the record at the moment the attempt settles; immediately if its request is already over. */
   onSettled(listener: (record: AttemptRecord) => void): void {
     if (this.#isSettled && this.#record) listener(this.#record)
     else this.#onSettled.push(listener)
   }
 
-  /** Adds headers to the calls of the attempt, such as those by which a provider continues the trace. */
+  /** Adds headers to the attempt's calls, such as the trace context. */
   addHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = { ...this.#headers, ...headers }
   }
@@ -97,7 +97,7 @@ export class AttemptLog {
     return this.#record
   }
 
-  /** What the attempt has used so far; after it has settled, all of it. */
+  /** The usage so far; the final usage once it has settled. */
   get spending(): Spending | undefined {
     return this.#spending
   }
@@ -107,7 +107,7 @@ export class AttemptLog {
     this.#following = progress
   }
 
-  /** Counts the usage that the provider reported for a response, even if the response is not used; default: the usage that its events reported. */
+  /** Counts the usage that the provider reported for a response, even if the response isn't used; default: the usage that its events reported. */
   used(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage
@@ -119,16 +119,16 @@ export class AttemptLog {
     if (usage) this.#spend(usage, { isEstimated: false })
   }
 
-  /** Does the request use an option that costs more than the price of the model? */
+  /** Whether the request uses an option that costs more than the model's price. */
   isDearer = false
 
-  /** A provider is called. `input`: the tokens of the call's input, and `units`: what else it may be charged by, for when the provider reports neither. */
+  /** A provider is called. `input`: the input tokens of the call, and `units`: any other billable units, used if the provider reports neither. */
   called(input: () => number, units?: UnitEstimate): void {
     this.#input = input
     this.#units = units
   }
 
-  /** Counts an estimate when the provider has not reported all usage of the present call. `output`: the estimated tokens of its output. */
+  /** Counts an estimate if the provider hasn't reported all usage of the current call. `output`: the estimated output tokens. */
   estimated(usageOfStart: TokenUsage | undefined, output: number): void {
     const input = this.#input
     this.#following = this.#input = undefined
@@ -156,7 +156,7 @@ export class AttemptLog {
     this.#spending = addSpendings(this.#spending, spending)
   }
 
-  /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
+  /** A whole response has arrived, or a stream has started; `answerEnded` or `streamEnded` follows. */
   answered(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
     else this.#permit.succeed()
@@ -165,18 +165,18 @@ export class AttemptLog {
     this.#outcome({ outcome: 'answered', status })
   }
 
-  /** The client has a whole answer. */
+  /** The client has received a whole response. */
   answerEnded(): void {
     this.#settle()
   }
 
-  /** The stream is over. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
+  /** The stream has ended. If it broke off, its error decides how it counts, unless it was empty, which is judged separately. */
   streamEnded({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
     const { clock, onError } = this.#log.context
     if (internalError !== undefined) onError(internalError)
     else if (!this.#isEmptyJudged && error) {
       const failure = toStreamFailure(error, clock.now())
-      // The provider's message is not kept, as it may quote anything.
+      // The provider's message isn't kept, because it may quote anything.
       this.#permit.breakOff({
         ...failure,
         message: `The stream broke off after it started (status ${error.status}).`,
@@ -189,7 +189,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** `isEmpty`: the answer is all right, but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
+  /** `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
   failed(failure: Failure, { sentStatus, isEmpty }: { sentStatus: number | undefined; isEmpty: boolean }): void {
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     if (outcome === 'internal') {
@@ -200,14 +200,14 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** The client no longer waits. */
+  /** The client has stopped waiting. */
   cancelled({ status }: GatewayError): void {
     if (this.#record) return
     this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
     const usage = this.#following?.usage
     if (usage && !isBlank(usage)) this.used(usage)
-    else this.estimated(undefined, 0) // the provider has the input, and goes on or not
+    else this.estimated(undefined, 0) // the provider has the input, and may or may not continue
     this.#settle()
   }
 
@@ -215,20 +215,20 @@ export class AttemptLog {
   superseded(): void {
     this.#permit.drop()
     if (!this.#record) {
-      this.#measure() // at least, or slow answers would count less the more of them there are
+      this.#measure() // a lower bound; otherwise, more slow responses would make the target look faster
       this.#outcome({ outcome: 'outrun', status: 499 })
     }
     this.#settle()
   }
 
-  /** The provider is not called. Its target counts as skipped, unless the whole request is refused. */
+  /** The provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
   refused({ status, message }: GatewayError, scope: RefusedTarget['scope']): void {
     this.#permit.drop()
     if (scope !== 'request') this.#log.skipped(this.route, scope === 'format' ? 'format' : 'refused')
     this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 
-  /** Ends an attempt that will not call its provider, or whose request is over. */
+  /** Ends an attempt that won't call its provider, or whose request is over. */
   release(): void {
     if (this.#isSettled) return
     if (this.#record) this.#settle()
@@ -238,13 +238,13 @@ export class AttemptLog {
     }
   }
 
-  /** The client gets the empty answer, which then counts neither for nor against the target. */
+  /** The client gets the empty response, which then counts neither for nor against the target. */
   emptyAnswerUsed(failure: Failure): void {
     this.#isEmptyJudged = true
     this.#permit.fail({ ...failure, class: 'client' })
   }
 
-  /** The client does not get the empty answer. */
+  /** The client doesn't get the empty response. */
   emptyAnswerDropped(failure: Failure): void {
     if (this.#isEmptyJudged) return
     this.#isEmptyJudged = true
@@ -261,7 +261,7 @@ export class AttemptLog {
     this.#log.attemptResponds(this, this.#record)
   }
 
-  /** The end of the attempt; only the first one counts. */
+  /** Ends the attempt; only the first call counts. */
   #settle(): void {
     if (this.#isSettled || !this.#record) return
     if (this.#following) this.used(undefined)
@@ -274,7 +274,7 @@ export class AttemptLog {
     for (const listener of this.#onSettled) this.#log.call(() => listener(record))
   }
 
-  /** The end of one that is not listed among the attempts of the request. */
+  /** Ends an attempt that isn't listed in the request's record. */
   #settleUnlisted(result: AttemptResult): void {
     this.#record = this.#toRecord(result)
     this.#settle()
@@ -286,7 +286,7 @@ export class AttemptLog {
   }
 }
 
-/** Are there tokens of output, but none of input? No model answers without any. */
+/** Whether there are output tokens but no input tokens, which no model can produce. */
 const lacksInput = (usage: TokenUsage): boolean => {
   const { inputTokens, outputTokens, costUsd } = addIterations(usage)
   return inputTokens === 0 && outputTokens > 0 && costUsd === undefined

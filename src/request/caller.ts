@@ -3,16 +3,16 @@ import type { ClientKey } from '../records/key-lookup.ts'
 import type { ClientGroup } from '../records/known-groups.ts'
 import type { Kind, UsageLimits } from '../types.ts'
 
-/** Who a request runs as. */
+/** The key, account, and token that a request runs as. */
 export interface Caller {
   /**
-   * Owns what the gateway remembers for a caller, such as Responses items, reasoning, and sessions: the account's ref, or else the key's id;
-   * empty without both.
+   * The owner of anything that the gateway remembers for a caller, such as Responses items, reasoning, and sessions: the account's ref, or else the
+   * key's id; empty without either.
    */
   readonly owner: string
-  /** The client's key; absent when the request has none and needs none. */
+  /** The client's key; absent if the request has none and doesn't need one. */
   readonly key: ClientKey | undefined
-  /** The account; absent where your app names none. */
+  /** The account; absent if your app names none. */
   readonly account: CallerAccount | undefined
   /** The token that acts for the account; absent without one. */
   readonly token?: CallerToken | undefined
@@ -22,10 +22,10 @@ export interface Caller {
 export interface CallerToken {
   /** The claim `jti`. */
   readonly id: string
-  /** The models and kinds that it may use; absent: all that its account may. */
+  /** The allowed models and kinds; absent: all that its account allows. */
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
-  /** What it may use by itself. The same object for the same token. */
+  /** What the token itself allows. The same object for the same token. */
   readonly limits?: UsageLimits | undefined
 }
 
@@ -40,22 +40,22 @@ export interface CallerAccount {
   readonly plan?: ClientGroup | undefined
   /** Its own limits. The same object for equal limits. */
   readonly limits?: UsageLimits | undefined
-  /** What it may use, besides the lists of its plan: each of these must allow a request. Absent: all. */
+  /** What the account allows, in addition to the lists of its plan; each must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<Allowed> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined
 }
 
-/** The models and kinds that something may use; absent: all. */
+/** Allowed models and kinds; absent: all. */
 export interface Allowed {
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
 }
 
-/** The caller of a request without a key and an account, or before they are known. */
+/** The caller of a request without a key or an account, or before these are known. */
 export const ANONYMOUS: Caller = { owner: '', key: undefined, account: undefined }
 
-/** The caller with this key. The same for the same key, so that requests don't allocate it. */
+/** Returns the caller with this key; the same object for the same key, so that requests don't allocate it. */
 export const getKeyCaller: (key: ClientKey) => Caller = rememberByObject((key) => ({
   owner: key.id,
   key,

@@ -48,7 +48,7 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** The inputs for reading the terms that a request brings itself. */
+/** The inputs for reading the terms that a request brings. */
 export interface OwnTermsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
@@ -58,13 +58,13 @@ export interface OwnTermsSource {
   log: Pick<RequestLog, 'nameRules'>
 }
 
-/** The terms that a request brings, besides what it asks its model. */
+/** The terms that a request brings in addition to the model call itself. */
 export interface OwnTerms {
-  /** Its headers; what it says in their place in its body is among them. */
+  /** Its headers, including values that the body contains in their place. */
   exchange: CodecRequest['exchange']
-  /** The models to ask in place of what its model name leads to. */
+  /** The models to use instead of those that its model name resolves to. */
   list?: Group
-  /** How long its client waits at most, in ms from the beginning of the request, and the member that says so. */
+  /** How long its client waits at most, in ms from the start of the request, and the field that says so. */
   timeout?: { ms: number; name: string }
 }
 
@@ -73,23 +73,23 @@ export interface PipelineContext extends CodecContext {
   routes(): Promise<RouteTable>
   /** Rejects with `STORAGE_FAILED`. */
   settings(): Promise<StoredSettings>
-  /** The context under the rules of the settings and of a combo. */
+  /** Returns the context under the rules of the settings and of a combo. */
   underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** The terms that a request brings in its headers and its body. Rejects with what the client is to read as an error. */
+  /** Reads the terms in a request's headers and body. Rejects with the error that the client gets. */
   ownTerms(source: OwnTermsSource): Promise<OwnTerms>
-  /** The connection's credential, decrypted; `undefined` when it has none. */
+  /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
-  /** The credentials of all connections that can be decrypted, for removal from errors and headers. */
+  /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */
   knownKeys: KnownKeys
   cloudCall: CloudCall
-  /** Another number in [0, 1) with each call; not for secrets. */
+  /** Returns a random number in [0, 1); not for secrets. */
   random(): number
   limits: PipelineLimits
-  /** How long the body of a request may take. */
+  /** How long receiving a request's body may take. */
   bodyTime: BodyTime
   retryBudget: RetryBudget
   hedgeBudget: HedgeBudget
-  /** How requests choose in groups; loaded with the first request that comes to one. */
+  /** The routing within groups; loaded with the first request for a group. */
   choosing(): Promise<GroupRouting>
   health: TargetHealth
   targetStats: TargetStats

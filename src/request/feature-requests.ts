@@ -12,7 +12,7 @@ import type { RequestLog } from './request-log.ts'
 import { KeyRequest, RouteRequest } from './route-request.ts'
 import type { CallChange, CallStep, ServedRequest } from './steps.ts'
 
-/** A model call, read and not yet sent, as the steps around it see it. */
+/** A model call that was read but not sent yet, as seen by the steps around it. */
 export class CallRequest extends RouteRequest {
   readonly request: ModelRequest
 
@@ -43,8 +43,8 @@ export class CallRequest extends RouteRequest {
 }
 
 /**
- * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a
- * client couldn't send either.
+ * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a client
+ * couldn't send either.
  */
 export function changeCall(request: ModelRequest, { model, body }: CallChange): ModelRequest {
   const { call, table, unruled, settings } = request
@@ -55,7 +55,7 @@ export function changeCall(request: ModelRequest, { model, body }: CallChange): 
   return { ...others, ...(list && { list }), call: changed, context }
 }
 
-/** The call for another model; all other characters of its body stay. */
+/** Returns the call for another model; the rest of its body stays the same. */
 function changeModel(call: ModelCall, model: string): ModelCall {
   if (call.form) return { ...call, model }
   const isBeside = call.modelSpans.length === 0
@@ -74,7 +74,7 @@ function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall
   return { ...parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {}), stream }
 }
 
-/** The parts of a form whose fields have changed. Files, and fields of lists, stay. */
+/** Returns the parts of a form whose fields have changed. Files, and fields of lists, stay. */
 function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
   const kept = form.flatMap((part): FormPart[] => {
     if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]
@@ -158,7 +158,7 @@ export function answerWithin(
   return takeReply(request.log, runStepsFrom(0, request))
 }
 
-/** What a step or a route replies. Rejects when the client no longer waits; a stream that comes later is cancelled. */
+/** Resolves to the reply of a step or a route. Rejects if the client stops waiting; a stream that arrives later is cancelled. */
 export function takeReply(
   { client: { scope } }: RequestLog,
   work: Reply | Response | Promise<Reply | Response>,
@@ -173,7 +173,7 @@ export function takeReply(
   return scope.race(replying)
 }
 
-/** A reply with headers of its own. The JSON of a Fetch response is read whole, anything else is streamed. */
+/** Converts to a reply with its own headers. Reads the JSON of a Fetch response as a whole; anything else is streamed. */
 export async function toReply(response: Reply | Response): Promise<Reply> {
   if (!('arrayBuffer' in response)) return { ...response, headers: { ...response.headers } }
   const { status, body } = response

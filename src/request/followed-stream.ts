@@ -2,7 +2,7 @@ import { isGatewayError, toGatewayError } from '../errors.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import type { RequestEnding, RequestLog } from './request-log.ts'
 
-/** A stream that a step made or changed. The request ends when the stream ends or fails, or when the client disconnects. */
+/** A stream that a step created or changed. The request ends when the stream ends or fails, or when the client disconnects. */
 export class FollowedStream implements ByteStream {
   readonly #stream: ByteStream
   readonly #log: RequestLog
@@ -44,7 +44,7 @@ export class FollowedStream implements ByteStream {
     this.#log.reportEnd(this, ending.end === 'complete' ? (this.#log.cut ?? ending) : ending)
   }
 
-  /** The client no longer waits, or the request is over. */
+  /** The client has stopped waiting, or the request is over. */
   #stop(reason: unknown): void {
     if (this.#isOver) return
     if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) this.cancel(reason)

@@ -132,27 +132,27 @@ export function attemptRecord(
   return record
 }
 
-/** The record of a target that is passed over. */
+/** Creates the record of a skipped target. */
 export function skipRecord({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): Skip {
   return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
 }
 
-/** `x-signalbox-attempts` (`attemptsHeader`); no header without a step. */
+/** Returns the header `x-signalbox-attempts` (`attemptsHeader`); none without steps. */
 export function attemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
 }
 
-/** The header that names the attempts (`attemptsHeader`). */
+/** The header that lists the attempts (`attemptsHeader`). */
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
-/** The header that names the target that answered, as a request can name it again (`getCallableName`). */
+/** The header that names the target that answered, in a form that can be requested (`getCallableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
 /** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
 export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
   toHeaderSafe(getTargetName(target))
 
-/** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
+/** In characters: clients reject responses with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
 /**
@@ -189,7 +189,7 @@ function result(step: AttemptRecord | Skip): string {
   return step.outcome === 'answered' ? `${step.status}` : `${step.status}:${step.outcome}`
 }
 
-/** Are there other connections among the steps with the same provider and model? */
+/** Whether the steps include other connections with the same provider and model. */
 export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
   steps.length > 1 && hasTwin(step, steps)
 
@@ -199,5 +199,5 @@ const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
     return one.model === step.model && one.provider === step.provider
   })
 
-/** The beginning of the connection's id. */
+/** Returns the start of the connection's id. */
 export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)

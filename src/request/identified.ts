@@ -4,10 +4,10 @@ import { text } from '../types/records/shapes.ts'
 import { type Identity, type Refusal, readIdentity, readMembers } from './identity.ts'
 import { isValidInput } from './valid-input.ts'
 
-/** What an answer of `identify` comes to. */
+/** The result of `identify`. */
 export type IdentifyResult = { identity: Identity } | { refusal: GatewayError } | undefined
 
-/** Reads what `identify` returned. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
+/** Reads the result of `identify`. Throws `IDENTITY_INVALID` with the name of the field that is unknown or invalid, never with its value. */
 export function readIdentifyResult(answer: unknown): IdentifyResult {
   if (answer === undefined) return undefined
   if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }

@@ -76,12 +76,12 @@ export interface CachedIdentify {
   ttlMs: number
 }
 
-/** Code in this process that knows who is asking, such as a framework's handler after its own authentication. */
+/** Code in this process that knows the caller, such as a framework's handler after its own authentication. */
 export interface Asker {
   identify(about: IdentifyContext): ReturnType<Identify>
 }
 
-/** A copy of an identity that code passes. Throws a TypeError with the name of the member that is unknown or invalid. */
+/** Copies an identity that code passes. Throws a TypeError with the name of the field that is unknown or invalid. */
 export function toOwnIdentity(identity: Identity): Identity {
   try {
     return readIdentity(identity)
@@ -90,7 +90,7 @@ export function toOwnIdentity(identity: Identity): Identity {
   }
 }
 
-/** Reads an identity. Throws `IDENTITY_INVALID` with the name of the member that is unknown or invalid, never with its value. */
+/** Reads an identity. Throws `IDENTITY_INVALID` with the name of the field that is unknown or invalid, never with its value. */
 export function readIdentity(value: unknown): Identity {
   if (!isPlainObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
   const identity = readMembers(value, identityMembers)
@@ -113,7 +113,7 @@ const identityMembers = {
   tags: (value) => isValidInput(tags, value),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
-/** The members that are set. Each is read once, since it may be computed. */
+/** Returns the fields that are set. Each is read once, since it may be a getter. */
 export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
   const read: JsonObject = {}
   for (const key of Reflect.ownKeys(value)) {

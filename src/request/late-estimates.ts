@@ -2,7 +2,7 @@ import { once } from '../lib/promises.ts'
 
 type Estimates = typeof import('../pricing/estimates.ts')
 
-/** How usage is estimated that providers do not report. It is loaded while the first provider is waited for, as what breaks off settles at once. */
+/** Estimates usage that providers don't report. It is loaded while waiting for the first provider, because a stream that breaks off settles immediately. */
 export class LateEstimates {
   readonly #load = once(() => import('../pricing/estimates.ts'))
   #loaded: Estimates | undefined = undefined

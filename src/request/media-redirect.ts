@@ -9,8 +9,8 @@ import { getTargetKind } from './routing/model-kinds.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
 /**
- * The call of a Google client that requests images or speech at the endpoint for chat. It becomes a call of that other kind if the model is known to
- * be of the kind that `responseModalities` names. Google's own models keep the endpoint for chat.
+ * Redirects a Google client's request for images or speech at the chat endpoint. It becomes a call of that kind if the model is known to be of the
+ * kind that `responseModalities` names. Google's own models stay at the chat endpoint.
  */
 export async function redirectMediaCall(call: ModelCall, query: string, table: RouteTable): Promise<ModelCall> {
   const kind = findRequestedKind(call.body)
@@ -24,10 +24,10 @@ export async function redirectMediaCall(call: ModelCall, query: string, table: R
 
 type MediaKind = keyof typeof MODALITIES
 
-/** The modality of each kind, by Google's word. */
+/** The modality of each kind, in Google's terms. */
 const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<Record<Kind, string>>
 
-/** The kind that the request asks for: images before speech; `undefined` for text. */
+/** Returns the requested kind: images before speech; `undefined` for text. */
 function findRequestedKind(body: JsonObject): MediaKind | undefined {
   const config = getGenerationConfig(body)
   const modalities = [config.responseModalities ?? config.response_modalities]
@@ -43,7 +43,7 @@ function getGenerationConfig({
   return isObject(config) ? config : {}
 }
 
-/** An endpoint for models of this kind, at the path that the client has called. */
+/** Creates an endpoint for models of this kind, at the path that the client called. */
 function createMediaEndpoint(kind: MediaKind, { endpoint, stream }: ModelCall): KindEndpoint {
   const [own] = kind === 'image' ? imageEndpoints : speechEndpoints
   if (!own) throw new TypeError(`There is no endpoint for ${kind}.`)
@@ -62,7 +62,7 @@ const countImages = (body: JsonObject): number => {
   return Math.min(10, Math.max(1, Math.ceil(Number(scalarText(config.candidateCount ?? config.candidate_count))) || 1))
 }
 
-/** The most tokens of an image: at most four megapixels, or sixteen where `imageSize` is `4K`. */
+/** The maximum tokens of an image: at most four megapixels, or sixteen if `imageSize` is `4K`. */
 const imageBound: RequestBound = {
   isEither: true,
   answers: countImages,
@@ -71,7 +71,7 @@ const imageBound: RequestBound = {
   units: (body) => ({ image: countImages(body) }),
 }
 
-/** All characters of the body may be spoken, and make up to five tokens each. */
+/** All characters of the body may be spoken, at up to five tokens each. */
 const speechBound: RequestBound = {
   isEither: true,
   inputTokens: (_, estimate) => estimate(),

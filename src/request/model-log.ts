@@ -23,7 +23,7 @@ import { isKnownName, isKnownTarget } from './routing/known-models.ts'
 import type { RouteTable } from './routing/route-table.ts'
 import type { TargetStats } from './routing/target-stats.ts'
 
-/** What the log of a model request depends on. */
+/** The dependencies of a model request's log. */
 export interface ModelLogContext extends LogContext {
   catalog: Catalog
   targetStats: TargetStats
@@ -35,19 +35,16 @@ interface AttemptInFlight extends BegunCodec {
   route: Route
 }
 
-/** The answer that the client gets. */
+/** The response that the client gets. */
 interface ServedAnswer {
   target: RouteTarget
-  /** What was dropped in translation; for a stream, up to now. */
+  /** What translation dropped; for a stream, up to now. */
   warnings(): readonly string[]
 }
 
-/**
- * The log of one request to a model: its attempts and their outcomes. The health of targets, their statistics, and the headers about attempts
- * get their data from here.
- */
+/** The log of one model request: its attempts and their outcomes. Target health, statistics, and attempt headers get their data from here. */
 export class ModelLog extends RequestLog {
-  /** The attempt in flight; the latest, where a combo hedges. */
+  /** The attempt in flight; the latest one if a combo hedges. */
   inFlight: AttemptInFlight | undefined = undefined
   declare readonly route: Endpoint
   readonly context: ModelLogContext
@@ -94,12 +91,12 @@ export class ModelLog extends RequestLog {
     return (this.#answer?.warnings() ?? []).map(redactOwnKeys)
   }
 
-  /** Includes attempts that brought no answer. */
+  /** Includes attempts without a response. */
   override get spending(): Spending | undefined {
     return this.#attempts.reduce<Spending | undefined>((sum, one) => addSpendings(sum, one.spending), undefined)
   }
 
-  /** Is the requested model a combo, an alias, or a model that the gateway knows? */
+  /** Whether the requested model is a combo, an alias, or a known model. */
   get isKnownModel(): boolean {
     return this.#table !== undefined && isKnownName(this.#model ?? '', this.#table)
   }
@@ -108,7 +105,7 @@ export class ModelLog extends RequestLog {
     return this.#table !== undefined && isKnownTarget(target, this.#table)
   }
 
-  /** The request has been read. Its body is not kept: it may be large, and would live as long as the stream. */
+  /** The request has been read. Its body isn't kept, because it may be large and would live as long as the stream. */
   read({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     const user = getEndUser(this.route.format, body)
     this.#model = redactOwnKeys(model)
@@ -116,20 +113,20 @@ export class ModelLog extends RequestLog {
     this.#isStream = stream
   }
 
-  /** The models and names that the gateway knows are at hand. */
+  /** The models and names that the gateway knows are available. */
   routed(table: RouteTable): void {
     this.#table = table
     this.events.emit('read', this)
   }
 
-  /** A target has been chosen for the next attempt. */
+  /** A target was chosen for the next attempt. */
   attempt(target: Target, { isHedge }: { isHedge: boolean }): AttemptLog {
     const attempt = new AttemptLog(target, { log: this, isHedge })
     this.#attempts.push(attempt)
     return attempt
   }
 
-  /** The provider of an attempt is about to be called. Returns the number of the attempt, from 1 on. */
+  /** An attempt's provider is about to be called. Returns the number of the attempt, starting at 1. */
   attemptBegins(attempt: AttemptLog, { isPassThrough, warnings }: BegunCodec): void {
     const { route } = attempt
     const isHeldBack = route.on?.includes('schema') // so the client needs keep-alives
@@ -147,17 +144,17 @@ export class ModelLog extends RequestLog {
 
   /** An attempt is over. `record`: absent if it had no outcome. */
   attemptSettles(attempt: AttemptLog, record: AttemptRecord | undefined): void {
-    if (attempt.number === 0) return // its provider was not called
+    if (attempt.number === 0) return // its provider wasn't called
     if (record) this.#steps[attempt.place] = record
     this.events.emit('settled', attempt, this)
   }
 
-  /** A target is skipped because of an earlier failure of that class, because a step refuses it, or because its connection is draining. */
+  /** A target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
   skipped(route: Route, why: Skip['skipped']): void {
     this.#skip(skipRecord(route, why))
   }
 
-  /** An entry of a combo is excluded, by the part of its condition that doesn't hold, such as `when.tools`. */
+  /** A combo entry is excluded, by the part of its condition that doesn't match, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void {
     this.#skip({ entry, skipped, via })
   }
@@ -167,18 +164,18 @@ export class ModelLog extends RequestLog {
     this.events.emit('skipped', step, this)
   }
 
-  /** No other target is tried, though there is one. */
+  /** No further target is tried, although there is one. */
   stopped(why: Stop): void {
     this.#stop = why
   }
 
-  /** The client gets the answer of a target. */
+  /** The client gets the response of a target. */
   answerGiven(answer: ServedAnswer): void {
     this.inFlight = undefined
     this.#answer = answer
   }
 
-  /** The stream of the answer is over, and all that was spent for it is known. `status`: that of its reply. */
+  /** The stream of the response has ended, and its total usage is known. `status`: that of its reply. */
   streamEnded(
     stream: ByteStream,
     { error, gatewayError, isCancelled }: Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>,

@@ -6,7 +6,7 @@ import type { Client } from './request-client.ts'
 import type { Group } from './routing/group.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
-/** One model request that has been read. */
+/** A model request that has been read. */
 export interface ModelRequest extends CodecRequest {
   /** Under the rules for its model name. */
   readonly context: PipelineContext
@@ -14,7 +14,7 @@ export interface ModelRequest extends CodecRequest {
   readonly unruled: PipelineContext
   readonly settings: StoredSettings
   readonly table: RouteTable
-  /** The models that it brings itself, in place of what its model name leads to. */
+  /** The models that it brings, which replace those that its model name resolves to. */
   readonly list?: Group
   readonly log: ModelLog
   readonly client: Client

@@ -11,7 +11,7 @@ import type { OutputAllowance } from './steps.ts'
 /** A target to try. */
 export interface Target {
   route: Route
-  /** Tells the target's health what becomes of the call; it was taken when the target was chosen. */
+  /** Reports the call's result to the target's health; taken when the target was chosen. */
   permit: CircuitPermit
 }
 
@@ -19,7 +19,7 @@ export interface Target {
 export type Outcome = Answered | Failed | RefusedTarget
 
 /**
- * An attempt that has an answer for the client. What lives as long as the stream must not hold it: its codec has the body of the request,
+ * An attempt with a response for the client. Anything that lives as long as the stream must not hold it, because its codec has the request's body,
  * which may be large.
  */
 export interface Answered {
@@ -27,31 +27,34 @@ export interface Answered {
   route: Route
   codec: Codec
   response: ReceivedResponse
-  /** The bytes of a whole answer, in the client's format. */
+  /** The bytes of a whole response, in the client's format. */
   bytes: Uint8Array | undefined
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
-  /** How far its stream may go, where a step limits that. */
+  /** The output that its stream may send, if a step limits it. */
   allowance: OutputAllowance | undefined
   log: AttemptLog
 }
 
-/** An attempt that has failed. */
+/** An attempt that failed. */
 export interface Failed {
   kind: 'failed'
   route: Route
   failure: Failure
   /** The head of the provider's response, if there was one. */
   head?: UpstreamResponse
-  /** The answer, if its only defect is that it is empty: the last resort when all answers are empty. */
+  /** The response, if its only defect is that it is empty. It is used if all responses are empty. */
   empty?: Answered
 }
 
-/** An attempt that a step, or the target's format, has refused before its provider was called. */
+/** An attempt that a step or the target's format rejected before its provider was called. */
 export interface RefusedTarget {
   kind: 'refused'
   route: Route
   error: GatewayError
-  /** What is refused: the whole request, so that no other target is tried, or this target, by a step or because its format can't carry the request. */
+  /**
+   * What is rejected: the whole request, so that no other target is tried, or only this target, by a step or because its format doesn't support the
+   * request.
+   */
   scope: 'request' | 'target' | 'format'
 }

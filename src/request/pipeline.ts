@@ -26,21 +26,21 @@ import { createTargetStats } from './routing/target-stats.ts'
 import { run } from './run.ts'
 import type { AttemptStep, CallStep, ServedRequest } from './steps.ts'
 
-/** Answers model requests, and holds the state that they share. */
+/** Handles model requests, and holds the state that they share. */
 export interface Pipeline {
-  /** Begins the log of a request to a route, which ends with the request. */
+  /** Starts the log of a request to a route, which ends with the request. */
   openLog(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
-  /** Runs one request. Rejects with what the client is to read as an error. */
+  /** Runs one request. Rejects with the error that the client gets. */
   serve(request: ServedRequest): Promise<Reply>
   /** Adds a feature's steps around calls and attempts, inside those added before. */
   add(steps: PipelineSteps): void
-  /** Everything that requests share, for a dry run of one. */
+  /** Everything that requests share, for a dry run. */
   getContext(): PipelineContext
   choosing(): Promise<GroupChooser>
   /** The current route table. Rejects with `STORAGE_FAILED`. */
   routes(): Promise<RouteTable>
   health: Health
-  /** Call it when no request is under way any more. */
+  /** Call it once no request is in flight. */
   close(): Promise<void>
 }
 
@@ -53,13 +53,13 @@ export interface PipelineSteps {
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
 export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   store: Store
-  /** Where the instances share the state of groups; `undefined`: this one keeps its own in memory. */
+  /** Where instances share the state of groups; `undefined`: this one keeps its own in memory. */
   sharedStorage: Storage | undefined
-  /** The request's way to upstreams; without a request, that of those which bring none. */
+  /** Returns the function that calls upstreams for a request; without a request, the default one. */
   upstream(exchange?: Exchange): UpstreamFetch
-  /** The path that the gateway is mounted below. */
+  /** The gateway's base path. */
   basePath: string
-  /** Those of the limits that the host has set. */
+  /** The limits that the `limits` option sets. */
   ownLimits: Partial<PipelineLimits>
   events: RequestEvents
 }
@@ -68,7 +68,7 @@ type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
   | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'ownTerms')
 
-/** Makes the pipeline. What only some requests need is loaded with the first of them. */
+/** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...others } = dependencies
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
@@ -112,8 +112,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   /**
-   * The context with the request's way to upstreams and the limits of its operation; made anew only when the way changes, which it hardly ever
-   * does, or where the operation has limits of its own.
+   * Returns the context with the request's upstream function and the limits of its operation. It is rebuilt only if the function changes, which is
+   * rare, or if the operation has its own limits.
    */
   function getRouteContext({ exchange, route }: ServedRequest): PipelineContext {
     const { connectionId } = exchange.actsAs ?? {}
@@ -155,10 +155,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 const MISSING_KNOWN_MS = 60 * 60 * 1_000
 const MAX_MISSING = 1_000
 
-/** Does the route lead to a model? */
+/** Whether the route calls a model. */
 const isEndpoint = (route: Endpoint | ServedRoute): route is Endpoint => 'upstreamPath' in route
 
-/** Remembers in memory which targets have no endpoint for an operation. */
+/** Remembers, in memory, which targets lack the endpoint of an operation. */
 function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
   const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, max: MAX_MISSING })
   const getMemoryKey = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`

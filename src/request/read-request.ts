@@ -11,7 +11,7 @@ import type { OwnTermsSource, PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { ServedRequest } from './steps.ts'
 
-/** Reads a model request, and finds the rules for its model. Rejects with what the client is to read as an error. */
+/** Reads a model request, and finds the rules for its model. Rejects with the error that the client gets. */
 export async function readRequest(served: ServedRequest, context: PipelineContext): Promise<ModelRequest> {
   const { exchange, route: endpoint, caller, log, pathModel } = served
   const { client } = log
@@ -58,7 +58,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   if (own?.timeout) client.endAfter(own.timeout.ms, own.timeout.name)
   const list = own?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
-    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // no provider is to read it
+    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see it
   return {
     exchange: own?.exchange ?? exchange,
     call,
@@ -76,7 +76,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   }
 }
 
-/** Does a request bring terms of its own: models in a header, or in the AI SDK's protocol options for the gateway? */
+/** Whether a request brings its own terms: models in a header, or gateway options in the AI SDK's protocol. */
 export const hasOwnTerms = ({
   call: { endpoint, body },
   exchange,
@@ -87,14 +87,14 @@ export const hasOwnTerms = ({
 const KEY_AS_MODEL =
   'The model name contains an API key of this gateway. Send the key as "Authorization: Bearer <key>", and set "model" to a name from GET /v1/models.'
 
-/** What Google's clients ask for images and speech by. */
+/** The fields with which Google's clients request images and speech. */
 const MEDIA = /"response_?modalities"/i
 const loadMedia = once(() => import('./media-redirect.ts'))
 
-/** In bytes: the most that a body has beside files in base64. */
+/** In bytes: the maximum size of a body apart from base64 files. */
 const BESIDE_FILES = 1024 * 1024
 
-/** How bodies that are not JSON are read, by the word of their endpoints. Each throws `INVALID_REQUEST` on a body that it cannot read. */
+/** Reads bodies that aren't JSON, by the value of `reads` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
 const readers: Readonly<
   Record<
     Exclude<Endpoint['reads'], 'json'>,
@@ -114,13 +114,13 @@ interface BodySource {
   contentType: string | undefined
 }
 
-/** Few formats say how their answers came about. */
+/** Few formats describe how a response was produced. */
 const loadAnswerFacts = once(() => import('./answer-facts.ts'))
 
 /**
- * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
- * not JSON: a page of another site could send it without a preflight (a "simple request"). A form may come with a credential in a header, as
- * that needs a preflight, too, and from an account, whose site has been checked.
+ * Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed or non-UTF-8 body, or, with an `Origin` header, anything but JSON: a page of
+ * another site could send that without a preflight (a "simple request"). A form is allowed with a credential in a header, which also requires a
+ * preflight, and from an account, whose site has been checked.
  */
 function checkMediaType(exchange: Exchange, { route: { reads }, caller }: ServedRequest): void {
   requirePlainUtf8(exchange)
@@ -130,10 +130,10 @@ function checkMediaType(exchange: Exchange, { route: { reads }, caller }: Served
   requireJson(exchange)
 }
 
-/** Headers that a page cannot set without a preflight. */
+/** Headers that a page can't set without a preflight. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']
 
-/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name another account than the caller's. */
+/** Throws `ACCOUNT_NOT_ALLOWED` if the AI SDK's options for its own gateway name an account other than the caller's. */
 function checkQuotaEntity({ providerOptions }: JsonObject, own: string | undefined): void {
   const gateway = isObject(providerOptions) ? providerOptions.gateway : undefined
   const named = isObject(gateway) ? (gateway.quotaEntityId ?? own) : own

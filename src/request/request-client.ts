@@ -7,24 +7,24 @@ import type { Clock } from '../types.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
 import type { RequestLog } from './request-log.ts'
 
-/** The header by which a client says how long it waits at most, in ms. */
+/** The header in which a client sets its maximum wait, in ms. */
 const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
 
 /**
- * The client of one request, for as long as it waits for the answer. It is gone when it has left (`CLIENT_CLOSED_REQUEST`), its time-out is
- * over (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key was paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`); each ends its
- * scope, and with it what is under way for the client.
+ * The client of one request, for as long as it waits for the response. It stops waiting if it disconnects (`CLIENT_CLOSED_REQUEST`), its timeout
+ * expires (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key is paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`). Each of these ends
+ * its scope, and with it all work for the client.
  */
 export class Client {
-  /** What goes on for as long as the client waits: an attempt, a stream, a download. */
+  /** Contains the work that runs as long as the client waits: an attempt, a stream, a download. */
   readonly scope = new Scope()
-  /** Why the client no longer waits. */
+  /** Why the client stopped waiting. */
   gone: GatewayError | undefined = undefined
-  /** When its time-out ends; epoch ms. */
+  /** When its timeout ends; epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
-  /** Who the request runs as, once it is known; with a key that is rejected, too. */
+  /** The caller, once known; also if its key is rejected. */
   caller: Caller = ANONYMOUS
-  /** What becomes of its request. */
+  /** The result of its request. */
   readonly log: RequestLog
   readonly #timeoutMs: number | undefined
   readonly #clock: Clock
@@ -36,8 +36,8 @@ export class Client {
   readonly #stopListening: () => void
 
   /**
-   * Begins with the time-out that the client asked for, if it did. It covers all attempts, until the answer is whole or its stream has begun,
-   * and can only shorten the gateway's own time-outs.
+   * Starts with the timeout that the client requested, if any. It covers all attempts, until the response is complete or its stream has started,
+   * and can only shorten the gateway's own timeouts.
    */
   constructor(exchange: Exchange, log: RequestLog, { inFlight, clock }: { inFlight: InFlight; clock: Clock }) {
     this.log = log
@@ -50,12 +50,12 @@ export class Client {
     if (this.#timeoutMs) this.endAfter(this.#timeoutMs, TIMEOUT_HEADER)
   }
 
-  /** Does it have a time-out of its own? */
+  /** Whether it has its own timeout. */
   get isTimed(): boolean {
     return this.#cancelTimeout !== undefined
   }
 
-  /** Sets the time-out to `ms` from the beginning of the request, unless it is shorter already. `name`: what of the request says so. */
+  /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name`: the part of the request that sets it. */
   endAfter(ms: number, name: string): void {
     const at = this.#startedAt + ms
     if (at >= this.timeoutAt) return
@@ -65,7 +65,7 @@ export class Client {
     this.#cancelTimeout = startDeadline(this.#clock, left, () => this.cancel(createTimeoutError(ms, name)))
   }
 
-  /** Throws `INVALID_REQUEST` unless the time-out is a whole number of ms, from 1 to a day. */
+  /** Throws `INVALID_REQUEST` unless the timeout is a whole number of ms, from 1 to a day. */
   checkTimeout(): void {
     if (!Number.isNaN(this.#timeoutMs)) return
     throw gatewayError('INVALID_REQUEST', {
@@ -73,7 +73,7 @@ export class Client {
     })
   }
 
-  /** Aborts when the client no longer waits, or the request is over. */
+  /** Aborts when the client stops waiting, or the request is over. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       const controller = new AbortController()
@@ -83,18 +83,18 @@ export class Client {
     return this.#controller.signal
   }
 
-  /** Ends the time-out: there is an answer. */
+  /** Ends the timeout, because there is a response. */
   stopTimeout(): void {
     this.#cancelTimeout?.()
   }
 
-  /** The client no longer waits. */
+  /** The client has stopped waiting. */
   cancel(reason: unknown): void {
     this.gone ??= toGatewayError(reason)
     this.scope.end(this.gone)
   }
 
-  /** The request is over: what still goes on for it is not needed. */
+  /** The request is over, so its remaining work isn't needed. */
   release(): void {
     this.scope.end(undefined)
     this.#cancelTimeout?.()
@@ -105,7 +105,7 @@ export class Client {
 
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000
 
-/** In ms; `NaN` when the header is invalid. */
+/** In ms; `NaN` if the header is invalid. */
 function readRequestedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
   const text = exchange.header(TIMEOUT_HEADER)?.trim()
   if (text === undefined) return undefined

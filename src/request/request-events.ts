@@ -57,10 +57,10 @@ export class RequestEvents {
   /** Reports an event of a request, which is the last argument. */
   emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
     for (const listener of this.#byEvent[event])
-      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list has those with this event
+      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list contains those with this event
   }
 
-  /** Calls a listener of a request. What it throws or rejects with is reported. */
+  /** Calls a listener of a request, and reports what it throws or rejects with. */
   call(listener: () => unknown, request: RequestLog): void {
     try {
       const result = listener()
@@ -70,7 +70,7 @@ export class RequestEvents {
     }
   }
 
-  /** Waits for work of a request that outlives its response. */
+  /** Awaits work of a request that outlives its response. */
   wait(work: Promise<unknown>, { waitUntil }: RequestLog): void {
     this.#background.run(work, waitUntil)
   }

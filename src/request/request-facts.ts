@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import type { ModelCall } from './codec/model-call.ts'
 import type { RequestFacts } from './routing/routing-facts.ts'
 
-/** Headers by which clients name their session; the first one that is present counts. */
+/** Headers in which clients name their session; the first one that is present counts. */
 const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']
 
-/** The facts that combos choose by, of a request in any client format. */
+/** The facts about a request in any client format that combos use to choose. */
 export function readFacts(
   { model, stream, bytes, body }: Pick<ModelCall, 'model' | 'stream' | 'bytes' | 'body'>,
   { owner, header }: Pick<RequestFacts, 'owner' | 'header'>,
@@ -31,20 +31,20 @@ export function readFacts(
   }
 }
 
-/** Gemini takes one object for a list of one. */
+/** Gemini accepts one object for a list of one. */
 const isFilled = (value: unknown) =>
   Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0
 
 /** The conversation, whatever the format calls it. */
 function getMessages(body: JsonObject): readonly unknown[] {
-  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last is the AI SDK's
+  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last one is the AI SDK's
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
 }
 
 /** Deep enough for a part of a tool result in a message. */
 const MAX_DEPTH = 8
 
-const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last is AI SDK 6's
+const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last one is AI SDK 6's
 
 function holdsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
@@ -58,12 +58,12 @@ function holdsImage(value: unknown, depth: number): boolean {
 const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
 
 /**
- * The session or user id that the client sends, otherwise the beginning of the conversation: providers cache the beginnings of prompts, so
- * the next request of a conversation is cheaper at the same target.
+ * Returns the session or user id that the client sends, or else the start of the conversation: providers cache the start of prompts, so the next
+ * request of a conversation is cheaper at the same target.
  */
 function findSession(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
-  const { prompt_cache_key, user, safety_identifier } = body // the last is what OpenAI has in place of `user` now
+  const { prompt_cache_key, user, safety_identifier } = body // the last one is OpenAI's replacement for `user`
   const named = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
   return (
     named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ??
@@ -81,10 +81,10 @@ function getConversationStart(body: JsonObject): string {
     : JSON.stringify([system, first], shortenText).replace(BILLING, '')
 }
 
-/** What Claude Code says of itself before its instructions; it differs in each request. */
+/** What Claude Code writes about itself before its instructions; it differs in each request. */
 const BILLING = /x-anthropic-billing-header:[^"\\]*/
 
-/** A long text is shortened to its length and its two ends; conversations that differ in between may share a target. */
+/** Shortens a long text to its length and its two ends; conversations that differ in between may share a target. */
 const shortenText = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 2 * MAX_END
     ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]

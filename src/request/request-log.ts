@@ -14,7 +14,7 @@ import type { RequestEvents } from './request-events.ts'
 import type { RouteTarget } from './routing/group.ts'
 import type { AttemptStep, CallStep, NameRule, TargetRule } from './steps.ts'
 
-/** A route, as records and observers name it. */
+/** A route, as named by records and observers. */
 export interface ServedRoute {
   /** Below the base path, with `{model}` in place of a model name: `/v1/chat/completions`. */
   readonly path: string
@@ -22,11 +22,11 @@ export interface ServedRoute {
   readonly format: ClientFormat
   /** `kind` is absent for a route that calls no model. */
   readonly operation: { readonly name: string; readonly kind?: Kind }
-  /** How a request limits its output; absent where no output can be limited. */
+  /** How a request limits its output; absent if output can't be limited. */
   readonly outputLimit?: object | undefined
 }
 
-/** What a log depends on. */
+/** The dependencies of a log. */
 export interface LogContext {
   clock: Clock
   inFlight: InFlight
@@ -36,7 +36,7 @@ export interface LogContext {
 /** How a request ended; `reason`: the message of its error. */
 export interface RequestEnding {
   status: number
-  /** The status that was sent, if the stream ended with another one. */
+  /** The status that was sent, if the stream ended with a different one. */
   sentStatus?: number
   end: RequestEnd
   error?: ErrorCode
@@ -44,11 +44,11 @@ export interface RequestEnding {
 }
 
 /**
- * The log of one request to an authenticated route, from its arrival to its last byte: its client, the rules and steps that features add to it,
- * and how it ended. `ModelLog` adds what is known of a request to a model.
+ * The log of one request to an authenticated route, from its arrival to its last byte: its client, the rules and steps that features add to it, and
+ * how it ended. `ModelLog` adds the facts of a model request.
  */
 export class RequestLog {
-  /** A UUID; ids are in the order in which requests came. */
+  /** A UUID; ids sort by the order in which requests arrived. */
   readonly id: string
   readonly client: Client
   readonly route: ServedRoute
@@ -64,7 +64,7 @@ export class RequestLog {
   readonly aroundAttempt: AttemptStep[] = []
   /** Which targets the request may use: those that every rule allows. */
   readonly targetRules: TargetRule[] = []
-  /** Which names a list of models in the request may have: those that every rule allows. */
+  /** Which names the request's model list may contain: those that every rule allows. */
   readonly nameRules: NameRule[] = []
   protected readonly events: RequestEvents
   readonly #clock: Clock
@@ -90,12 +90,12 @@ export class RequestLog {
     this.waitUntil = exchange.waitUntil
   }
 
-  /** Who the request runs as, once it is known. */
+  /** The caller, once it is known. */
   get caller(): Caller {
     return this.client.caller
   }
 
-  /** The client's key, once it is known, a paused one too. */
+  /** The client's key, once it is known, even if it is paused. */
   get key(): ClientKey | undefined {
     return this.client.caller.key
   }
@@ -114,12 +114,12 @@ export class RequestLog {
     return false
   }
 
-  /** Attempts that have an outcome, skipped targets, and excluded entries, in the order in which the request came to them. */
+  /** Attempts that have an outcome, skipped targets, and excluded entries, in the order in which the request reached them. */
   get steps(): readonly StepRecord[] {
     return []
   }
 
-  /** The attempts that have begun. */
+  /** The attempts that have started. */
   get attempts(): readonly AttemptLog[] {
     return []
   }
@@ -129,7 +129,7 @@ export class RequestLog {
     return undefined
   }
 
-  /** What was dropped in translation, up to now. */
+  /** What translation dropped, up to now. */
   get warnings(): readonly string[] {
     return []
   }
@@ -139,7 +139,7 @@ export class RequestLog {
     return undefined
   }
 
-  /** Who made the reply. A step that answers sets it. */
+  /** Who made the reply. A step that replies sets it. */
   get servedBy(): ServedBy {
     return this.#servedBy ?? (this.attempts.length > 0 ? 'provider' : 'gateway')
   }
@@ -160,7 +160,7 @@ export class RequestLog {
     return this.#record
   }
 
-  /** Calls `listener` with the record when the request is over, before the listeners of events. */
+  /** Calls `listener` with the record when the request is over, before the event listeners. */
   onEnd(listener: (record: RequestRecord) => void): void {
     this.#onEnd.push(listener)
   }
@@ -179,7 +179,7 @@ export class RequestLog {
     return followed === body ? reply : { ...reply, body: followed }
   }
 
-  /** A provider's stream, or one that begins before there is an answer: it calls `reportEnd` when it ends. */
+  /** A provider's stream, or one that starts before there is a response: it calls `reportEnd` when it ends. */
   expectReport(stream: ByteStream): void {
     this.#reporting.push(stream)
   }
@@ -188,24 +188,24 @@ export class RequestLog {
     return this.#reporting.includes(stream)
   }
 
-  /** The same stream, which reports its end. */
+  /** Returns the same stream, which reports its end. */
   follow(stream: ByteStream, status: number): ByteStream {
     return this.isReporting(stream) ? stream : new FollowedStream(stream, this, status)
   }
 
-  /** The rest of a stream that began before there was an answer is this one: the end of it counts. */
+  /** This stream continues one that started before there was a response; its end is the one that counts. */
   continueWith(early: ByteStream, rest: ByteStream): void {
     this.#continued.set(early, rest)
     this.#endIfReported()
   }
 
-  /** A stream has ended. If it is what the client gets, the request ends, too. */
+  /** A stream has ended. If it is the one that the client gets, the request ends, too. */
   reportEnd(stream: ByteStream, ending: RequestEnding): void {
     if (!this.#reports.has(stream)) this.#reports.set(stream, ending)
     this.#endIfReported()
   }
 
-  /** How a provider's stream broke off, if one did: a step that passes it on may not have noticed. */
+  /** How a provider's stream broke off, if one did. A step that passes it on may not have noticed. */
   get cut(): RequestEnding | undefined {
     const last = [...this.#reports.values()].at(-1)
     return last?.end === 'cut' ? last : undefined
@@ -222,7 +222,7 @@ export class RequestLog {
     return { status, end: this.target || status < 400 ? 'complete' : 'failed' }
   }
 
-  /** The end of a request whose client gets an error of the gateway. */
+  /** Creates the end of a request whose client gets a gateway error. */
   endOfError(thrown: unknown): RequestEnding {
     const { code, status, message } = toGatewayError(thrown)
     const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'
@@ -244,12 +244,12 @@ export class RequestLog {
     this.events.emit('ended', this)
   }
 
-  /** Calls a listener, whose error is reported. */
+  /** Calls a listener, and reports its error. */
   call(listener: () => unknown): void {
     this.events.call(listener, this)
   }
 
-  /** Waits for work that outlives the response; its error is reported. */
+  /** Awaits work that outlives the response, and reports its error. */
   wait(work: Promise<unknown>): void {
     this.events.wait(work, this)
   }
@@ -258,7 +258,7 @@ export class RequestLog {
     this.events.reportError(error)
   }
 
-  /** Frees what is held for the request. */
+  /** Releases what is held for the request. */
   protected release(): void {}
 
   protected makeRecord({

@@ -79,7 +79,7 @@ export class RouteRequest extends KeyRequest {
   }
 }
 
-/** The error by which a step rejects a request or a target. */
+/** Creates the error with which a step rejects a request or a target. */
 export const createRejection = (message: string, status: number): GatewayError =>
   gatewayError(status === 400 ? 'INVALID_REQUEST' : status === 429 ? 'RATE_LIMIT_EXCEEDED' : 'FORBIDDEN', {
     status,

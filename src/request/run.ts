@@ -10,7 +10,7 @@ import { answerReply } from './reply/answer-reply.ts'
 import { keepAlive } from './reply/keep-alive.ts'
 import type { ServedRequest } from './steps.ts'
 
-/** Runs one model request, from its body to its reply. Rejects with what the client is to read as an error in its own format. */
+/** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
 export async function run(served: ServedRequest, context: PipelineContext): Promise<Reply> {
   const request = await readRequest(served, context)
   const steps = [...served.log.aroundCall, ...context.aroundCall]
@@ -27,7 +27,7 @@ const loadRest = once(() => import('./rare-calls.ts'))
 /** Few gateways have steps around calls. */
 const loadSteps = once(() => import('./feature-requests.ts'))
 
-/** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
+/** Tries one target after another until one answers, the client is at fault, or the attempts are used up. */
 async function answer(request: ModelRequest): Promise<Reply> {
   const targets = new Targets(request)
   try {
@@ -54,7 +54,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
   }
 }
 
-/** The attempt at the next target, ready to be made; `undefined` when there is none. */
+/** Returns the attempt at the next target, ready to be made; `undefined` if there is none. */
 async function nextAttempt(
   request: ModelRequest,
   targets: Targets,

@@ -11,10 +11,10 @@ import type { RouteRequest } from './route-request.ts'
 import type { Route, RouteTarget } from './routing/group.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
-/** A request to a model endpoint, of which the endpoint and the caller are known and nothing else has been read. */
+/** A request to a model endpoint. Its endpoint and caller are known, and nothing else has been read. */
 export interface ServedRequest extends Pick<RouteRequest, 'exchange' | 'caller'> {
   readonly route: Endpoint
-  /** The model's name, where the path has it. */
+  /** The model name, if it is in the path. */
   readonly pathModel?: string | undefined
   readonly log: ModelLog
 }
@@ -42,27 +42,24 @@ export interface CallChange {
   body?: JsonObject
 }
 
-/** An attempt as the steps around it see it. */
+/** An attempt as seen by the steps around it. */
 export interface SteppedAttempt {
   readonly request: ModelRequest
   readonly target: RouteTarget
-  /** Lets the target answer with at most so many tokens. Call it before `next`; `x-signalbox-warning` names it, unless the request asks for less. */
+  /** Limits the target's response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the request's is lower. */
   limitOutput(tokens: number): void
   /** Skips this target with an error message. Call it before `next`. */
   reject(message: string, options?: { status?: number }): never
   /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
   refuseRequest(error: GatewayError): never
-  /** The same with an error of this message. */
+  /** The same with an error with this message. */
   rejectRequest(message: string, options?: { status?: number }): never
   /**
    * Calls `listener` with the record as soon as the attempt settles, before the gateway tries another target or replies. If the attempt has
    * already settled, calls it immediately. `next` resolves later.
    */
   onSettled(listener: (record: AttemptRecord) => void): void
-  /**
-   * Calls `check` when the request is written for the target, before its provider is called. A check that throws a `GatewayError` refuses the
-   * target.
-   */
+  /** Calls `check` when the request is written for the target, before its provider is called. If it throws a `GatewayError`, the target is rejected. */
   beforeCall(check: (call: EncodedCall) => void): void
   /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Call it before `next`. */
   allowOutput(allowance: OutputAllowance): void
@@ -73,9 +70,9 @@ export interface SteppedAttempt {
   beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void
 }
 
-/** A request as it is written for its target. */
+/** A request as written for its target. */
 export interface EncodedCall {
-  /** The field that asks for a response at a higher price than the model's; `undefined` if there is none. */
+  /** Returns the field that requests a response at a higher price than the model's; `undefined` if there is none. */
   surchargeField(): string | undefined
 }
 
@@ -112,7 +109,7 @@ export type RefusalPreview = (
  */
 export type AttemptStep = (attempt: SteppedAttempt, next: () => Promise<AttemptRecord>) => Promise<unknown>
 
-/** Puts steps around what serves a request, the first outermost. */
+/** Runs steps around a handler, the first outermost. */
 export const withSteps = <R>(
   steps: ReadonlyArray<(request: R, next: () => Promise<Reply>) => Promise<Reply>>,
   serve: (request: R) => Promise<Reply>,
@@ -123,9 +120,8 @@ export const withSteps = <R>(
   )
 
 /**
- * Runs the steps around an attempt, the first outermost, up to the attempt itself: resolves when all of them have called `next`. Rejects with
- * what the first one throws before that. `settled`: resolves when the attempt has settled, or was not made. Errors after the attempt go to
- * `onError`.
+ * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`; rejects with the
+ * first error thrown before that. `settled`: resolves when the attempt has settled, or wasn't made. Errors after the attempt go to `onError`.
  */
 export function runAttemptSteps(
   steps: readonly AttemptStep[],
@@ -150,7 +146,7 @@ export function runAttemptSteps(
         else refuse(thrown)
         isDecided = true
       }
-      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that refuses nothing need not call `next`
+      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that rejects nothing need not call `next`
     }
 
     void runStepsFrom(0)

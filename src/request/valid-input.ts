@@ -2,7 +2,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 
-/** Whether code may pass this value for the shape. As strict as the management API, but loads no schemas, and changes nothing. */
+/** Whether this value is valid input for the shape. As strict as the management API, but loads no schemas and changes nothing. */
 export function isValidInput(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'text':
@@ -22,7 +22,7 @@ export function isValidInput(shape: Shape, value: unknown): boolean {
       return typeof value === 'boolean'
     case 'time':
     case 'entry':
-      return false // only the management API takes them
+      return false // only the management API accepts them
     default:
       return assertNever(shape)
   }

@@ -7,7 +7,7 @@ import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { EncodedCall, OutputAllowance, SteppedAttempt } from '../steps.ts'
 
-/** An attempt as the steps around it see it, and the terms that they set for it. */
+/** An attempt as seen by the steps around it, and the terms that they set for it. */
 export class AttemptTerms implements SteppedAttempt {
   readonly request: ModelRequest
   readonly target: RouteTarget
@@ -16,7 +16,7 @@ export class AttemptTerms implements SteppedAttempt {
   allowance: OutputAllowance | undefined = undefined
   checkCall: ((call: EncodedCall) => void) | undefined = undefined
   checkFollowUp: ((spending: Spending | undefined) => Promise<void>) | undefined = undefined
-  /** Has a step refused the whole request? */
+  /** Whether a step has rejected the whole request. */
   refusesRequest = false
   readonly #log: AttemptLog
 

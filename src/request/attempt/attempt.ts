@@ -21,13 +21,10 @@ import { AttemptTerms } from './attempt-terms.ts'
 import { receive } from './receive.ts'
 import { runConcurrently } from './receive-parts.ts'
 
-/**
- * A call to one target, which reports to the log of the request. Further calls that only leave out refused options, or that need a summary
- * first, belong to it.
- */
+/** A call to one target, which reports to the request's log. It includes any further calls that only drop rejected options, or that need a summary first. */
 export class Attempt {
   readonly route: Route
-  /** Ends when the client no longer waits, or another attempt was faster. */
+  /** Ends when the client stops waiting, or another attempt was faster. */
   readonly #scope = new Scope()
   readonly #request: ModelRequest
   readonly #log: AttemptLog
@@ -35,9 +32,9 @@ export class Attempt {
   #terms: AttemptTerms | undefined = undefined
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
-  #hasBegun = false // its credential is at hand, and its provider is called next
+  #hasBegun = false // its credential is available, and its provider is called next
 
-  /** `onBegun`: called when neither a step nor the format of the target has refused the request. */
+  /** `onBegun`: called when neither a step nor the target's format has rejected the request. */
   constructor(request: ModelRequest, target: Target, { isHedge, onBegun }: { isHedge: boolean; onBegun(): void }) {
     this.route = target.route
     this.#request = request
@@ -45,7 +42,7 @@ export class Attempt {
     this.#log = request.log.attempt(target, { isHedge })
   }
 
-  /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
+  /** Makes the attempt. Failures are outcomes; rejects only if the client stops waiting, or another attempt was faster. */
   run(): Promise<Outcome> {
     const { context, log } = this.#request
     const steps = [...context.aroundAttempt, ...log.aroundAttempt]
@@ -60,12 +57,12 @@ export class Attempt {
     })
   }
 
-  /** It is not made after all. */
+  /** The attempt isn't made after all. */
   drop(): void {
     this.#log.release()
   }
 
-  /** Ends it, as another attempt was faster. */
+  /** Ends it because another attempt was faster. */
   supersede(): void {
     if (this.#hasBegun) this.#log.superseded()
     this.#scope.end(SUPERSEDED)
@@ -87,7 +84,7 @@ export class Attempt {
     return this.#make()
   }
 
-  /** The provider is not called. */
+  /** The provider isn't called. */
   #refuse(error: GatewayError, scope: RefusedTarget['scope']): RefusedTarget {
     this.#log.refused(error, scope)
     return { kind: 'refused', route: this.route, error, scope }
@@ -96,7 +93,7 @@ export class Attempt {
   async #make(): Promise<Outcome> {
     const { client } = this.#request
     const leave = (reason: unknown) => {
-      if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // at once, as the record of the request ends now and has to have it
+      if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // immediately, because the request's record ends now and must include it
       this.#scope.end(reason)
     }
     client.scope.add(leave)
@@ -121,7 +118,7 @@ export class Attempt {
     }
   }
 
-  /** Writes the request for the target. A target whose format cannot carry the request, or that a step refuses now, is skipped. */
+  /** Writes the request for the target. Skips a target whose format doesn't support the request, or that a step rejects now. */
   async #encode(): Promise<Codec | RefusedTarget> {
     const request = this.#request
     const { target } = this.route
@@ -148,7 +145,7 @@ export class Attempt {
     if (this.#scope.hasEnded) throw this.#scope.reason
   }
 
-  /** The outcome of a call, and of further ones that its response asks for. */
+  /** Returns the outcome of a call, and of further calls that its response requires. */
   async #runCalls(first: UpstreamCall, own: Codec): Promise<Answered | Failed> {
     let codec = own
     let call = first
@@ -182,13 +179,13 @@ export class Attempt {
     }
   }
 
-  /** The response under what the combos on the way want of an answer. */
+  /** Returns the response as judged by the response conditions of the combos on the path. */
   async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
     const { judgeResponse: judged } = await import('./judge.ts')
     return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
-  /** Ends the request where the check of a further call rejects. */
+  /** Ends the request if the check of a further call rejects. */
   async #followUpChecked(check: NonNullable<AttemptTerms['checkFollowUp']>): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
@@ -198,7 +195,7 @@ export class Attempt {
     }
   }
 
-  /** Counts the usage of a response that came whole and whose provider reports nothing, or zeros: an estimate where the answer has content. */
+  /** Counts the usage of a whole response whose provider reports none, or zeros: an estimate if the response has content. */
   async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const answer = received.kind === 'whole' ? received : received.empty
@@ -209,10 +206,7 @@ export class Attempt {
     else this.#log.estimated(undefined, output)
   }
 
-  /**
-   * The call of a target with its credential, signed where a cloud wants that. A credential that cannot be decrypted is a failure of the
-   * connection.
-   */
+  /** Creates the call to a target with its credential, signed if a cloud requires it. A credential that can't be decrypted is a failure of the connection. */
   async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
     const { target } = this.route
@@ -235,7 +229,7 @@ export class Attempt {
     }
   }
 
-  /** The responses to all calls of a divided request as one; the first failure is that of all, and ends the others. */
+  /** Combines the responses to all calls of a divided request; the first failure fails the request and cancels the other calls. */
   #receiveDivided(
     first: UpstreamCall,
     codec: Codec,
@@ -283,7 +277,7 @@ export class Attempt {
     return codec.complete(received, { call: prepared, scope, limits })
   }
 
-  /** The outcome of a response that is a failure. */
+  /** Returns the outcome of a response that is a failure. */
   async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
     const { knownKeys } = this.#request.context
     const secrets = [...getSecrets(call), ...(await this.#scope.race(knownKeys.list()))]
@@ -292,7 +286,7 @@ export class Attempt {
     return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))
   }
 
-  /** Is the response whole although the client asked for a stream, or in events although it did not? */
+  /** Whether the response is whole although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
     if (codec.replyType) return false // it writes either
     if (this.#request.call.stream) return received.kind === 'whole'
@@ -300,7 +294,7 @@ export class Attempt {
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
   }
 
-  /** The codec for a response that is unexpected in this way. */
+  /** Returns the codec for a response that is unexpected in this way. */
   async #unexpectedCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route
@@ -317,7 +311,7 @@ export class Attempt {
     { isRead } = { isRead: true },
   ): Answered {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
-    const secrets = getSecrets(call) // later parts of the response may quote them, too
+    const secrets = getSecrets(call) // later parts of the response may also quote them
     const allowance = this.#terms?.allowance
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
@@ -327,14 +321,14 @@ export class Attempt {
   }
 }
 
-/** The failure that an error stands for. */
+/** Converts an error to the failure of a response. */
 const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(thrown) })
 
-/** The usage of a response that has come whole, an empty one too. */
+/** Returns the usage of a response that has arrived completely, even if it is empty. */
 function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {
   if (received.kind === 'whole') return received.usage
   return received.usage ?? (received.empty?.kind === 'whole' ? received.empty.usage : undefined)
 }
 
-/** The reason by which a slower attempt ends; it is never reported. */
+/** The abort reason of a slower attempt; never reported. */
 const SUPERSEDED = Symbol('superseded')

@@ -6,35 +6,35 @@ import type { HedgeBudget } from '../routing/budget.ts'
 import type { Route } from '../routing/group.ts'
 import type { Attempt } from './attempt.ts'
 
-/** A second attempt beside one that is slow. */
+/** A second attempt that runs in parallel with a slow one. */
 export interface Hedge extends HedgeTerms {
-  /** In ms, from the call of the first provider. */
+  /** In ms, from the call to the first provider. */
   delayMs: number
   clock: Clock
   budget: HedgeBudget
-  /** Does such a failure end the request? */
+  /** Whether such a failure ends the request. */
   endsAt: Operation['endsAt']
-  /** The gateway has failed to prepare the second attempt. */
+  /** Called if the gateway fails to prepare the second attempt. */
   onError(error: unknown): void
 }
 
-/** How the second attempt is made, and the receiver of an outcome without an answer while the other attempt goes on. */
+/** Creates the second attempt, and receives an outcome without a response while the other attempt continues. */
 interface HedgeTerms {
-  /** The attempt at another target, ready to be made; `undefined` where there is none. */
+  /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
   note(outcome: Failed | RefusedTarget): void
 }
 
 /**
- * The hedge of an attempt on this route, which begins when there is no answer within the time of 95 % of the target's answers; `undefined` if
- * no combo on the route hedges, or the target's speed is unknown.
+ * Returns the hedge of an attempt on this route. It starts if there is no response within the time of 95% of the target's responses. `undefined` if
+ * no combo on the route hedges, or if the target's speed is unknown.
  */
 export function createHedge(
   { call, context, client }: ModelRequest,
   route: Route,
   terms: HedgeTerms,
 ): Hedge | undefined {
-  if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged for
+  if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged
   for (let step = route.via; step; step = step.before) {
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context

@@ -3,7 +3,7 @@ import type { Outcome } from '../outcome.ts'
 import type { Attempt } from './attempt.ts'
 import type { Hedge } from './hedge.ts'
 
-/** The outcome of an attempt and, if that is slow, of one beside it. Rejects only when the client no longer waits. */
+/** Returns the outcome of an attempt and, if it is slow, of a second one in parallel. Rejects only if the client stops waiting. */
 export async function runHedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
   const running = first.run()
   const isSlow = await isSlower(first, running, hedge)
@@ -23,7 +23,7 @@ async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, dela
   })
 }
 
-/** Makes a second attempt beside a slow one. The first answer wins, and the other attempt ends. */
+/** Makes a second attempt in parallel with a slow one. The first answer wins, and the other attempt is cancelled. */
 async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
   const { budget } = hedge
   if (!budget.spend()) return running
@@ -36,10 +36,10 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   const firstDone = running.then((outcome) => ({ outcome, slower: second, other: secondRun, isFirst: true }))
   const secondDone = secondRun.then(
     (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
-    () => firstDone, // the client has left, so that the first attempt rejects, too
+    () => firstDone, // the client has left, so the first attempt rejects, too
   )
   const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
-  // The first target may accept what the second refuses, and without hedging only the first would have been asked.
+  // The first target may accept what the second one rejects, and without hedging, only the first would have been called.
   const isDecided =
     outcome.kind === 'answered' || (isFirst && outcome.kind === 'failed' && hedge.endsAt(outcome.failure))
   if (isDecided) {
@@ -51,7 +51,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   return other
 }
 
-/** The attempt at another target; none where the gateway fails to prepare it, as the first attempt must go on. */
+/** Returns the attempt at another target; none if the gateway fails to prepare it, because the first attempt must continue. */
 async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
   try {
     return await next()
@@ -61,7 +61,7 @@ async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | u
   }
 }
 
-/** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
+/** Returns the second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media must be downloaded. */
 async function waitUnlessAnswered(
   running: Promise<Outcome>,
   coming: Promise<Attempt | undefined>,

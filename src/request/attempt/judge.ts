@@ -29,10 +29,10 @@ interface JudgeTerms {
 type JudgedResponse = ReceivedResponse | FailedResponse
 
 /**
- * What a response counts as under the conditions (`on`) of the combos that led to its target: an answer that a content filter has ended, or that is
- * not JSON by the schema of the request, is a failure that keeps the answer. Of a stream, the end is looked for in what has come with its first
- * content; where the answer has to be JSON it is held back until it is whole, so that what breaks off then is a failure of the attempt. Rejects as
- * the body of a stream does, and with `UPSTREAM_CUT` when it ends too early.
+ * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, or that isn't JSON
+ * matching the request's schema, becomes a failure that keeps the response. For a stream, this only checks the part that arrived with its first
+ * content. If the response must be JSON, the stream is held back until it is complete, so that a break in it fails the attempt. Rejects as the
+ * stream's body does, and with `UPSTREAM_CUT` if it ends too early.
  */
 export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
   const { request, route } = terms
@@ -50,7 +50,7 @@ export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms)
   return judgeStream(received, { ...terms, on, output })
 }
 
-/** An error by which a provider's content filter has refused the request: another provider may not. */
+/** Judges an error: if the provider's content filter rejected the request, another provider may not. */
 function judgeFailure(failed: FailedResponse, { context }: ModelRequest): FailedResponse {
   const { failure, head } = failed
   if (failure.class !== 'client' || !head) return failed
@@ -63,7 +63,7 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
 
 type Conditions = { on: NonNullable<Route['on']>; output: OutputFormat | undefined }
 
-/** Why an answer is not the one that is wanted; `undefined` where it is, or cannot be read. */
+/** Returns why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
 function findFailure(answer: Answer | undefined, { on, output }: Conditions): Failure | undefined {
   const [choice] = answer?.choices ?? []
   if (!choice) return undefined
@@ -85,7 +85,7 @@ const createUnwantedFailure = (failureClass: 'filtered' | 'schema', message: str
 const isFiltered = ({ finish, content }: Choice) =>
   finish.reason === 'content-filter' || content.some(({ type }) => type === 'refusal')
 
-/** Is it JSON of that form, or a call of a tool, after which the answer is still to come? */
+/** Whether it is JSON in the required form, or a tool call, after which the actual response is still to come. */
 function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
   if (content.some(({ type }) => type === 'tool-call')) return true
   const value = tryParseJson(content.map((part) => (part.type === 'text' ? part.text : '')).join(''))
@@ -93,7 +93,7 @@ function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
   return output.type === 'json' ? isObject(value) : matchesSchema(value, output.schema)
 }
 
-/** Holds a stream back until it is whole, and judges it then. */
+/** Holds a stream back until it is complete, then judges it. */
 async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditions): Promise<JudgedResponse> {
   const { codec, request, log } = terms
   const { head, body, start } = stream
@@ -122,7 +122,7 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
     parser.push(chunk)
   }
   parser.end()
-  body.cancel() // all of it has come, though the provider may keep the connection open
+  body.cancel() // everything has arrived, although the provider may keep the connection open
   if (state.error)
     return readEmbeddedError(state.error, head, {
       format: codec.format,
@@ -146,7 +146,7 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
 
 const NOTHING = new Uint8Array(0)
 
-/** What has come, chunk by chunk. */
+/** The chunks that have arrived. */
 function replay(chunks: Uint8Array[]): ByteStream {
   return {
     next: async () => chunks.shift(),

@@ -12,10 +12,10 @@ import { createContentFailure, type Failure, getFailureLevel, toSendableStatus }
 import type { FailedResponse } from '../codec/response.ts'
 import type { ResponseTerms } from './receive.ts'
 
-/** Error bodies are read up to this size, as the status and the beginning suffice. */
+/** The maximum size to read of an error body; the status and the start are enough. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-/** The failure that an error status stands for. */
+/** Converts an error status to a failure. */
 export async function readErrorStatus(
   head: UpstreamResponse,
   { format, operation, answers, clock }: ResponseTerms,
@@ -26,7 +26,7 @@ export async function readErrorStatus(
   return { kind: 'failure', failure, head, usage: addCharges(answers.getUsage(json), json) }
 }
 
-/** The failure that an error in a 200 stands for. */
+/** Converts an error in a response with status 200 to a failure. */
 export function readEmbeddedError(
   error: EmbeddedError,
   head: UpstreamResponse,
@@ -37,7 +37,7 @@ export function readEmbeddedError(
   return { kind: 'failure', failure, head }
 }
 
-/** As much of an error body as arrives; a body that breaks off, is silent, slow or large does not hide the status. */
+/** Reads as much of an error body as arrives. Whatever is wrong with the body, the status still counts. */
 async function readError(body: ByteStream): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -54,7 +54,7 @@ async function readError(body: ByteStream): Promise<Uint8Array> {
   return concatBytes(parts).subarray(0, MAX_ERROR_BYTES)
 }
 
-/** The failure that an error status and its (bounded) body stand for. */
+/** Converts an error status and the start of its body to a failure. */
 export function readStatusFailure(
   answer: UpstreamResponse,
   bytes: Uint8Array,
@@ -88,7 +88,7 @@ export function readStatusFailure(
   return json === undefined || failure.message !== message ? failure : { ...failure, body: bytes }
 }
 
-/** The failure that an error in a 200 stands for. */
+/** Converts an error in a response with status 200 to a failure. */
 function readEmbeddedFailure(
   { status, message, error }: EmbeddedError,
   {
@@ -129,7 +129,7 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const advice = getOperatorAdvice(kind, status, error)
   if (advice) {
-    const isNetworkFailure = failureClass === 'network' // it concerns each call of the connection
+    const isNetworkFailure = failureClass === 'network' // affects every call on the connection
     return {
       class: failureClass,
       retry,
@@ -153,14 +153,14 @@ function toFailure({ status: sent, message, isQuoted, body, header, operation, n
   }
 }
 
-/** Is it a refusal of what another target may take? In chat a 413 may be about something else than the size of a file. */
+/** Whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
 function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.othersMayTake) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))
 }
 
-/** Does the answer invite a retry? `x-should-retry` decides, otherwise a retry-after header; a wait that only rate-limit headers name does not. */
+/** Whether the response suggests a retry. `x-should-retry` decides, or else a retry-after header; waits that only rate-limit headers name don't count. */
 function invitesRetry(header: ErrorSource['header'], retryAfterMs: number | undefined): boolean {
   const shouldRetry = header('x-should-retry')
   if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true'

@@ -19,11 +19,11 @@ import type { ProviderCall } from '../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
 import type { ResponseTerms } from './receive.ts'
 
-/** The bytes of a response. Rejects as its body does, and when it is too large. */
+/** Reads the bytes of a response. Rejects as its body does, and if it is too large. */
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ResponseTerms): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
-/** The response in bytes that hold a JSON object; `undefined` if they hold none. */
+/** Returns the response if its bytes contain a JSON object; otherwise `undefined`. */
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
@@ -46,32 +46,32 @@ export function readResponse(
   return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: whole } : whole
 }
 
-/** A plain text as an object, where answers may be such. */
+/** Wraps plain text in an object, for operations that return text. */
 function wrapText(text: string, head: UpstreamResponse, { textAs }: AnswerReader): JsonObject | undefined {
   if (textAs === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
   return { [textAs]: text }
 }
 
-/** The object that a parsed body is, or holds where answers may be arrays. */
+/** Returns the object in a parsed body, or in an array if the operation may return one. */
 function toObject(json: unknown, { arraysAs }: AnswerReader): JsonObject | undefined {
   if (isObject(json)) return json
   return arraysAs !== undefined && Array.isArray(json) ? { [arraysAs]: json } : undefined
 }
 
-/** The failure of a JSON object that is no answer. */
+/** Returns the failure in a JSON object that is an error. */
 function createNoAnswerFailure(json: JsonObject, { needs }: AnswerReader): Failure {
   const lacking = needs?.(json)
   return lacking === undefined ? emptyResponseFailure : createMissingContentFailure(lacking)
 }
 
-/** Why a stream is not an answer. */
+/** Why a stream is not a usable response. */
 export interface NotCommitted extends EmbeddedError {
   kind?: undefined
-  /** The whole body, if it has ended without an event. */
+  /** The whole body, if it ended without any event. */
   unread?: Uint8Array[]
 }
 
-/** Reads a stream up to its first content, or to what shows that it is not a stream. Rejects as its body does. */
+/** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects as its body does. */
 export async function receiveStream(
   head: UpstreamResponse,
   expected: ResponseTerms,
@@ -87,9 +87,8 @@ export async function receiveStream(
 }
 
 /**
- * Holds a stream back until its first content, or its end. Before that point an error event or an early end is a failure of the attempt, so
- * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
- * there is no content within 16 MiB.
+ * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
+ * target can be tried; after it, errors go to the client. Rejects as `body` does, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(
   body: ByteStream,
@@ -116,7 +115,7 @@ async function commitStream(
     if (state.started) return { head, state }
     if (state.closed) break
   }
-  parser.end() // half an event, which is not JSON, is dropped
+  parser.end() // half an event, which isn't JSON, is dropped
   if (state.error && !state.started) return state.error
   if (state.ended) return { head, state }
   const message = `The provider ended the stream before ${state.started ? 'the response was complete' : 'it sent any content'}.`
@@ -124,8 +123,8 @@ async function commitStream(
 }
 
 /**
- * Shows a stream's events to its state; those behind an error only report usage, as the stream can no longer become an answer. `failure`: the error,
- * once no later event is expected to give its reason.
+ * Passes a stream's events to its state. Events after an error only report usage, since the stream can no longer succeed. Returns the error as
+ * `failure` once no later event can give its reason.
  */
 export function createObserver(
   state: StreamState,
@@ -148,7 +147,7 @@ export function createObserver(
   }
 }
 
-/** The failure of a stream that has ended without content. It keeps the stream if the model has ended its turn normally. */
+/** Returns the failure of a stream that ended without content. Keeps the stream if the model ended its turn normally. */
 function emptyStream(head: UpstreamResponse, start: StreamStart): FailedResponse {
   const failed: FailedResponse = { kind: 'failure', failure: emptyResponseFailure }
   if (!endsTurn(decodeUtf8Lenient(concatBytes(start.head)))) return failed

@@ -3,13 +3,13 @@ import { addUsages } from '../../pricing/cost.ts'
 import type { TokenUsage } from '../../protocols/formats/format.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 
-/** How many calls of one request are under way at once. */
+/** The maximum number of concurrent calls per request. */
 const AT_ONCE = 4
 
 /**
- * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first of them, which has the usage of all and all
- * of them as its `parts`, or to the first failure; the other calls end then, and with `around`. With `isPartial` those that are under way are
- * waited for then, and those that have come are the response.
+ * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first one, with the usage of all and with all of them
+ * as `parts`, or to the first failure; then the other calls are cancelled, as they are when `around` ends. With `isPartial`, a failure doesn't
+ * cancel the calls in flight, and the responses that arrived count as the response.
  */
 export async function runConcurrently<Part>(
   parts: readonly Part[],
@@ -42,24 +42,24 @@ export async function runConcurrently<Part>(
   } finally {
     around.remove(end)
   }
-  const [answered] = Object.values(received) // some places may be empty
+  const [answered] = Object.values(received) // some elements may be empty
   if (failed && isPartial && answered && !around.hasEnded)
     return { ...answered, usage: sumCompleteUsage(Object.values(received)), parts: Object.values(received) }
-  if (failed) return { ...failed, usage: sumUsage([failed, ...Object.values(received)]) } // some places may be empty
+  if (failed) return { ...failed, usage: sumUsage([failed, ...Object.values(received)]) } // some elements may be empty
   const [first] = received
   if (around.hasEnded || !first) throw around.reason
   return { ...first, usage: sumCompleteUsage(received), parts: received }
 }
 
-/** The usage of all responses; `undefined` if one reports none, as the sum would be too low. */
+/** Sums the usage of all responses; `undefined` if one reports none, because the sum would be too low. */
 const sumCompleteUsage = (responses: readonly WholeResponse[]): TokenUsage | undefined =>
   responses.every(({ usage }) => usage) ? sumUsage(responses) : undefined
 
-/** The usage of all responses that have one; `undefined` where none has. */
+/** Sums the usage of all responses that report it; `undefined` if none do. */
 const sumUsage = (responses: ReadonlyArray<{ usage?: TokenUsage | undefined }>): TokenUsage | undefined =>
   responses
     .flatMap(({ usage }) => usage ?? [])
     .reduce<TokenUsage | undefined>((sum, usage) => (sum ? addUsages(sum, usage) : usage), undefined)
 
-/** The reason by which the calls beside one that failed end; it is never reported. */
+/** The abort reason of calls after another one failed; never reported. */
 const OTHER_FAILED = Symbol('another part has failed')

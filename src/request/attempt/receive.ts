@@ -10,20 +10,20 @@ import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.t
 import { readErrorStatus } from './read-failure.ts'
 import { readBytes, readResponse, receiveStream } from './read-response.ts'
 
-/** The body of an error is read for so long, in ms, as the status suffices. */
+/** The time limit for reading an error body, in ms; the status alone is enough. */
 const ERROR_BODY_MS = 5_000
 
-/** What a call asks for, and how large the response may be. */
+/** What kind of response a call expects, and how large it may be. */
 export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
   answers: AnswerReader
   stream: boolean
-  /** Called with the progress of each stream of events that is read. */
+  /** Called with the progress of each event stream that is read. */
   onEvents(progress: Pick<StreamState, 'usage'>): void
 }
 
-/** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */
+/** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error becomes a failure with a class. */
 export async function receive(
   opening: Promise<UpstreamResponse>,
   call: ProviderCall,
@@ -52,7 +52,7 @@ export async function receive(
   }
 }
 
-/** Few responses are not what was asked for. */
+/** Few responses are unexpected. */
 const loadUnexpected = once(() => import('./unexpected.ts'))
 
 /** Reads a response that should be a JSON object. */
@@ -75,7 +75,7 @@ async function receiveEvents(
   return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)
 }
 
-/** The body, which rejects with `UPSTREAM_CUT` if it is shorter than its headers say: not every HTTP client notices. */
+/** Wraps the body, so that it rejects with `UPSTREAM_CUT` if it is shorter than its headers say, which not every HTTP client notices. */
 function checkLength(head: UpstreamResponse): ByteStream {
   const { body } = head
   let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
@@ -93,10 +93,10 @@ function checkLength(head: UpstreamResponse): ByteStream {
   }
 }
 
-/** Is the response by its content type a stream? */
+/** Whether the content type is that of a stream. */
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
-/** May it be one by its content type? */
+/** Whether the content type allows a stream. */
 function mayBeStream(head: UpstreamResponse): boolean {
   const mediaType = head.header('content-type')?.toLowerCase() ?? ''
   return !mediaType.includes('json') && !mediaType.includes('html')

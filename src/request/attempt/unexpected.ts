@@ -79,21 +79,21 @@ async function receiveEvents(
   return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
 }
 
-/** The whole answer in events that the request did not ask for. */
+/** Returns the complete response in events that the request didn't ask for. */
 async function gatherBody(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
   const gathered = await gatherEvents(head, expected)
   return 'kind' in gathered ? gathered : readEmbeddedError(gathered, head, expected)
 }
 
-/** A body by its beginning, whatever its content type is: events, or probably a JSON object. */
+/** A body, recognized by how it starts, whatever its content type: events, or probably a JSON object. */
 interface RecognizedBody {
   isEvents: boolean
   body: ByteStream
 }
 
 /**
- * Reads a body that by its content type is no stream up to its first character: some servers send events all the same. With `format`, an
- * array of chunks is a stream as well, where the format has such.
+ * Reads the start of a body whose content type isn't that of a stream, since some servers send events anyway. With `format`, an array of chunks
+ * also counts as a stream if the format has such arrays.
  */
 async function peek(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []
@@ -109,7 +109,7 @@ async function peek(body: ByteStream, format?: UpstreamFormat): Promise<Recogniz
   return asEvents(createStream(seen, body), first, format) ?? { isEvents: false, body: createStream(seen, body) }
 }
 
-/** The body of a stream without events, recognised by its beginning; `undefined` if that is neither an object nor an array. */
+/** Recognizes the body of a stream without events by how it starts; `undefined` if it is neither an object nor an array. */
 function withoutEvents(chunks: readonly Uint8Array[], { format }: ResponseTerms): RecognizedBody | undefined {
   const bytes = withoutComments(concatBytes(chunks))
   const first = findFirstByte(bytes)
@@ -118,7 +118,7 @@ function withoutEvents(chunks: readonly Uint8Array[], { format }: ResponseTerms)
   return asEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
 }
 
-/** A body that is not a JSON object (`json`: its value, if it is JSON), recognised as the only object of an array or as a stream. */
+/** Recognizes a body that isn't a JSON object (`json`: its value, if it is JSON): the only object of an array, or a stream. */
 function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
@@ -132,20 +132,20 @@ function withoutObject(bytes: Uint8Array, json: unknown, expected: ResponseTerms
   return asEvents(createStream([bytes]), findFirstByte(bytes), format)
 }
 
-/** The bytes without the comments at the beginning, which servers send to keep the connection open. */
+/** Removes leading comments, which servers send to keep the connection open. */
 function withoutComments(bytes: Uint8Array): Uint8Array {
   if (findFirstByte(bytes) !== COMMENT_START) return bytes
   return encodeUtf8(decodeUtf8Lenient(bytes).replace(/^(?:\s*:[^\r\n]*)+/, ''))
 }
 
-/** The body as events, if its first byte shows that it is a stream. */
+/** Returns the body as events if its first byte shows that it is a stream. */
 function asEvents(body: ByteStream, first: number | undefined, format?: UpstreamFormat): RecognizedBody | undefined {
   if (first === undefined) return undefined
   if (EVENT_STARTS.has(first)) return { isEvents: true, body }
   return format?.streamsArrays && first === ARRAY_START ? { isEvents: true, body: arrayEvents(body) } : undefined
 }
 
-/** The failure of a body that contains no JSON object. */
+/** Returns the failure of a body that contains no JSON object. */
 function createNoJsonFailure(text: string): Failure {
   if (isUnparsablyDeep(text))
     return createContentFailure(`The provider returned JSON nested deeper than ${MAX_PARSED_DEPTH} levels.`)
@@ -154,17 +154,15 @@ function createNoJsonFailure(text: string): Failure {
   return createContentFailure(`The provider returned ${what}`)
 }
 
-/** In bytes: a body with more white space at its beginning is read as a whole answer, whose size is limited. */
+/** In bytes. A body that starts with more whitespace is read as a whole response, whose size is limited. */
 const MAX_BLANKS = 64 * 1024
 
 const toCharCodes = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
 
-/**
- * The first letters of an event's fields and of a comment, and the first byte of a frame's length; neither JSON objects nor pages begin so.
- */
+/** The first letters of an event's fields and of a comment, and the first byte of a frame's length. JSON objects and web pages don't start with these. */
 const EVENT_STARTS: ReadonlySet<number> = new Set([...toCharCodes('deir:'), 0])
 const [OBJECT_START, ARRAY_START, COMMENT_START] = toCharCodes('{[:')
-/** With the bytes of a byte order mark. */
+/** Includes the bytes of a byte order mark. */
 const BLANKS: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0xbb, 0xbf])
 
 const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))
@@ -178,9 +176,9 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
 }
 
 /**
- * Reads the events of a provider that streams although no stream was asked for, up to the format's end mark. As nothing of them has
- * reached the client, an error among them is one of the attempt. Rejects with what the body rejects with, with `UPSTREAM_CUT` when they end
- * too early, and with `UPSTREAM_INVALID` when there are too many.
+ * Reads the events of a provider that streams although no stream was requested, up to the format's end mark. Nothing has reached the client yet, so
+ * an error among them fails the attempt. Rejects as the body does, with `UPSTREAM_CUT` if they end too early, and with `UPSTREAM_INVALID` if there
+ * are too many.
  */
 async function gatherEvents(
   head: UpstreamResponse,
@@ -209,7 +207,7 @@ async function gatherEvents(
     if (size > maxResponseBytes) throw createTooLargeError(maxResponseBytes)
     parser.push(chunk)
   }
-  body.cancel() // the answer is complete, although the provider may keep the connection open
+  body.cancel() // the response is complete, although the provider may keep the connection open
   if (state.error) return state.error
   if (!state.ended) {
     if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })

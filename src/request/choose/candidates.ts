@@ -4,7 +4,7 @@ import type { ModelRequest } from '../model-request.ts'
 import type { Failed, Target } from '../outcome.ts'
 import { type Route, type RouteTarget, serializeParams } from '../routing/group.ts'
 
-/** A cooling target, and when it recovers (epoch ms). */
+/** A target in cooldown, and the time of its recovery (epoch ms). */
 export interface CoolingTarget {
   route: Route
   dueAt: number
@@ -14,23 +14,23 @@ export interface CoolingTarget {
 /** The progress of one request through its targets. */
 export interface Progress {
   readonly request: ModelRequest
-  /** Was the session of the request answered by this connection lately? */
+  /** Whether this connection recently answered the request's session. */
   isPinned(route: Route): boolean
   /** The target of each attempt. */
   readonly tried: RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: Failed[]
-  /** The cooling targets that were passed over: first those that are tried when no other is left, each by the time of its recovery. */
+  /** The skipped targets that are in cooldown, ordered by when they should be tried if no other target is left. */
   readonly cooling: CoolingTarget[]
-  /** The routes that were passed over as their connections are draining. */
+  /** The skipped routes whose connections are draining. */
   readonly draining: Route[]
-  /** What the first target was refused for whose format cannot carry the request, or that a step does not allow. */
+  /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   refusal: GatewayError | undefined
-  /** The error of the first target that the request may not use. */
+  /** The error of the first target that the request isn't allowed to use. */
   barred: GatewayError | undefined
 }
 
-/** The error of the first rule by which the request may not use the target of a route. */
+/** Returns the error of the first rule that forbids the route's target. */
 export function findBarrier(request: ModelRequest, route: Route): GatewayError | undefined {
   for (const rule of request.log.targetRules) {
     const error = rule(request, route.target, route)
@@ -39,15 +39,15 @@ export function findBarrier(request: ModelRequest, route: Route): GatewayError |
   return undefined
 }
 
-/** The target of a route. Its permit is taken at once, or every request of a burst would probe the same cooling target. */
+/** Returns the target of a route. Takes its permit immediately; otherwise, every request of a burst would probe the same target in cooldown. */
 export const createTarget = (route: Route, { context }: ModelRequest): Target => ({
   route,
   permit: context.health.begin(route.target),
 })
 
 /**
- * May the request not use it, was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the
- * reason to the log.
+ * Whether to skip the target: it isn't allowed, was already tried, is draining or in cooldown, or has too small a context window. Adds the reason
+ * to the log.
  */
 export function isSkipped(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
@@ -85,7 +85,10 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
   cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isMandatory })
 }
 
-/** Has the request not fitted into a window of that size? By the catalog, else by the provider's refusal; any where neither is known. */
+/**
+ * Whether the request has already exceeded a context window of that size, according to the catalog or else the provider's error. If neither size is
+ * known, any window counts.
+ */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const getSize = (one: RouteTarget) => getContextWindow(request.context.catalog, one)
   return failures.some(({ route, failure }) => {
@@ -96,8 +99,8 @@ export function isTooSmall(target: RouteTarget, { request, failures }: Progress)
 }
 
 /**
- * Is it another key to the model at which all attempts have failed, or to the provider that has refused all keys? A provider with many keys
- * would use up all attempts.
+ * Whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. A provider with many
+ * keys would use up all attempts.
  */
 export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
   failures.length > 0 &&
@@ -105,7 +108,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
   (failures.every(({ route }) => route.target.model === model) ||
     failures.every(({ failure }) => failure.class === 'credentials'))
 
-/** Notes the failure of an attempt, in place of an earlier one of the same target. */
+/** Records the failure of an attempt, replacing an earlier one of the same target. */
 export function noteFailure(failed: Failed, { failures }: Progress): void {
   const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
   const [earlier] = at >= 0 ? failures.splice(at, 1) : []
@@ -113,11 +116,11 @@ export function noteFailure(failed: Failed, { failures }: Progress): void {
   failures.push(failed)
 }
 
-/** Is the target one of them? */
+/** Whether the target is in the list. */
 export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((one) => isSame(one, target))
 
-/** With other parameters it is another target: the same model may answer then. */
+/** With different parameters, it is a different target, because the same model may then succeed. */
 const isSame = (one: RouteTarget, other: RouteTarget) =>
   one.model === other.model &&
   one.connection.id === other.connection.id &&

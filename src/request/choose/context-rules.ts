@@ -5,7 +5,7 @@ import type { Group } from '../routing/group.ts'
 import { applyRules, mergeRules } from '../routing/request-rules.ts'
 import type { Health } from '../routing/target-health.ts'
 
-/** A context, and what it was made of. */
+/** A context, and what it was derived from. */
 interface RuledContext {
   gateway: PipelineContext
   settings: StoredSettings
@@ -13,10 +13,10 @@ interface RuledContext {
   context: PipelineContext
 }
 
-/** Combos are renamed, so the number of contexts that are kept is limited. */
+/** Combos can be renamed, so the number of cached contexts is limited. */
 const MAX_CONTEXTS = 1_000
 
-/** Applies rules. Where none are set, the context is the gateway's own. */
+/** Applies rules. If there are none, returns the gateway's own context. */
 export function createRules(health: Health): PipelineContext['underRules'] {
   const known = new Map<string, RuledContext>()
 

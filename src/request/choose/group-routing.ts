@@ -12,19 +12,19 @@ import { findUnmetCondition } from '../routing/routing-facts.ts'
 import type { Select } from '../routing/select.ts'
 import { loadNameErrors } from './no-target.ts'
 
-/** How requests choose in groups. */
+/** Finds the routes of requests within groups. */
 export interface GroupRouting extends GroupChooser {
-  /** The routes of a request whose model name means a group. */
+  /** Returns the routes of a request whose model name refers to a group. */
   routesThrough(group: Group, request: ModelRequest): GroupRoutes
 }
 
-/** The routes of a group in the order in which to try them, and how the request chooses on the way. */
+/** The routes of a group in the order in which to try them, and the selection that produced them. */
 interface GroupRoutes {
   routes: AsyncIterator<Route, undefined>
   selection: GroupSelection
 }
 
-/** Makes how requests choose in groups, with the state that groups keep. */
+/** Creates the routing within groups, with the state that groups keep. */
 export function createGroupRouting(dependencies: GroupChooserDependencies): GroupRouting {
   const choosing = createGroupChooser(dependencies)
   return {
@@ -44,19 +44,19 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
   }
 }
 
-/** How the routes of a name are looked up and chosen. */
+/** The dependencies for looking up and choosing routes. */
 export interface GroupResolver {
   table: RouteTable
   select: Select
-  /** Called with each entry whose `when` the request does not meet. */
+  /** Called with each entry whose `when` the request doesn't match. */
   onLeftOut?: OnEntry
-  /** Called with each entry whose name leads nowhere, when its turn comes. */
+  /** Called with each entry whose name doesn't resolve, when its turn comes. */
   onDeadEnd?: OnEntry
 }
 
 /**
- * The routes of the model name `model`, which means a group, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` when there are
- * none, and with `INVALID_REQUEST` when conditions exclude all of them.
+ * Returns the routes of the group that `model` refers to, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` if there are none, and
+ * with `INVALID_REQUEST` if conditions exclude all of them.
  */
 export function createGroupRoutes(
   outermost: Group,

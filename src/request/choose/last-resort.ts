@@ -11,7 +11,8 @@ import { isAmong, isTooSmall, type Progress } from './candidates.ts'
 import { createCoolingFailure } from './no-target.ts'
 
 /**
- * When no other target is left: of those that are cooling and not yet tried, the one that recovers first, but none whose cooldown is mandatory.
+ * Returns a target for when no other one is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
+ * cooldowns.
  */
 export function coolingTarget(progress: Progress): Route | undefined {
   const { health } = progress.request.context
@@ -22,8 +23,8 @@ export function coolingTarget(progress: Progress): Route | undefined {
 }
 
 /**
- * When all cooldowns are mandatory: the target that recovers first. `undefined` when there is none, or when another request has just failed there in a
- * way that this one would meet, too.
+ * Returns the target that recovers first, if all cooldowns are mandatory. `undefined` if there is none, or if another request has just failed there
+ * in a way that would also affect this one.
  */
 export async function findMandatoryTarget(progress: Progress): Promise<Target | undefined> {
   const { request, failures, cooling } = progress
@@ -37,17 +38,17 @@ export async function findMandatoryTarget(progress: Progress): Promise<Target | 
   return undefined
 }
 
-/** What a repeated attempt depends on besides. */
+/** The inputs for deciding about a retry. */
 export interface RetryOptions {
-  /** How many times the request has tried a target again. */
+  /** How many times the request has retried a target. */
   times: number
-  /** Takes one attempt out of the retry budget; `false` when it is used up. */
+  /** Takes one attempt from the retry budget; `false` if it is used up. */
   mayRetry(): boolean
 }
 
 /**
- * When no other target is left: one that was tried before, if a retry may help and no other request has found out meanwhile that it does
- * not.
+ * Returns a target for when no other one is left: one that was already tried, if a retry may help and no other request has found in the meantime
+ * that it doesn't.
  */
 export async function findTargetToRetry(
   progress: Progress,
@@ -62,7 +63,7 @@ export async function findTargetToRetry(
   return 'permit' in turn ? turn : undefined
 }
 
-/** The unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
+/** Returns the unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
 async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
   const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
   const turn = await context.health.takeTurn(route.target, waiting)
@@ -85,18 +86,18 @@ interface RetryDependencies {
   /** A random number in [0, 1). */
   random: () => number
   client: Pick<Client, 'timeoutAt'>
-  /** How many times the request has tried a target again. */
+  /** How many times the request has retried a target. */
   times: number
 }
 
-/** Longer waits are left to the client, which is told when to come back. */
+/** For longer waits, the client is told when to retry. */
 const LIMIT_MS = 2_000
 /** The first back-off; it doubles each time. */
 const BASE_MS = 250
 
 /**
- * The failed target to try again when no other is left, and after how many ms: only one to which nothing was sent, or whose response invited
- * a retry. `undefined` when there is none, or each would take two seconds, or more than the client's time allows.
+ * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or whose response
+ * suggested a retry. `undefined` if there is none, or if each would take two seconds, or longer than the client waits.
  */
 function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
@@ -113,8 +114,8 @@ function findSoonestRetry<F extends FailedRoute>(
 }
 
 /**
- * In ms; infinite when it is not to be tried again. What was never sent is tried once more at once; otherwise after the time that the response
- * names, or an exponential back-off with full jitter, and not within a rate limit or another cooldown that is mandatory.
+ * Returns the wait before a retry in ms; infinite if there is no retry. A request that was never sent is retried once immediately; otherwise, after
+ * the time that the response names, or an exponential back-off with full jitter, and never within a rate limit or another mandatory cooldown.
  */
 function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, times }: RetryDependencies): number {
   const { code, invitesRetry, retryAfterMs = Math.ceil(random() * BASE_MS * 2 ** times) } = failure
@@ -126,11 +127,11 @@ function getWaitMs({ route, failure }: FailedRoute, { health, clock, random, tim
   return isLimited ? Math.max(retryAfterMs, cooldown.dueAt - clock.now()) : retryAfterMs
 }
 
-/** There was no connection, so the provider has received nothing: the codes of Node, undici and Bun. */
+/** Errors without a connection, so that the provider has received nothing: codes of Node, undici, and Bun. */
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
-/** Waits `ms`, or until the client is gone. */
+/** Waits `ms`, or until the client disconnects. */
 function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

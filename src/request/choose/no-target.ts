@@ -3,11 +3,11 @@ import type { Failure } from '../codec/call-failure.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { CooldownState } from '../routing/target-health.ts'
 
-/** The errors for names that lead to no target; loaded with the first of them. */
+/** The errors for names without a usable target; loaded with the first of them. */
 export const loadNameErrors = once(() => import('./unknown-model.ts'))
 
 /**
- * The error for a request whose targets are all cooling, when another request has just failed at `name`. It does not quote the provider,
+ * Creates the error for a request whose targets are all in cooldown after another request just failed at `name`. It doesn't quote the provider,
  * whose message was for that request. `now`: epoch ms.
  */
 export function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
@@ -19,7 +19,7 @@ export function createCoolingFailure(name: string, { class: failure, dueAt }: Co
   }
 }
 
-/** The status that the request would have got itself. */
+/** The status that the request itself would have received. */
 const STATUSES: Partial<Record<FailureClass, number>> = {
   credentials: 502,
   network: 502,

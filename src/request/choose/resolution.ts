@@ -4,8 +4,8 @@ import { requireComboKind, requireOneModel } from '../routing/model-kinds.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 
 /**
- * What a model name stands for at an endpoint; `undefined` when it is unknown. Throws `INVALID_REQUEST` for a combo of another kind. Where the
- * endpoint has a name for what all its providers do, the name of a provider alone is enough.
+ * Resolves a model name at an endpoint; `undefined` if it is unknown. Throws `INVALID_REQUEST` for a combo of another kind. If all providers of the
+ * endpoint's kind offer the same service, a provider's name alone is enough.
  */
 export function resolveForEndpoint(
   endpoint: Endpoint,

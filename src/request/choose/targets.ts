@@ -22,46 +22,47 @@ import { resolveForEndpoint } from './resolution.ts'
 
 /** Why there is no next target. */
 export interface NoTarget {
-  /** Attempts or retries are used up. */
+  /** The attempts or retries are used up. */
   stop: Stop | undefined
-  /** The first route that no attempt was left for. */
+  /** The first route for which no attempt was left. */
   untried: Route | undefined
-  /** The error of the first target whose format cannot carry the request, or that a step has refused. */
+  /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   refusal: GatewayError | undefined
-  /** The error by which the whole request is refused: by a step, or because it may use none of its targets. Nothing else is replied then. */
+  /** The error that rejects the whole request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one. */
   refusalOfRequest: GatewayError | undefined
-  /** The targets that were passed over as they cool. */
+  /** The skipped targets that are in cooldown. */
   cooling: readonly CoolingTarget[]
-  /** The routes that were passed over as their connections are draining. */
+  /** The skipped routes whose connections are draining. */
   draining: readonly Route[]
 }
 
-/** The routes of a model name, and how the request chooses in the groups on the way; `undefined` where there are none. */
+/** The routes of a model name, and the selection in the groups on the path; `undefined` if there are none. */
 interface FoundRoutes {
   routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
   selection: GroupSelection | undefined
 }
 
 /**
- * Which target to try next, given the outcomes so far. Cooling targets come after all others, the one that recovers first before the rest;
- * those whose cooldown is mandatory only when nothing was tried, and by one request at a time. A hedge never uses a cooling target, and does not
- * count against the retry budget.
+ * Chooses the next target, given the outcomes so far. Targets in cooldown come after all others, ordered by recovery; those in a mandatory cooldown
+ * are only tried if nothing else was, by one request at a time. A hedge never uses a target in cooldown, and doesn't count against the retry
+ * budget.
  *
- * The attempt at a target that `next` gives counts. `noteBegun` follows once nothing has refused it, and `note` or `noteAnswer` its outcome.
+ * Each target that `next` returns is for one attempt. `noteBegun` follows once nothing has rejected it, and `note` or `noteAnswer` reports its
+ * outcome.
  */
 export class Targets {
   readonly #request: ModelRequest
   readonly #progress: Progress
-  readonly #spares: Route[] = [] // left aside to keep the last attempt for another
+  readonly #spares: Route[] = [] // set aside to keep the last attempt for a different target
   #found: FoundRoutes | undefined = undefined
-  #attempts = 0 // in which a provider was called
+  #attempts = 0 // attempts in which a provider was called
   #retries = 0
-  /** How the latest target was chosen. All ways but the first are used when no other target is left. */
+  /** How the latest target was chosen. All values except the first mean that no other target was left. */
   #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
-  #isCooling = false // the targets that are left are cooling, or were tried
-  #isMandatory = false // one whose cooldown is mandatory was chosen
-  #again: Route | undefined = undefined // whose target lacks the endpoint, so that the request is translated in the next attempt
-  #paidFor: Route | undefined = undefined // by the retry budget, the latest
+  #isCooling = false // all remaining targets are in cooldown, or were tried
+  #isMandatory = false // a target in a mandatory cooldown was chosen
+  #again: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
+  #paidFor: Route | undefined = undefined // the latest retry allowed by the budget
   #stop: Stop | undefined = undefined
   #isOver = false
   #refusalOfRequest: GatewayError | undefined = undefined // by a step
@@ -82,8 +83,8 @@ export class Targets {
   }
 
   /**
-   * The next target; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. `isHedge`: for an
-   * attempt beside one that is in flight. Rejects with `MODEL_NOT_FOUND` when the model name leads to no target.
+   * Returns the next target; `undefined` if there is none, the client is at fault, or the attempts or the retry budget are used up. `isHedge`: for
+   * a second attempt in parallel. Rejects with `MODEL_NOT_FOUND` if the model name has no target.
    */
   async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
     const target = await this.#choose({ isHedge })
@@ -111,7 +112,7 @@ export class Targets {
     this.#again = undefined
     this.#choice = 'turn'
     if (again) return createTarget(again, request)
-    // The last attempt is kept for a target that is not more of the same, if there is one.
+    // Keeps the last attempt for a target that wouldn't repeat the same failure, if there is one.
     const isLastAttempt = this.#attempts > 0 && this.#attempts === maxAttempts - 1
     for (;;) {
       const next = routes.next()
@@ -127,7 +128,7 @@ export class Targets {
     return isHedge || (this.#attempts === 0 && cooling.length === 0) ? undefined : this.#lastResort()
   }
 
-  /** Is no other target of use after this failure, or would it be paid for twice? */
+  /** Whether no other target can help after this failure, or would be charged for a second time. */
   #isFinal({ failure, route }: Failed): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
@@ -136,17 +137,17 @@ export class Targets {
     return true
   }
 
-  /** Neither a step nor the target's format has refused the attempt. The targets that were left aside for the last one are not tried. */
+  /** Neither a step nor the target's format has rejected the attempt. The targets that were set aside for the last attempt aren't tried. */
   noteBegun(): void {
     if (this.#choice !== 'turn') return
     for (const spare of this.#spares.splice(0))
       this.#request.log.skipped(spare, this.failures.at(-1)?.failure.class ?? 'credentials')
   }
 
-  /** The attempt at the target counts from now on; `undefined` if the retry budget is used up, so that it must not be made. */
+  /** Counts the attempt at the target; `undefined` if the retry budget is used up, so that it must not be made. */
   #count(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
     const { route, permit } = target
-    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // which is paid for already
+    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // already charged
     if (isRetry && !this.#mayRetry()) {
       permit.drop()
       return undefined
@@ -154,11 +155,11 @@ export class Targets {
     if (isRetry) this.#paidFor = route
     this.#attempts += 1
     this.#progress.tried.push(route.target)
-    this.#found?.selection?.releaseLoad() // the target's load counts by itself now
+    this.#found?.selection?.releaseLoad() // the target's load now counts by itself
     return target
   }
 
-  /** Takes note of an attempt that brought no answer. */
+  /** Records an attempt without a response. */
   note(outcome: Failed | RefusedTarget): void {
     const { route } = outcome
     if (outcome.kind === 'refused') {
@@ -189,14 +190,14 @@ export class Targets {
     return this.#progress.failures
   }
 
-  /** Takes note of the route whose answer the client gets, or of none: the groups on the way choose the next ones by that. */
+  /** Records the route whose response the client gets, or that there is none. The groups on the path use it to choose the next time. */
   noteAnswer(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.settle(route, listSkipped()) ?? DONE
   }
 
-  /** The request is over: an empty answer that the client did not get counts against its target. */
+  /** The request is over: an empty response that the client didn't get counts against its target. */
   close(): void {
     this.#found?.selection?.releaseLoad()
     for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
@@ -209,7 +210,7 @@ export class Targets {
     return { stop: this.#stop, untried: this.#untried, refusal, refusalOfRequest, cooling, draining }
   }
 
-  /** Neither this target nor a wait for it is of use to the request. */
+  /** Whether neither this target nor waiting for it can help the request. */
   #withdraw(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.refusal ??= error
@@ -218,7 +219,7 @@ export class Targets {
     this.#isOver ||= this.#choice === 'again'
   }
 
-  /** When no other target is left: one that is cooling, else one that was tried before. */
+  /** Returns a target for when no other one is left: one in cooldown, or else one that was tried before. */
   async #lastResort(): Promise<Target | undefined> {
     const progress = this.#progress
     const attempts = this.#attempts

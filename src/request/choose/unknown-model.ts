@@ -10,8 +10,8 @@ import { describeOtherKind } from '../routing/model-kinds.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 
 /**
- * The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if the endpoint serves others. The service of
- * the endpoint stands for the model where the name is that of a provider alone.
+ * Creates the error for an unknown model name: what its provider lacks, or else similar names, and the model's kind, if the endpoint serves others.
+ * If the name is only a provider's, the endpoint's service stands in for the model.
  */
 export async function unknownModel(model: string, table: RouteTable, endpoint: Endpoint): Promise<GatewayError> {
   const { service } = endpoint
@@ -22,7 +22,7 @@ export async function unknownModel(model: string, table: RouteTable, endpoint: E
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
 }
 
-/** The kind of a model by its name with or without a provider, which need not be connected. */
+/** Returns the kind of a model by its name, with or without a provider, which needn't be connected. */
 async function findNameKind(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: filed, id } = getProviderNames(catalog, { provider })
@@ -30,7 +30,7 @@ async function findNameKind(model: string, { catalog, customModels }: RouteTable
     const found = models.find((one) => names.some((name) => name + one.id === model))
     if (found) return found.type
   }
-  const custom = await customModels().catch(() => []) // a hint is not worth a failure
+  const custom = await customModels().catch(() => []) // a hint isn't worth a failure
   return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
 }
 
@@ -38,7 +38,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   if (findMissingProviders(model, table).length > 0) return unreachableModel(model, table)
   const passed = listAliases(model, table.aliases)
   const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
-  const names = await listKnownNames(table).catch(() => []) // a hint is not worth a failure
+  const names = await listKnownNames(table).catch(() => []) // a hint isn't worth a failure
   const providers = [...table.byName.keys()]
   const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
@@ -52,13 +52,13 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   })
 }
 
-/** While nothing is connected, the listing shows the whole catalog, of which nothing can be called; `undefined` otherwise. */
+/** Without any connection, the model list shows the whole catalog, although nothing in it can be called; `undefined` otherwise. */
 function listsOnlyCatalog({ byName, catalog, basePath }: RouteTable): string | undefined {
   if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
   return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`
 }
 
-/** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
+/** Lists the aliases that a name resolves through, including itself. Two concurrent writers can create a cycle. */
 function listAliases(model: string, aliases: ReadonlyMap<string, string>): string[] {
   const passed = new Set<string>()
   let name: string | undefined = model
@@ -69,7 +69,7 @@ function listAliases(model: string, aliases: ReadonlyMap<string, string>): strin
   return [...passed]
 }
 
-/** A hint for a model of the catalog that was named without its provider, which has no connection yet. */
+/** Returns a hint for a catalog model that was requested without its provider, which has no connection yet. */
 function filedHint(
   model: string,
   providers: readonly string[],
@@ -88,7 +88,7 @@ function filedHint(
   return undefined
 }
 
-/** A hint for a name without a provider, or with a misspelt one: the name with the right provider. */
+/** Returns a hint for a name without a provider, or with a misspelled one: the name with the right provider. */
 function providerHint(model: string, providers: readonly string[], catalog: Catalog): string | undefined {
   const slash = model.indexOf('/')
   const example = openProvider(providers, catalog) ?? providers[0]
@@ -97,7 +97,7 @@ function providerHint(model: string, providers: readonly string[], catalog: Cata
   return nearest && didYouMean([nearest + model.slice(slash)])
 }
 
-/** A hint for a provider that has no connection yet, misspelt or compatible. */
+/** Returns a hint for a provider that has no connection yet, and is misspelled or compatible. */
 function unconnectedHint(model: string, { catalog, basePath }: MountedCatalog): string | undefined {
   const slash = model.indexOf('/')
   if (slash > 0 && getCompatibleFormat(model)) return needs(model.slice(0, slash), basePath) // the user chooses such names
@@ -111,7 +111,7 @@ type MountedCatalog = Pick<RouteTable, 'catalog' | 'basePath'>
 const needs = (provider: string, basePath: string) =>
   `It needs a connection to "${provider}". Ask the operator of this gateway to add one at ${basePath}/api/connections.`
 
-/** The first that may have any model, since the catalog knows none of its models. */
+/** Finds the first provider that may have any model, because the catalog knows none of its models. */
 function openProvider(providers: readonly string[], catalog: Catalog): string | undefined {
   const known = new Set<string>()
   for (const [provider, definition] of Object.entries(catalog))
@@ -119,15 +119,15 @@ function openProvider(providers: readonly string[], catalog: Catalog): string | 
   return providers.find((name) => !known.has(name))
 }
 
-/** The provider whose name is nearest to the beginning of the model's. */
+/** Finds the provider whose name is most similar to the start of the model's. */
 function findNearestName(model: string, providers: readonly string[]): string | undefined {
   const slash = model.indexOf('/')
   return slash < 1 || slash === model.length - 1 ? undefined : findNearest(model.slice(0, slash), providers, 1)[0]
 }
 
 /**
- * The error for a name that is known and leads to no active connection; it names the providers that lack one, and the call that adds it where
- * there is one such provider. `group`: what the request asks for; the name that goes with a list of models is only what records call it.
+ * Creates the error for a known name that resolves to no active connection. Names the providers without one, and the call that adds it if there is
+ * only one such provider. `group`: the requested group. For a model list, its name is only what records call it.
  */
 export function unreachableModel(model: string, table: RouteTable, group?: Group): GatewayError {
   const list = group?.label === 'list' ? group : undefined
@@ -154,7 +154,7 @@ function shortList(names: readonly string[]): string {
   return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
 }
 
-/** Clouds need more than a key: the README has it. A server of one's own needs none, and is asked for its models. */
+/** Clouds need more than a key; their README explains it. Self-hosted servers need no key, and are queried for their models. */
 function formatConnectCall([provider, ...others]: readonly string[], { catalog }: Pick<RouteTable, 'catalog'>): string {
   const definition = provider === undefined || others.length > 0 ? undefined : getDefinition(catalog, provider)
   if (!definition || definition.cloud) return ''

@@ -77,10 +77,10 @@ interface ErrorEventTerms {
 }
 
 /**
- * What the client gets of these whole events. Those that are none of an answer lose the credentials that they quote. Where one reports an
- * error, the stream ends: the provider's own error event stays, once; where clients of the format would not recognise it as an error, the
- * provider's next one that they do recognise follows, or else the format's error event. That stands in the place of an error that is no event
- * at all, but bare JSON.
+ * Returns the events for the client. Events that don't belong to the response lose any credentials that they quote. If an event reports an error,
+ * the stream ends. The provider's own error event is passed on, once. If clients of the format wouldn't recognize it as an error, the provider's
+ * next event that they do recognize follows, or else the format's error event. The format's event also replaces an error that is bare JSON instead
+ * of an event.
  */
 export async function screenEvents(
   whole: Uint8Array,
@@ -93,7 +93,7 @@ export async function screenEvents(
   const all: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let beforeVague = 0 // the number of events before an error without a reason
-  let isReported = false // in a form that clients recognise
+  let isReported = false // in a form that clients recognize
   let isEnded = false // within these
   let isOver = false
   let passedError: SseEvent | undefined

@@ -30,7 +30,7 @@ interface AccountGatewayOptions {
   handlers: FetchHandlersOptions
 }
 
-/** Creates the method `as` of a gateway. It throws a TypeError for an identity that is not valid. */
+/** Creates a gateway's method `as`. It throws a TypeError if the identity is invalid. */
 export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
     const own = toOwnIdentity(identity)
@@ -41,7 +41,7 @@ export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (i
   }
 }
 
-/** What a gateway is made with besides its options. */
+/** What a gateway is created with in addition to its options. */
 export interface Internals extends Pick<StoreOptions, 'digestsSha256'>, Pick<KeyAreaOptions, 'afterCaller'> {
   accounts?(): Promise<AccountFinder>
 }
@@ -56,7 +56,7 @@ interface IdentityDependencies {
   limits: { readonly identifyTimeoutMs: number }
 }
 
-/** Finds callers by what the app says. The code is loaded with the first request that needs it. */
+/** Finds callers by your app's `identify`. The code is loaded with the first request that needs it. */
 export function createIdentity(
   accounts: () => Promise<AccountFinder>,
   { options: { identify, publicOrigin, allowedOrigins = [] }, keyStore, limits }: IdentityDependencies,

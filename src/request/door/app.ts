@@ -7,20 +7,20 @@ import { aiSdkHint, pageHint } from './path-hints.ts'
 import { jsonReply } from './reply.ts'
 
 /**
- * The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. `asker` says who is asking, in place of the option
- * `identify`. Never rejects.
+ * The gateway over HTTP: returns a reply, or `undefined` for a path that isn't the gateway's. `asker` identifies the caller instead of the
+ * `identify` option. Never rejects.
  */
 export type App = (exchange: Exchange, asker?: Asker) => Promise<Reply | undefined>
 
 interface AppOptions {
   basePath: string
-  /** In the order in which a path is searched for. */
+  /** In search order. */
   areas: readonly Area[]
   /** The origins of pages that may call areas for pages. */
   allowedOrigins: readonly AllowedOrigin[]
 }
 
-/** Makes the app, which serves each request by the area of its path. */
+/** Creates the app, which serves each request by the area of its path. */
 export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App {
   const origins = toAllowedOrigins(allowedOrigins)
   return (exchange, asker) => {
@@ -34,7 +34,7 @@ export function createApp({ basePath, areas, allowedOrigins }: AppOptions): App 
 
 const NOT_OURS = Promise.resolve(undefined)
 
-/** The base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError on anything that is no path. */
+/** Returns the base path with a leading slash and without a trailing one; `''` for the root. Throws a TypeError if it isn't a path. */
 export function normalizeBasePath(basePath: string | undefined): string {
   const trimmed = withoutTrailing(basePath ?? '', '/')
   if (trimmed !== '' && !/^(\/[\w.~-]+)+$/.test(trimmed)) {
@@ -44,7 +44,7 @@ export function normalizeBasePath(basePath: string | undefined): string {
 }
 
 /**
- * The reply of `fetch` for a path that is not the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
+ * Creates the reply of `fetch` for a path that isn't the gateway's: a description at the root, which tools probe, otherwise a 404 that names the
  * right paths.
  */
 export function elsewhereReply(

@@ -2,13 +2,13 @@ import { type Exchange, isByteStream, type Reply } from '../../lib/exchange.ts'
 import type { Asker } from '../identity.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
 
-/** A part of the path space that belongs to the gateway, with its own guard and its own form of errors. */
+/** A part of the path space that belongs to the gateway, with its own guard and error format. */
 export interface Area {
   /** The feature that it belongs to. */
   readonly name: string
   /** Below the base path, with a leading slash: `/v1`. */
   readonly path: string
-  /** Whether a path that starts with `path` belongs to it; default: `path` itself and everything below it. */
+  /** Whether a path that starts with `path` belongs to it. Default: `path` itself and everything below it. */
   owns?(path: string): boolean
   /** The methods that pages of the `allowedOrigins` may use; absent: they may not call it. */
   readonly pageMethods?: readonly string[]
@@ -21,11 +21,11 @@ export interface AreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */
   readonly path: string
-  /** Set only by code in this process: it says who is asking, in place of the option `identify`. */
+  /** Set only by code in this process: identifies the caller instead of the `identify` option. */
   readonly asker?: Asker | undefined
 }
 
-/** The area that a path below the base path belongs to. */
+/** Finds the area of a path below the base path. */
 export function findArea(areas: readonly Area[], path: string): Area | undefined {
   for (const area of areas) {
     const { path: prefix } = area
@@ -35,7 +35,7 @@ export function findArea(areas: readonly Area[], path: string): Area | undefined
   return undefined
 }
 
-/** The path relative to the base path; `undefined` when it is not below it. */
+/** Returns the path relative to the base path; `undefined` if it isn't below it. */
 export function getPathBelow(basePath: string, path: string): string | undefined {
   if (basePath === '') return path
   if (!path.startsWith(basePath)) return undefined
@@ -43,13 +43,13 @@ export function getPathBelow(basePath: string, path: string): string | undefined
   return rest === '' ? '/' : rest.startsWith('/') ? rest : undefined
 }
 
-/** How long a browser may keep the answer to a preflight request, in s; Chromium keeps none for longer. */
+/** How long a browser may cache the response to a preflight request, in s; Chromium caches none for longer. */
 const MAX_AGE = 7_200
 
 /**
- * Serves a request to an area, for pages of the allowed origins, too: such a page may send requests and read their replies, errors included.
- * The preflight's header names are echoed, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are allowed
- * only for origins that are listed with `credentials`.
+ * Serves a request to an area, including those of pages on allowed origins, which may send requests and read the replies, including errors. Echoes
+ * the preflight's header names, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are allowed only for origins
+ * that are listed with `credentials`.
  */
 export function serveArea(area: Area, request: AreaRequest, allowedOrigins: AllowedOrigins): Promise<Reply> {
   const { pageMethods: methods } = area

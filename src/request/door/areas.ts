@@ -3,7 +3,7 @@ import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Area } from './area.ts'
 import type { HealthResponder } from './health-check.ts'
 
-/** The paths of endpoints for models below prefixes that are otherwise the host's, such as `/v2/embed`. */
+/** Paths of model endpoints below prefixes that otherwise belong to your app, such as `/v2/embed`. */
 const ELSEWHERE: ReadonlySet<string> = new Set(
   endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
 )

@@ -9,7 +9,7 @@ import type { Clock } from '../../types.ts'
 import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../caller.ts'
 import type { Client } from '../request-client.ts'
 
-/** By what client keys are checked. */
+/** The dependencies for checking client keys. */
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
@@ -17,21 +17,21 @@ export interface KeyStore {
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
   /** Finds the account of a key that has one, or the account with the id `named` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, named: string | undefined): Promise<CallerAccount>
-  /** Absent where no tokens are accepted. */
+  /** Absent if tokens aren't accepted. */
   addToken?: AddToken
 }
 
 /**
- * Adds a token to a caller. The token's account becomes the caller's, unless it has one. Rejects with the error that the client gets, such as `TOKEN_EXPIRED`,
- * or `IDENTITY_CONFLICT` if the caller's account or key belongs to another account.
+ * Adds a token to a caller. The token's account becomes the caller's, unless it already has one. Rejects with the error that the client gets, such
+ * as `TOKEN_EXPIRED`, or `IDENTITY_CONFLICT` if the caller's account or key belongs to another account.
  */
 export type AddToken = (caller: Caller, token: string, exchange: Exchange) => Promise<Caller>
 
 /**
- * The caller of a request by its client key; without a key when it has none that is known and none is required (src/rules.md, Client keys).
- * `client` gets the caller of a known key, one that is refused too, and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED`, also when its group is
- * paused, and with `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with
- * `STORAGE_FAILED` when the storage cannot be read.
+ * Returns the caller of a request by its client key; without a key if it has no known one and none is required (src/rules.md, Client keys). Passes
+ * the caller of a known key to `client`, even if the key is rejected, and stops waiting for the storage when the client's timeout ends. Rejects
+ * with `KEY_PAUSED`, also if its group is paused, and with `KEY_EXPIRED` whether or not keys are required; with `KEY_MISSING` or `KEY_UNKNOWN` only
+ * if they are; and with `STORAGE_FAILED` if the storage can't be read.
  */
 export async function authenticateClient(
   exchange: Exchange,
@@ -53,8 +53,8 @@ export async function authenticateClient(
 }
 
 /**
- * The caller with a key and its account, or the one that the request names; `undefined` for a key without both. Rejects with `ACCOUNT_PAUSED`,
- * `INVALID_REQUEST` for an id that no account can have, and as the storage does.
+ * Returns the caller with a key and its account, or the account that the request names; `undefined` for a key without either. Rejects with
+ * `ACCOUNT_PAUSED`, with `INVALID_REQUEST` for an invalid account id, and as the storage does.
  */
 export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore): Promise<Caller> | undefined {
   const named = key.actsFor && !exchange.actsAs ? exchange.header(ACCOUNT_HEADER) : undefined
@@ -62,18 +62,18 @@ export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore)
   return store.findKeyAccount?.(key, named).then((account) => ({ owner: account.ref, key, account }))
 }
 
-/** The caller, unless the request names another account: that throws `ACCOUNT_NOT_ALLOWED`. */
+/** Returns the caller, unless the request names another account, for which it throws `ACCOUNT_NOT_ALLOWED`. */
 export function checkNamed(exchange: Exchange, caller: Caller): Caller {
   const named = exchange.header(ACCOUNT_HEADER)
   if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   return caller
 }
 
-/** The header in which a remote host names the account that its request is for. */
+/** The header in which a remote host names the account of its request. */
 const ACCOUNT_HEADER = 'x-signalbox-account'
 
 /**
- * The first of the credentials of a request that is a key of a client, whether or not it is paused or has expired. `addToken` adds the request's token to its
+ * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
  * caller; `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
  */
 export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
@@ -99,13 +99,13 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
   return { key, isRequired, credentials, addToken }
 }
 
-/** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
+/** Finds the key that a request in this process acts as. A key that was deleted in the meantime counts as unknown. */
 async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 
-/** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */
+/** Lists the distinct credentials of a request. Reads all headers, because your app may use `Authorization` for its own users. */
 function listPresentedCredentials(exchange: Exchange): string[] {
   const bearer = bearerToken(exchange.header('authorization'))
   const credentials = bearer === undefined ? [] : [bearer]
@@ -119,8 +119,8 @@ function listPresentedCredentials(exchange: Exchange): string[] {
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
- * The error of a request without a known client key where one is required: `KEY_MISSING` when it has no credential, otherwise `KEY_UNKNOWN`. `foreign`:
- * the message where no credential looks like a key.
+ * Creates the error of a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
+ * `foreign`: the message if no credential looks like a key.
  */
 export function unknownKey(credentials: readonly string[], foreign = FOREIGN): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }

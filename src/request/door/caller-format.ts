@@ -6,8 +6,8 @@ import { listMembers } from '../../types/unions.ts'
 import type { ClientFormat } from '../../types.ts'
 
 /**
- * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: that of the endpoint, or by the path, or by the headers
- * where all vendors share a path; OpenAI's where none of them decides (src/rules.md, Model lists of OpenAI clients).
+ * Returns the format of errors and lists for a caller under `/v1` or `/v1beta`: the endpoint's format, or the path's, or, for paths that all
+ * vendors share, the one that the headers indicate; otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
  */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const endpoint = endpoints.find((known) => known.path === path)
@@ -23,18 +23,18 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
   return sender || getFormat('openai-chat')
 }
 
-/** The formats of all clients that may call a path, the default first. */
+/** Lists the formats of all clients that may call a path, the default first. */
 export function listCallerFormats(path: string): ClientFormat[] {
   const signs = [[], ...formats.map(({ clientDetection }) => clientDetection.headers)]
   return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
-/** Is this the path of the model listing, which any page of a browser may read? */
+/** Whether this is the path of the model list, which any browser page may read. */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**
- * The formats in the order in which a request is searched for their signs. Google's comes first: its methods may follow a model's name that
- * looks like the path of another format, and its key may come among the headers of another.
+ * The formats in the order in which to check a request for their signs. Google's comes first: its methods may follow a model name that looks like
+ * another format's path, and its key may be among the headers of another format.
  */
 const candidates = listMembers<ClientFormat>({
   gemini: true,

@@ -5,9 +5,9 @@ import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
 /**
- * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429 and 5xx on their own, except
- * when the gateway shuts down, has too many requests or new accounts, can't tell who is asking, or enforces a limit: then another instance may
- * answer, or this one later.
+ * Creates the reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429, and 5xx on their own. The
+ * header is omitted if the gateway shuts down, has too many requests or new accounts, can't identify the caller, or enforces a limit, because
+ * another instance may respond, or this one later.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -38,13 +38,13 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
   'TOO_MANY_NEW_ACCOUNTS',
 ])
 
-/** SDKs do not retry a reply with this header. */
+/** SDKs don't retry a reply with this header. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /**
- * The error for the client. An internal error is passed to `onError`, and the client gets "Internal server error" in its place; a provider's
- * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both, and so does that of a storage
- * that cannot be reached, and of an `identify` that failed.
+ * Returns the error for the client. Passes an internal error to `onError`, and replaces it with "Internal server error"; a provider's 500 is passed
+ * on. Errors whose messages help both the operator and the client go to both: `BODY_ALREADY_READ`, which explains how to mount the gateway, an
+ * unreachable storage, and a failed `identify`.
  */
 function toClientError(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
@@ -55,10 +55,7 @@ function toClientError(error: GatewayError, onError: (error: unknown) => void): 
   return bare
 }
 
-/**
- * The reply to an error under `/api`: `{ error: string }`. An internal error is passed to `onError`, and the client gets "Internal server
- * error" in its place.
- */
+/** Creates the reply to an error under `/api`: `{ error: string }`. Passes an internal error to `onError`, and replaces it with "Internal server error". */
 export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL'

@@ -10,38 +10,35 @@ import { managementErrorReply } from './error-reply.ts'
 /** The handlers of Fetch requests. A failure becomes a response. */
 interface FetchHandlers {
   /**
-   * Also responds to paths that are not the gateway's. Called as a client calls `fetch`, with a URL, it rejects with the reason of the
-   * client's signal when that was aborted before the response; otherwise it never rejects.
+   * Also responds to paths that aren't the gateway's. If a client calls it like `fetch`, with a URL, it rejects with the reason of the client's
+   * signal if that aborts before the response; otherwise it never rejects.
    */
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
-  /** Resolves to `undefined` for paths that are not the gateway's. */
+  /** Resolves to `undefined` for paths that aren't the gateway's. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
-  /** Is the request or URL the gateway's? */
+  /** Whether the request or URL is the gateway's. */
   matches(request: Request | URL | string): boolean
 }
 
 /** The options of the handlers. */
 export interface FetchHandlersOptions extends BodyOptions {
-  /** Does `app` serve this path? */
+  /** Whether `app` serves this path. */
   isOwnPath(path: string): boolean
-  /** The reply to any other path. */
+  /** Creates the reply to any other path. */
   elsewhere(exchange: Exchange): Reply
-  /** Awaited before a request begins, on platforms where it is faster to begin many requests together. */
+  /** Awaited before a request starts, on platforms where starting many requests together is faster. */
   begin: (() => Promise<void>) | undefined
-  /** Awaited before the end of a response after which the connection is closed. */
+  /** Awaited before the end of a response that closes the connection. */
   linger: (() => Promise<void>) | undefined
   onError(error: unknown): void
 }
 
 interface BodyOptions {
-  /**
-   * Does the platform go on reading a request body that was cancelled, or not read, for as long as it arrives? Then the body of a refused
-   * request is held.
-   */
+  /** Whether the platform keeps reading a request body that was cancelled or never read. Then the body of a rejected request is held. */
   holdsRefused: boolean
 }
 
-/** Makes the Fetch handlers of `app`. */
+/** Creates the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
   { isOwnPath, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
@@ -57,14 +54,14 @@ export function createFetchHandlers(
       const reply = (await app(exchange)) ?? otherwise(exchange)
       return reply && toResponse(reply, linger, caller)
     } catch (error) {
-      return toResponse(managementErrorReply(error, onError)) // the path of the request is not known
+      return toResponse(managementErrorReply(error, onError)) // the path of the request is unknown
     }
   }
 
   return {
     async gateway(given, ...platform) {
       const request = toRequest(given, platform[0])
-      const caller = request === given ? undefined : request.signal // a client in this process, and no server
+      const caller = request === given ? undefined : request.signal // the caller is a client in this process, not a server
       caller?.throwIfAborted()
       const response = await handleRequest(request, platform, { otherwise: elsewhere, caller })
       if (caller?.aborted) {
@@ -84,22 +81,22 @@ export function createFetchHandlers(
 /** The base of URLs that are only a path. */
 const BASE = 'http://gateway'
 
-/** What a platform or a mount passes beside the request: the execution context of Workers, and facts about the runtime. */
+/** What a platform or framework adapter passes in addition to the request: the execution context of Workers, and facts about the runtime. */
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
-  /** For `identify`; default: the arguments of `fetch` beside the request. */
+  /** For `identify`; default: the arguments of `fetch` after the request. */
   platform?: unknown
 }
 
-/** Is this the execution context? Workers pass it as the third argument, other runtimes do not. */
+/** Whether this is the execution context, which Workers pass as the third argument. */
 const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
 
-/** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
+/** Returns the request that `fetch` would create from the same arguments, so that the gateway can be a client's `fetch`. */
 const toRequest = (input: Request | URL | string, init: unknown): Request =>
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` checks `init`
 
-/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is then unknown. */
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` if its `Host` is malformed, because its path is then unknown. */
 class FetchExchange implements Exchange {
   readonly method: string
   readonly path: string
@@ -162,8 +159,8 @@ class FetchExchange implements Exchange {
 }
 
 /**
- * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is collected, Node's signal no longer reports
- * that the client has disconnected.
+ * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is collected, Node's signal no longer reports that
+ * the client disconnected.
  */
 function onAbort(request: Request, listener: () => void): () => void {
   if (request.signal.aborted) {
@@ -171,7 +168,7 @@ function onAbort(request: Request, listener: () => void): () => void {
     return () => {}
   }
   request.signal.addEventListener('abort', listener, { once: true })
-  return () => request.signal.removeEventListener('abort', listener) // the host's signal may outlive the request
+  return () => request.signal.removeEventListener('abort', listener) // your app's signal may outlive the request
 }
 
 /** The body of a Fetch request; see `Exchange.body`. */
@@ -188,7 +185,7 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // a whole read cannot be cancelled
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading it as a whole can't be cancelled
   return readUnlessClientLeaves(
     readAll(holdsRefused ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,
@@ -196,7 +193,7 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
   ).catch(broken)
 }
 
-/** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
+/** Rejects when the client disconnects, even if the platform doesn't end the read of the body. */
 function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   const { scope, close } = scopeOfClient({ onAbort: (listener) => onAbort(request, listener) })
   scope.add(() => body.cancel(request.signal.reason))
@@ -209,12 +206,12 @@ function rethrowReadError({ signal }: Request, cause: unknown): never {
   throw gatewayError('INVALID_REQUEST', { message: 'The request body could not be read completely.', cause })
 }
 
-/** The body, whose `cancel` does nothing: on such platforms nothing more of it is read. */
+/** Wraps the body with a `cancel` that does nothing, because such platforms would otherwise read the rest. */
 const keepOpen = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
 
 /**
- * The error for a body that is too large. Where the platform obeys the header, the connection is closed after the response, since the rest of
- * the body would follow.
+ * Creates the error for a body that is too large. On platforms that obey the header, the connection is closed after the response, because the rest
+ * of the body would follow.
  */
 const createTooLargeError = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', {
@@ -227,7 +224,7 @@ const USED =
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** The URL of a request. Throws on a malformed `Host`: Deno puts a `Host` with a path into the URL unchanged, and Bun leaves the host out. */
+/** Returns the URL of a request. Throws for a malformed `Host`: Deno copies a `Host` with a path into the URL unchanged, and Bun omits it. */
 function parseUrl({ url, headers }: Request): URL {
   const host = headers.get('host')
   try {
@@ -237,7 +234,7 @@ function parseUrl({ url, headers }: Request): URL {
 }
 
 /**
- * A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. `caller`: the signal of a
+ * Converts a reply to a Fetch response. `linger` is awaited before the end of a response that closes the connection. `caller`: the signal of a
  * client in this process.
  */
 function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
@@ -250,7 +247,7 @@ function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSi
   return response
 }
 
-/** A stream that sends the text at once, and ends when `linger` resolves. */
+/** Creates a stream that sends the text immediately, and ends when `linger` resolves. */
 function createLingeringBody(linger: () => Promise<void>, text: string): ByteStream {
   let isSent = false
   return {
@@ -266,7 +263,7 @@ function createLingeringBody(linger: () => Promise<void>, text: string): ByteStr
   }
 }
 
-/** Pulls one chunk at a time: nothing is read ahead of the client. Fails with the reason of `caller` when it is aborted. */
+/** Pulls one chunk at a time, so nothing is read ahead of the client. Fails with the reason of `caller` when it aborts. */
 function toReadableStream(stream: ByteStream, caller: AbortSignal | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

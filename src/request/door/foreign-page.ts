@@ -13,11 +13,14 @@ export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {
   return hostOfUrl(origin) !== hostOfUrl(`${origin.startsWith('https:') ? 'https' : 'http'}://${getHost(exchange)}`)
 }
 
-/** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
+/** Returns the host and port in `Host`; in process, without that header, those of the URL. */
 export const getHost = (exchange: Exchange): string =>
   (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 
-/** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */
+/**
+ * Returns the host and port, without the default port. For a string that isn't a URL, such as the origin `null`, returns a new symbol, which equals
+ * nothing else.
+ */
 function hostOfUrl(url: string): string | symbol {
   try {
     return new URL(url).host

@@ -9,7 +9,7 @@ import { createEmptyReply, jsonReply } from './reply.ts'
 /** Responds to a request for `/health`. Never rejects. */
 export type HealthResponder = (exchange: Exchange) => Promise<Reply>
 
-/** What the check depends on. */
+/** The dependencies of the health check. */
 interface HealthCheckDependencies {
   settings: Pick<SettingsStore, 'reread'>
   clock: Clock
@@ -17,15 +17,15 @@ interface HealthCheckDependencies {
   onError(error: unknown): void
 }
 
-/** The storage is read at most once in this time, however many requests come: `/health` needs no credential. */
+/** The storage is read at most once within this time, because anyone can call `/health` without a credential. */
 const MAX_AGE_MS = 1_000
 
-/** A storage that takes longer counts as unreadable, so that the response comes before a load balancer stops waiting. */
+/** A storage that takes longer counts as unreadable, so that the response arrives before a load balancer gives up. */
 const READ_TIMEOUT_MS = 2_000
 
 /**
- * Makes the handler of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider
- * and carries no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
+ * Creates the handler of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider and
+ * sends no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
  */
 export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): HealthResponder {
   let last: { at: number; isReadable: Promise<boolean> } | undefined

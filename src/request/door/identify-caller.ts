@@ -17,16 +17,16 @@ import { callerFormat } from './caller-format.ts'
 import { isForeign } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
 
-/** The accounts of the app's users. */
+/** The accounts of your app's users. */
 export interface AccountFinder {
-  /** The account of an identity. Rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
+  /** Returns the account of an identity. Rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
   getAccount(identity: Identity): Promise<CallerAccount>
-  /** Calls `listener` with the ref of each account whose record changes, here or elsewhere. */
+  /** Calls `listener` with the ref of each account whose record changes, on any instance. */
   onChange(listener: (ref: string) => void): void
 }
 
 export interface IdentifyCallerOptions {
-  /** The option of `createGateway`; absent where only `gateway.as` and the handlers of frameworks say who is asking. */
+  /** The option of `createGateway`; absent if only `gateway.as` and framework handlers identify callers. */
   identify?: Identify | CachedIdentify | undefined
   accounts: AccountFinder
   keyStore: KeyStore
@@ -42,18 +42,18 @@ export interface RecordedAs {
   route: ServedRoute | undefined
 }
 
-/** Finds who a request runs as. Rejects with the error that the client gets. */
+/** Finds the caller of a request. Rejects with the error that the client gets. */
 export type IdentifyCaller = (request: AreaRequest, recorded: RecordedAs) => Promise<Caller>
 
-/** An identity, and how to keep it for the next request. */
+/** An identity, and how to cache it for the next request. */
 interface ResolvedIdentity {
   identified: IdentifyResult
   keep?(account: CallerAccount): void
 }
 
 /**
- * Finds who requests run as where the app says who is asking, before any byte of a body is read. The door is closed by default: a request that the app
- * doesn't know needs a known key, whatever `requireApiKey` says.
+ * Finds the callers of requests that your app identifies, before any byte of the body is read. Closed by default: a request that your app doesn't
+ * know needs a known key, whatever `requireApiKey` says.
  */
 export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCaller {
   const { identify, accounts, keyStore, publicOrigin, timeoutMs, clock } = options
@@ -81,7 +81,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return { identified, keep: ({ ref }) => cache?.keep(digest, { identity, ref, askedAt }) }
   }
 
-  /** Throws `CROSS_SITE` for a change that a page of another site asks for, unless its origin is allowed. Returns whether cookies count. */
+  /** Throws `CROSS_SITE` for a change requested by a page of another site, unless its origin is allowed. Returns whether cookies count. */
   function checkSite({ exchange, asker }: AreaRequest): boolean {
     if (exchange.actsAs) return true
     const origin = exchange.header('origin')
@@ -90,11 +90,11 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (!isForeign(exchange, publicOrigin)) return true
     if (!allowed) throw createCrossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
-    if (asker) throw createCrossSiteError() // the app has seen the cookie already
+    if (asker) throw createCrossSiteError() // your app has already seen the cookie
     return false
   }
 
-  /** The caller of a request that the app leaves to its key or token. */
+  /** Returns the caller of a request that your app leaves to its key or token. */
   async function findKeyCaller({ exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope): Promise<Caller> {
     const { key, credentials, addToken } = await scope.race(findKey(exchange, keyStore))
     if (!key && !addToken)
@@ -107,7 +107,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     return adding ? scope.race(adding) : caller
   }
 
-  /** The caller of a request with an account, and with a key or a token of the same account, if the request has one. */
+  /** Returns the caller of a request with an account, and with a key or token of the same account, if it has one. */
   async function addKey(account: CallerAccount, { exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope) {
     const caller: Caller = { owner: account.ref, key: undefined, account }
     if (log) log.client.caller = caller
@@ -147,10 +147,10 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   }
 }
 
-/** A reply that depends on who is asking: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
+/** Marks a reply that depends on the caller: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
 export function toPrivate(reply: Reply): Reply {
   const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
-  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, which would hold it back
+  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, which would delay it
   return {
     ...reply,
     headers: {
@@ -161,7 +161,7 @@ export function toPrivate(reply: Reply): Reply {
   }
 }
 
-/** A page reads with these, and changes nothing. */
+/** A page uses these to read, not to change anything. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 const createSignInError = () =>
@@ -184,10 +184,7 @@ function withoutCookies(request: Request): Request {
   return new Request(request, { headers })
 }
 
-/** The platform's own request has the cookies, too; bindings of Workers stay. */
-const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
-
-/** The facts of a request for `identify`. Its signal is made when it is used. */
+if (asker) throw createCrossSiteError() // your app has already seen the cookie
 class RequestContext implements IdentifyContext {
   declare readonly endpoint: string | undefined
   declare readonly kind: Kind | undefined
@@ -221,8 +218,8 @@ interface Wait {
 }
 
 /**
- * What a function of the app returns or resolves to. Rejects with the scope's reason when it ends, and with `IDENTITY_UNAVAILABLE` when the function
- * throws or is late.
+ * Resolves to what an app function returns. Rejects with the scope's reason when that ends, and with `IDENTITY_UNAVAILABLE` if the function throws
+ * or takes too long.
  */
 async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {
   try {

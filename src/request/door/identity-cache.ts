@@ -6,20 +6,20 @@ import type { Identity } from '../identity.ts'
 interface KeptIdentity {
   identity: Identity
   ref: string
-  /** The number of changes when the app was asked. */
+  /** The number of changes at the time your app was called. */
   askedAt: number
   /** Epoch ms. */
   until: number
 }
 
-/** The identities that the app returned a moment ago, by the SHA-256 of the text that decides them. Rejections are never kept. */
+/** Caches the identities that your app returned recently, by the SHA-256 of the text that decides them. Never caches rejections. */
 export class IdentityCache {
   readonly #clock: Pick<Clock, 'now'>
   readonly #ttlMs: number
   readonly #entries = new Map<string, KeptIdentity>()
   readonly #changes = new Map<string, number>()
   #changeCount = 0
-  /** The number of changes when all entries were dropped. */
+  /** The number of changes at the time all entries were dropped. */
   #clearedAt = 0
 
   constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
@@ -27,12 +27,12 @@ export class IdentityCache {
     this.#ttlMs = ttlMs
   }
 
-  /** A mark to pass to `keep`: an account that changes after it has to be asked for again. */
+  /** Returns a mark to pass to `keep`: an account that changes after it must be resolved again. */
   get mark(): number {
     return this.#changeCount
   }
 
-  /** The key of a text; `undefined` for texts that decide nothing, or that UTF-8 can't tell from others. */
+  /** Returns the key of a text; `undefined` for texts that decide nothing, or that UTF-8 can't tell from others. */
   async digest(text: string): Promise<string | undefined> {
     if (text === '' || /\p{Cs}/u.test(text)) return undefined
     return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
@@ -52,7 +52,7 @@ export class IdentityCache {
     this.#entries.set(digest, { ...entry, until: this.#clock.now() + this.#ttlMs })
   }
 
-  /** The record of the account with this ref changed. */
+  /** The record of the account with this ref has changed. */
   noteChange(ref: string): void {
     this.#changeCount++
     if (this.#changes.size >= MAX_ENTRIES) {

@@ -13,31 +13,31 @@ import type { IdentifyCaller } from './identify-caller.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 
-/** What areas with client keys depend on. */
+/** The dependencies of areas that need client keys. */
 export interface KeyAreaOptions {
-  /** Finds who a request runs as, and tells its client. Rejects with the error that the client gets. */
+  /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
-  /** Does the same for requests of which the app says who is asking: those with an `asker`, and with `isDefault` those of all other clients. */
+  /** The same for requests whose caller your app identifies: those with an `asker`, and, with `isDefault`, those of all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
-  /** Begins the log of a request to a route that is recorded; absent where another gateway keeps it. */
+  /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
-  /** Around each request to a route that is recorded, after its caller is known and before its body is read. */
+  /** Runs around each request to a recorded route, once its caller is known and before its body is read. */
   aroundRequest?: readonly RequestStep[]
-  /** Called once the caller of any request is known, and before its route. A reply ends the request. */
+  /** Called once the caller of any request is known, before its route. A reply ends the request. */
   afterCaller?(exchange: Exchange, caller: Caller): Promise<Reply | undefined>
-  /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
+  /** Throws `CLOSED` once the gateway has closed. Also called after each wait, in case it closed in the meantime. */
   admit(): void
   /** Called for each authorized request, after the settings have been read. Resumes the gateway's background work. Never rejects. */
   resume?(exchange: Exchange): Promise<void>
   onError(error: unknown): void
 }
 
-/** The header of the id that a request has in records. */
+/** The response header with the request's id in records. */
 const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**
- * Makes the function that serves the requests of areas with client keys. A request is authorized before its route is run, so that no path can be
- * forgotten (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
+ * Creates the function that serves the requests of areas that need client keys. A request is authorized before its route runs, so that no path can
+ * be forgotten (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
  * format.
  */
 export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOptions): Area['serve'] {
@@ -86,7 +86,7 @@ export function serveWithKeys(routes: readonly HttpRoute[], options: KeyAreaOpti
   }
 }
 
-/** A request on its way through the steps around it. */
+/** A request passing through the steps around it. */
 class RecordedRequest extends RouteRequest {
   readonly found: FoundRoute
 
@@ -100,6 +100,6 @@ class RecordedRequest extends RouteRequest {
 const omitHeadBody = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
 
 function withRequestId(reply: Reply, log: RequestLog | undefined): Reply {
-  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // the headers of a reply are its own
+  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // a reply has its own headers object
   return reply
 }

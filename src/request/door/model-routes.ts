@@ -35,7 +35,7 @@ export function modelRoutes(serve: Serve): HttpRoute[] {
   ]
 }
 
-/** What stands behind the model's name in the path of an endpoint. */
+/** Returns the part after the model name in an endpoint's path. */
 const getPathAfterModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
 
 const createRoute = (path: string, serves: NonNullable<HttpRoute['serves']>, serve: Serve): HttpRoute => ({
@@ -59,8 +59,8 @@ function withoutEndpoint(path: string, call: string): GatewayError {
 }
 
 /**
- * The path with `models/` before the model's name. Google's clients send it; those of the AI SDK leave it out when the name contains a
- * slash, as in `tunedModels/…`.
+ * Returns the path with `models/` before the model name. Google's clients send it; the AI SDK omits it if the name contains a slash, as in
+ * `tunedModels/…`.
  */
 export const withModelsFolder = (path: string): string =>
   path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path

@@ -6,15 +6,15 @@ import type { HttpMethod } from './router.ts'
 
 /** What is served. */
 interface ServedPaths {
-  /** The methods of the requested path; `undefined` if no route has this path. */
+  /** Returns the methods of the requested path; `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined
   /** All paths without parameters. */
   paths: Iterable<string>
 }
 
 /**
- * The reply to a request that fits no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that is served. Throws `NOT_FOUND`,
- * `METHOD_NOT_ALLOWED` and `WEBSOCKETS_NOT_SERVED`.
+ * Replies to a request that matches no route: 204 to a probe (`HEAD`, `OPTIONS`) of a path that exists. Throws `NOT_FOUND`, `METHOD_NOT_ALLOWED`,
+ * and `WEBSOCKETS_NOT_SERVED`.
  */
 export function replyWithoutRoute(path: string, exchange: Exchange, { methods, paths }: ServedPaths): Reply {
   const { method } = exchange
@@ -24,7 +24,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
     throw gatewayError('NOT_FOUND', { message: `${method} ${path} does not exist here.${hint ? ` ${hint}` : ''}` })
   }
   const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
-  // Some clients probe an endpoint by HEAD before they send a POST.
+  // Some clients probe an endpoint with `HEAD` before they send a `POST`.
   if (PROBES.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
   throw gatewayError('METHOD_NOT_ALLOWED', {
     message: `${method} is not allowed here. Allowed: ${allow}.`,
@@ -32,7 +32,7 @@ export function replyWithoutRoute(path: string, exchange: Exchange, { methods, p
   })
 }
 
-/** Refuses a WebSocket where OpenAI serves one. Codex tries a WebSocket first, and changes to HTTP at once only after a 426. */
+/** Rejects a WebSocket at paths where OpenAI serves one. Codex tries a WebSocket first, and falls back to HTTP immediately only after a 426. */
 function refuseWebSocket(path: string, exchange: Exchange) {
   const advice = SOCKETS.get(path)
   if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
@@ -49,7 +49,7 @@ const SOCKETS: ReadonlyMap<string, string> = new Map([
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
-/** A hint for a path that is not served: what was probably meant, as a sentence. `served`: the paths without parameters. */
+/** Returns a hint for an unknown path: the likely intended one, as a sentence. `served`: the paths without parameters. */
 function findHint(path: string, served: Iterable<string>): string | undefined {
   const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (wanted === '/v1')
@@ -62,7 +62,7 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   if (elsewhere) return elsewhere
   const paths = [...served]
   const [nearest] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
-  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below a served one is not a misspelling of it
+  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below an existing one isn't a misspelling of it
   return didYouMean(nearest ? [nearest] : findNearest(wanted, others, 1))
 }
 

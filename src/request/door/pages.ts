@@ -18,7 +18,7 @@ export interface PageRequest {
   readonly guards: PageGuards
 }
 
-/** Each throws where a request may not see the page. */
+/** Each throws if a request may not see the page. */
 export interface PageGuards {
   /** Accepts requests whose host name `/api` accepts. */
   host(exchange: Exchange): Promise<void>
@@ -28,7 +28,7 @@ export interface PageGuards {
   token(exchange: Exchange, token: string): Promise<void>
 }
 
-/** A page that responds to other methods than `GET` and `HEAD` with `METHOD_NOT_ALLOWED`. */
+/** Creates the area of a page, which responds to methods other than `GET` and `HEAD` with `METHOD_NOT_ALLOWED`. */
 export const createPage = ({ path, hasFolder, serve }: MountedPage): MountedPage => ({
   path,
   hasFolder,

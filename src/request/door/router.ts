@@ -5,14 +5,14 @@ import type { Endpoint } from '../../protocols/formats/format.ts'
 import type { Caller } from '../caller.ts'
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 
-/** The methods that routes are served by; `HEAD` is answered as `GET` without its body, and where there is no `GET` as `OPTIONS`. */
+/** The methods that routes can have. `HEAD` is handled like `GET`, without the body, and if there is no `GET`, like `OPTIONS`. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /** One line of a route table. `path` is a pattern below the base path: `/api/keys/:id`, `/v1/models/:id+` (rest of the path). */
 export interface HttpRoute {
   method: HttpMethod
   path: string
-  /** What the route leads to, by the parameters of the path, if its requests are recorded. */
+  /** The route's identity for records, by the parameters of the path, if its requests are recorded. */
   serves?(params: Params): ServedByRoute | undefined
   run(request: RoutedRequest): Promise<Reply>
 }
@@ -20,7 +20,7 @@ export interface HttpRoute {
 /** The parameters of a path, percent-decoded. */
 type Params = Readonly<Record<string, string>>
 
-/** An endpoint for model requests, with the model's name where the path has it, or another route whose requests are recorded. */
+/** An endpoint for model requests, with the model name if it is in the path, or another recorded route. */
 export interface ServedByRoute {
   route: Endpoint | ServedRoute
   pathModel?: string
@@ -32,26 +32,26 @@ export interface RoutedRequest {
   params: Params
   served?: ServedByRoute | undefined
   caller: Caller
-  /** Of a request that is recorded. */
+  /** For a recorded request. */
   log?: RequestLog | undefined
 }
 
-/** What answers a request to a path; nothing has been done yet, not even an error is made. */
+/** The handler of a request to a path. Nothing has run yet, not even errors are created. */
 export interface FoundRoute {
   served?: ServedByRoute | undefined
-  /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED` or `INVALID_REQUEST` where no route fits. */
+  /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED`, or `INVALID_REQUEST` if no route matches. */
   run(request: Omit<RoutedRequest, 'params' | 'served'>): Promise<Reply>
 }
 
-/** A route table. The first route that fits wins; paths without parameters come before all others. */
+/** A route table. The first matching route wins; paths without parameters come before all others. */
 export interface HttpRouter {
   /** The route of a path without parameters, if it has one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
-  /** The route of any path below the base path, by the patterns. */
+  /** The route of any path below the base path, matched by patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
 }
 
-/** Makes the router of a route table. */
+/** Creates the router of a route table. */
 export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
   const exact = new Map<string, Map<string, FoundRoute>>()
   for (const route of routes) {
@@ -59,7 +59,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
     if (path.includes(':')) continue
     exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)))
   }
-  let patterns: ReturnType<typeof createRouters> | undefined // compiled with the first path that is not found without them
+  let patterns: ReturnType<typeof createRouters> | undefined // compiled for the first path that isn't found without them
 
   return {
     exact: (exchange, path) => exact.get(path)?.get(getMethod(exchange)),
@@ -90,7 +90,7 @@ function toFoundRoute({ serves, run }: HttpRoute, params: Params): FoundRoute {
   return { served, run: ({ exchange, caller, log }) => run({ exchange, params, served, caller, log }) }
 }
 
-/** The routes by their patterns, and the methods that each pattern has. */
+/** The routes by pattern, and the methods of each pattern. */
 function createRouters(routes: readonly HttpRoute[]) {
   const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
   const methodsByPath = new Map<string, Set<HttpMethod>>()

@@ -3,8 +3,8 @@ import type { RelayedStream } from '../codec/relay.ts'
 import type { OutputAllowance } from '../steps.ts'
 
 /**
- * The stream, which asks before it goes on with more output than it is allowed. `names`: the members of its events that hold what the model
- * says. Where it may not go on it ends with an error event, unless the provider has sent all of it already.
+ * Wraps the stream, so that it asks before it exceeds its output allowance. `names`: the fields of its events that contain the model's output. If
+ * it may not continue, it ends with an error event, unless the provider has already sent everything.
  */
 export function limitToAllowance(
   stream: RelayedStream,

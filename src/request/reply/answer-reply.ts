@@ -13,7 +13,7 @@ import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
 import type { limitToAllowance } from './allowance.ts'
 
-/** The reply of an answer. Headers that quote a credential are left out. */
+/** Creates the reply of a response. Drops headers that quote a credential. */
 export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
@@ -47,10 +47,10 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   return { status, headers, body: bytes ?? response.bytes }
 }
 
-/** Statuses of answers without a body. */
+/** Statuses of responses without a body. */
 const WITHOUT_BODY = new Set([204, 205])
 
-/** Finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
+/** Finds the keys of all connections in headers before they are decrypted, so that only headers that may quote a key wait for that. */
 async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
   try {
     for (const [, value] of response.head.headers())
@@ -74,13 +74,13 @@ interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
 /** Few requests have limits. */
 const loadAllowance = once(() => import('./allowance.ts'))
 
-/** The reply of an answer that is streamed. */
+/** Creates the reply of a streamed response. */
 function streamReply(
   { codec, route, secrets, allowance, log: attempt }: Answered,
   { log, client, context, call, format }: ModelRequest,
   { status, headers, response, within, estimates }: StreamedReply,
 ): Reply {
-  let isOver = false // what `onEnd` refers to lives as long as the stream: not the codec, which holds the body of the request
+  let isOver = false // what `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,
@@ -99,9 +99,9 @@ function streamReply(
   log.expectReport(body)
   client.scope.add((reason) => {
     if (isOver) return
-    // A client that has left reads no error, nor does one whose request a step has ended with another reply.
+    // A client that has disconnected reads no error, and neither does one whose request a step has ended with another reply.
     if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
     else body.fail(reason)
   })
-  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time
+  return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would create a new hidden class each time
 }

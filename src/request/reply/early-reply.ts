@@ -15,8 +15,8 @@ import type { ModelRequest } from '../model-request.ts'
 import { toContentType } from '../upstream/upstream-headers.ts'
 
 /**
- * The reply of a stream that begins before there is an answer. A failure after that is an error event. As it is not known yet whose answer it
- * will be, its headers name the attempts before, the target that is being tried, and what is lost for that one.
+ * Creates the reply of a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target
+ * will respond, so the headers name the previous attempts, the target being tried, and what is dropped for it.
  */
 export function earlyReply(
   answering: Promise<Reply>,
@@ -37,7 +37,7 @@ export function earlyReply(
     log.continueWith(body, rest)
     return { ...reply, body: rest }
   })
-  followed.catch((thrown) => log.reportEnd(body, log.endOfError(thrown))) // at once, even while nothing is read
+  followed.catch((thrown) => log.reportEnd(body, log.endOfError(thrown))) // immediately, even while nothing is read
   let isBegun = false
   let answer: ByteStream | undefined
 
@@ -47,7 +47,7 @@ export function earlyReply(
     return once(format.errors.event(facts, { response: { id: `resp_${newId()}`, created_at: now, model: call.model } }))
   }
 
-  /** Opens the answer; a failure is a reply with an error body, or is thrown. */
+  /** Waits for the response; a failure is a reply with an error body, or is thrown. */
   async function open(): Promise<ByteStream> {
     try {
       const { status, body = '' } = await followed

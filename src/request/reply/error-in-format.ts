@@ -5,19 +5,19 @@ import { findHiddenReason, getErrorObject } from '../../protocols/formats/errors
 import type { Format } from '../../protocols/formats/format.ts'
 import type { Failure } from '../codec/call-failure.ts'
 
-/** Who reads an error, and what it adds to a provider's. */
+/** The client's format, and what the gateway adds to a provider's error. */
 interface ErrorContext {
   /** The client's. */
   format: Format
   /** Epoch ms. */
   now: number
-  /** The gateway's own words, which follow the provider's message; may be empty. */
+  /** The gateway's own sentences, which follow the provider's message; may be empty. */
   remark: string
 }
 
 /**
- * The provider's error body, put into the client's format unless its clients can read it as it is, and the status, which bodies of Google repeat as a
- * number.
+ * Converts a provider's error body to the client's format, unless its clients can read it as it is. Also sets the status, which Google's bodies
+ * repeat as a number.
  */
 export async function errorInFormat(
   { body = new Uint8Array(0), status }: Failure,
@@ -45,9 +45,9 @@ function addRemark(body: unknown, remark: string): unknown {
   return { ...body, error: { ...error, message: joinRemark(String(error.message), remark) } }
 }
 
-/** A message, followed by a remark if there is one. */
+/** Joins a message and a remark, if there is one. */
 export const joinRemark = (message: string, remark: string): string =>
   remark === '' ? message : `${endSentence(message)} ${remark}`.trimStart()
 
-/** A message with a full stop, so that others can follow. */
+/** Ends a message with a period, so that other sentences can follow. */
 export const endSentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`)

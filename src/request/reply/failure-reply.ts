@@ -10,13 +10,13 @@ import { finalReply, withAttempts } from './final-reply.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /**
- * The reply when no target has answered: an empty answer if all targets gave empty ones, the provider's error, or the gateway's own answer, such as
- * an estimate of tokens. Rejects with the gateway's own error when no provider has sent one.
+ * Creates the reply if no target has answered: an empty response if all targets returned empty ones, the provider's error, or the gateway's own
+ * response, such as a token estimate. Rejects with the gateway's own error if no provider has sent one.
  */
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
-  if (refused || !stop) await targets.noteAnswer(refused) // what has not been tried is nearer to its turn
+  if (refused || !stop) await targets.noteAnswer(refused) // entries that weren't tried are closer to their turn
   if (stop) request.log.stopped(stop)
   return (await createEmptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }
@@ -26,7 +26,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   const { failures } = targets
   const verdict = targets.verdict()
   if (verdict.refusalOfRequest) throw verdict.refusalOfRequest
-  if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could answer for such a name
+  if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.ownAnswer?.(call.body, format)
     if (own) return createOwnReply(own, log)
@@ -45,10 +45,10 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   })
 }
 
-/** Is it about the name of the model, which no target can be asked for? */
+/** Whether the error is about the model name, with which no target can be called. */
 const isModelNameError = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
 
-/** The reply with the gateway's own answer, for when no target has the endpoint. `x-signalbox-warning` says what it is. */
+/** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */
 const createOwnReply = (
   { answer, warning }: { answer: object; warning: string },
   { steps }: ModelRequest['log'],
@@ -59,9 +59,9 @@ const createOwnReply = (
 })
 
 /**
- * The last answer that only its combo does not want; else the last one, where all targets that were called have given empty ones: models do end
- * their turns so, and another client would get it, too. It counts neither for nor against them. `undefined` where anything else has failed, or the
- * answer cannot be read.
+ * Returns the last response that only its combo's conditions reject; or else the last one, if all targets that were called returned empty ones:
+ * models do end their turns that way, and another target would probably return the same. It counts neither for nor against them. `undefined` if
+ * anything else has failed, or the response can't be read.
  */
 async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
@@ -77,7 +77,7 @@ async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): 
   return { ...reply, headers }
 }
 
-/** The same with the bytes of a whole answer in the form that the client reads; `undefined` when it cannot be read. */
+/** Returns the same with the bytes of a whole response in the client's format; `undefined` if it can't be read. */
 async function convertToClientFormat(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
   const { response, route } = answer
   if (response.kind === 'stream') return answer
@@ -93,7 +93,7 @@ async function convertToClientFormat(answer: Answered, request: ModelRequest): P
   }
 }
 
-/** The error that the client gets when there is no reply, with the attempts that were made. */
+/** Returns the error that the client gets if there is no reply, with the attempts that were made. */
 export function addAttempts(error: unknown, { log, client }: ModelRequest): unknown {
   const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
   return isBare ? error : withAttempts(error, log.steps, error === client.gone)

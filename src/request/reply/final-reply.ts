@@ -22,12 +22,12 @@ import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
 import { endSentence, errorInFormat, joinRemark } from './error-in-format.ts'
 
-/** The course of a request that no target has answered. */
+/** The course of a request without a response. */
 export interface Course {
   failed: readonly Failed[]
   steps: readonly StepRecord[]
   stop: Stop | undefined
-  /** After how long another request may help, where it may. */
+  /** When another request may help, if ever. */
   retryWaitMs: number | undefined
   /** Where model names lead. */
   table: RouteTable
@@ -39,9 +39,9 @@ export interface Course {
 }
 
 /**
- * The reply when all attempts have failed. After a single attempt, or when the client is at fault, it is the provider's own error, put into
- * the client's format if it is in another. Otherwise, and when the provider sent no error body, rejects with an error that reports each
- * attempt. A prompt that was too long keeps its words, by which clients know to shorten it, and the other failures follow them.
+ * Creates the reply if all attempts have failed. After a single attempt, or if the client is at fault, it is the provider's own error, converted to
+ * the client's format. Otherwise, or if the provider sent no error body, rejects with an error that reports each attempt. If a prompt was too long,
+ * that message comes first, because clients use it to shorten the prompt; the other failures follow it.
  */
 export async function finalReply(course: Course): Promise<Reply> {
   const { failed, format, now, table } = course
@@ -66,23 +66,23 @@ export async function finalReply(course: Course): Promise<Reply> {
   }
 }
 
-/** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
+/** Adds the attempts header to the error. If the client's timeout has expired, the message also describes each attempt. */
 export function withAttempts(error: GatewayError, steps: readonly StepRecord[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...listMessages(steps)].join(' ') : error.message
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
 }
 
-/** Can only the client fix it? */
+/** Whether only the client can fix it. */
 const isClientFault = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
-/** Makes SDKs not retry: the gateway has done so where it helps. */
+/** Keeps SDKs from retrying, because the gateway has already retried where it helps. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /** Headers of the provider that the gateway's own replace. */
 const WAITS = ['retry-after', 'retry-after-ms']
 
-/** The gateway's own: the attempts, when to ask again, and the provider's id of the request if one failure decides. */
+/** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
 function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: Failed | undefined) {
   const headers = attemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
@@ -94,7 +94,7 @@ function createHeaders({ steps, stop, retryWaitMs, format }: Course, decisive: F
 /** Whole seconds, from one to a minute. */
 const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
-/** What the gateway adds to an error: how others failed for whom the prompt was not too long, and why it made no more attempts. */
+/** Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more attempts. */
 function describeCourse({ failed, steps, stop }: Course, decisive: Failed | undefined): string {
   const isOverflow = decisive?.failure.class === 'context-overflow'
   const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
@@ -102,7 +102,7 @@ function describeCourse({ failed, steps, stop }: Course, decisive: Failed | unde
   return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
 }
 
-/** What is said of the kind of a model that is not that of the endpoint, where the provider may have refused it for that. */
+/** Describes the model's kind if it isn't the endpoint's, which may be why the provider rejected the request. */
 async function describeKind({ failed, table, endpoint }: Course, decisive: Failed | undefined): Promise<string> {
   const about = decisive ?? failed[0]
   if (!about || !OF_MODEL.has(about.failure.class)) return ''
@@ -130,7 +130,7 @@ function createExhaustedError(
   return gatewayError(code, { status, message: joinRemark(decisive?.failure.message ?? all, remark), headers })
 }
 
-/** The message of each attempt, but of those at the target of `except`. */
+/** Lists the message of each attempt, except those at the target of `except`. */
 const listMessages = (steps: readonly StepRecord[], except?: Route): string[] =>
   steps.flatMap((step) => {
     if (!('outcome' in step) || (except && usesTarget(step, except))) return []

@@ -4,9 +4,9 @@ import { KEEP_ALIVE_MS } from '../codec/stream-headers.ts'
 import type { ModelRequest } from '../model-request.ts'
 
 /**
- * The reply to a request for a stream. A translated one begins before there is an answer when that takes longer than 15 s, and shows a sign of
- * life at least every 15 s, since proxies and clients cut silent connections; a provider of the client's own format is heard as it is, its
- * status included.
+ * Replies to a request for a stream. A translated stream starts before there is a response if that takes longer than 15 s, and sends a keep-alive
+ * at least every 15 s, because proxies and clients close silent connections. Responses of providers with the client's own format are passed on
+ * unchanged, including their status.
  */
 export async function keepAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
   const { log, context } = request

@@ -5,9 +5,9 @@ import { failureRules } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 
 /**
- * The shortest wait in ms after which another request may be answered: what a provider asked for, until there is a retry budget again, or
- * until a target recovers that was passed over or left untried; where there is none of these, until one recovers that has failed.
- * `undefined` where only the client can help, or time does not.
+ * Returns the shortest wait in ms after which another request may succeed: the time that a provider requested, until the retry budget is available
+ * again, or until a skipped or untried target recovers; or else until a failed one recovers. `undefined` if only the client can help, or if waiting
+ * doesn't.
  */
 export function retryWaitMs(
   failed: readonly Failed[],
@@ -29,18 +29,18 @@ export function retryWaitMs(
 /** The retry budget is renewed each second. */
 const BUDGET_MS = 1_000
 
-/** When another request would come to a route that was left untried: not while it would try those again that have failed. */
+/** Returns when another request would reach a route that wasn't tried, unless it would retry the failed ones first. */
 function getReachTime(route: Route, failed: readonly Failed[], context: PipelineContext): number | undefined {
   const { health, clock } = context
   if (!failed.every(({ route: { target } }) => health.getCooldown(target))) return undefined
   return health.getCooldown(route.target) ? getRecovery(route, context)[0] : clock.now()
 }
 
-/** When the failed target is used again; nothing where waiting mends nothing. */
+/** Returns when the failed target is used again; `undefined` if waiting doesn't help. */
 const getFailureRecovery = ({ route, failure }: Failed, context: PipelineContext): number[] =>
   failureRules[failure.class].isOverInTime && failure.retry !== 'never' ? getRecovery(route, context) : []
 
-/** When the target is used again; nothing where it is not left alone, or for a reason that waiting does not mend. */
+/** Returns when the target is used again; `undefined` if it isn't in cooldown, or if waiting doesn't help. */
 function getRecovery({ target }: Route, { health }: PipelineContext): number[] {
   const cooldown = health.getCooldown(target)
   return cooldown && failureRules[cooldown.class].isOverInTime ? [cooldown.dueAt] : []
