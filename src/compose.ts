@@ -28,13 +28,13 @@ interface Parts {
   options: GatewayOptions
   internals: Internals
   accounts(): Promise<AccountFinder>
-  /** Absent where no tokens are accepted. */
+  /** Absent if tokens aren't accepted. */
   addToken: AddToken | undefined
   resume: NonNullable<KeyAreaOptions['resume']>
   findKeyAccount: NonNullable<KeyStore['findKeyAccount']>
 }
 
-/** Composes the request path and the features to what serves requests. Throws a TypeError for features that get in each other's way. */
+/** Combines the request path and the features into a gateway's handlers. Throws a TypeError for features that conflict with each other. */
 export function compose({ core, pipeline, features, options, internals, ...parts }: Parts) {
   const { accounts, addToken, resume, findKeyAccount } = parts
   const { afterCaller } = internals

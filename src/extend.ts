@@ -56,7 +56,7 @@ function listOperationNames(feature: string, operations: NonNullable<Feature['op
 /** Paths that differ only in the names of their parameters are the same. */
 const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 
-/** Throws a TypeError for routes that two features have, or one has twice. */
+/** Throws a TypeError for a route that two features define, or that one defines twice. */
 export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
   checkDistinct(
     features.flatMap(({ name: feature, routes = [], areas = [] }) =>
@@ -72,7 +72,7 @@ interface RouteOwner extends Pick<Feature, 'name' | 'areas'> {
   routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>>
 }
 
-/** Throws a TypeError for areas of two features where a request would belong to both. */
+/** Throws a TypeError if the areas of two features overlap. */
 export function checkAreas(areas: readonly Area[]): void {
   for (const [at, { name, path }] of areas.entries()) {
     const other = areas.slice(0, at).find((one) => one.path === path || findArea([one], path) !== undefined)
@@ -93,7 +93,7 @@ function checkDistinct(claims: readonly Claim[]): void {
 
 const listRoutes = (area: FeatureArea | ServedArea): readonly FeatureRoute[] => ('routes' in area ? area.routes : [])
 
-/** The feature with bound members, and with steps that resolve to replies, whatever its own steps return. */
+/** Binds a feature's methods, and converts what its steps return to replies. */
 export function withReplies(feature: Feature): Feature {
   const { name, areas, routes, operations, events } = feature
   const aroundRequest = feature.aroundRequest?.bind(feature)
@@ -164,7 +164,7 @@ function createServedArea(name: string, area: ServedArea, { guards, admit, onErr
   }
 }
 
-/** The routes of a feature beside the model endpoints. */
+/** Lists a feature's routes, apart from the model endpoints. */
 export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, terms: FeatureRouteTerms) =>
   routes.map((route) => toHttpRoute(route, name, terms))
 

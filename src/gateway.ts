@@ -78,7 +78,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // with the operations of all features
 }
 
-/** A gateway of checked options, its store, and the counters of its limits. */
+/** Creates a gateway from checked options, its store, and its limit counters. */
 export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},

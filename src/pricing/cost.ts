@@ -15,7 +15,7 @@ import type { Catalog, Price, PricedUnit, PriceTier } from '../types.ts'
  */
 export type CostSource = 'reported' | 'counted' | 'estimated'
 
-/** The tokens, units and cost of a call, an attempt or a request. */
+/** The tokens, units, and cost of a call, an attempt, or a request. */
 export interface Spending {
   usage: TokenUsage
   costSource: CostSource
@@ -30,7 +30,7 @@ interface SpendingContext {
   isDearer?: boolean
 }
 
-/** The usage and cost of a call to the target. `isDearer`: the request asks for a tier with an unknown price (`findDearerField`). */
+/** Calculates the usage and cost of a call to the target. `isDearer`: the request asks for a tier with an unknown price (`findSurchargeField`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * The error for a body that providers can read in different ways, so that its model and its worst case are uncertain. Either a member occurs twice,
- * of which some parsers take the first; or a member differs from a known one only in upper and lower case, which servers in Go ignore.
+ * Creates the error for a body that providers can read in different ways, so that its model and its worst case are uncertain: a field occurs twice,
+ * of which some parsers use the first, or a field differs from a known one only in case, which servers in Go ignore.
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
   const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(foldCase(name)))
@@ -21,8 +21,8 @@ export function createAmbiguityError({ body, text }: { body: JsonObject; text: s
 }
 
 /**
- * The members that decide which model answers and how much it costs. `model` may occur several times, since the gateway sets every occurrence for the
- * provider.
+ * The fields that decide which model answers and how much it costs. `model` may occur several times, because the gateway sets every occurrence for
+ * the provider.
  */
 const REPEATABLE = ['model']
 const SINGLE = [
@@ -40,7 +40,7 @@ const SINGLE = [
 ]
 const DECISIVE: ReadonlySet<string> = new Set([...REPEATABLE, ...SINGLE])
 
-/** A name in the form in which Go compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
+/** Folds a name's case as Go does when it compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
 const foldCase = (name: string) => name.toUpperCase().toLowerCase()
 const FOLDED: ReadonlyMap<string, string> = new Map(Array.from(DECISIVE, (name) => [foldCase(name), name]))
 

@@ -4,8 +4,8 @@ import { createAmbiguityError } from './ambiguous.ts'
 import { createDetourError } from './detours.ts'
 
 /**
- * Makes the rule for the body of one request whose models, tokens or US dollars are limited. The rule returns the error for a body that would evade
- * these limits. It is called for each target, and reads the body only once.
+ * Creates the rule for the body of a request whose models, tokens, or US dollars are limited. The rule returns the error for a body that would
+ * evade these limits. It is called for each target, and reads the body only once.
  */
 export function createBodyRule(): (call: { body: JsonObject; text: string }) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined

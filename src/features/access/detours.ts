@@ -2,8 +2,9 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, scalarText } from '../../lib/json.ts'
 
 /**
- * The error for a request that makes some providers answer with models other than the requested one, or add paid services. Lists of allowed models
- * and the worst case of the request do not cover these. The rule applies to every target, since any connection may lead to such a provider.
+ * Creates the error for a request that makes some providers respond with models other than the requested one, or add paid services. Lists of
+ * allowed models and the request's worst case don't cover these. The rule applies to every target, because any connection may lead to such a
+ * provider.
  */
 export function createDetourError(body: JsonObject): GatewayError | undefined {
   const member = MEMBERS.find((name) => isGiven(body[name])) ?? findVercelFallbacks(body) ?? findOpenRouterTool(body)
@@ -25,7 +26,7 @@ function findVercelFallbacks({ providerOptions }: JsonObject): string | undefine
   return isObject(gateway) && isGiven(gateway.models) ? 'providerOptions.gateway.models' : undefined
 }
 
-/** Tools of OpenRouter's own search, make images, or ask other models. */
+/** OpenRouter's own tools, which search, create images, or call other models. */
 function findOpenRouterTool({ tools }: JsonObject): string | undefined {
   if (!Array.isArray(tools)) return undefined
   const at = tools.findIndex((tool) => isObject(tool) && scalarText(tool.type).startsWith('openrouter:'))

@@ -43,7 +43,7 @@ export interface Accounts {
    * `STORAGE_FAILED` if the key's account doesn't exist, and with `INVALID_REQUEST` if no account can have the id `named`.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
-  /** Records that an account's request was passed to a provider. Writes at most once a day, and never rejects. */
+  /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
   /** Why requests in flight must end, read from the storage: `ACCOUNT_PAUSED` or nothing. Rejects as reading does. */
   findRejection(ref: string, planId: string | undefined): Promise<GatewayError | undefined>

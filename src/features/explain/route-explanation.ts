@@ -25,7 +25,7 @@ import type { CooldownState } from '../../request/routing/target-health.ts'
 import type { NameRule, RefusalPreview } from '../../request/steps.ts'
 import type { Kind } from '../../types.ts'
 
-/** A request to explain, which is not made. */
+/** A request to explain, which isn't sent. */
 export interface Question {
   model: string
   body: JsonObject
@@ -35,11 +35,11 @@ export interface Question {
   caller: Caller
   /** What the caller may use; absent: everything. */
   access?: CallerAccess | undefined
-  /** Tells why the limits of the caller would refuse the request. */
+  /** Explains why the caller's limits would reject the request. */
   previewRefusal?: RefusalPreview | undefined
 }
 
-/** The models and kinds that a caller may use. */
+/** The allowed models and kinds of a caller. */
 interface CallerAccess {
   allowsKind(kind: Kind): boolean
   allowsModel(model: string, table: RouteTable): boolean
@@ -48,12 +48,12 @@ interface CallerAccess {
 
 const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
 
-/** A combo may lead to very many targets. */
+/** A combo may have very many targets. */
 const MAX_TARGETS = 1_000
 
 /**
- * Explains what would become of a request, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that is no
- * model endpoint.
+ * Explains how a request would be handled, without calling a provider or changing any state. Throws `INVALID_REQUEST` for a path that isn't a model
+ * endpoint.
  */
 export async function explainQuestion(question: Question, gateway: PipelineContext): Promise<Explanation> {
   const { model, body, headers, path, caller, access, previewRefusal } = question
@@ -120,7 +120,7 @@ export async function explainQuestion(question: Question, gateway: PipelineConte
   }
 }
 
-/** A request that is not made. */
+/** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
   Pick<Question, 'previewRefusal'> & { context: PipelineContext; whose: string; list?: Group }
 
@@ -130,7 +130,7 @@ const listNameRules = (access: CallerAccess | undefined, whose: string): NameRul
 const describeNotAllowed = (whose: string, name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The ${whose} is not allowed to use the model "${name}".` })
 
-/** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
+/** Explains how a request would use each of its routes, and the error that its client would get if no target's format supports it. */
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
@@ -142,7 +142,7 @@ async function explainTargets(
   const refusals = new Map<Route, RouteRefusal | undefined>()
   const targets: ExplainedTarget[] = []
   let used = 0
-  let only: string | undefined // the model of all that are used so far
+  let only: string | undefined // the model, if all targets used so far have the same one
   const seen = new Set<string>()
   const cooling: CoolingRoute[] = []
   let refusal: RouteRefusal | undefined
@@ -157,7 +157,7 @@ async function explainTargets(
 
   const isAllowed = (route: Route) => access?.allowsTarget(getRequestedName(route, request), route.target) !== false
 
-  /** Does another model follow it, for which the last attempt is kept? */
+  /** Whether a different model follows, for which the last attempt is kept. */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
@@ -247,18 +247,18 @@ interface CoolingRoute {
 
 const isFree = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
-/** Those whose cooldown is mandatory come after all others. */
+/** Targets in a mandatory cooldown come after all others. */
 const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
   Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
 
 const formatModel = ({ target }: Route) => `${target.provider}/${target.model}`
 
-/** Why a target is not called. */
+/** Why a target isn't called. */
 interface RouteRefusal {
   error: GatewayError
-  /** In the words of the explanation. */
+  /** The reason, as the explanation words it. */
   why: string
-  /** Is the whole request refused, at any target? */
+  /** Whether the whole request is rejected, at any target. */
   isOfRequest: boolean
 }
 
@@ -269,7 +269,7 @@ async function findRejection(request: UnsentRequest, route: Route): Promise<Rout
   return byLimits && { ...byLimits, why: byLimits.error.message }
 }
 
-/** Why the target's format cannot carry the request. Not checked for a body without contents, which only sketches a request. */
+/** Returns why the target's format doesn't support the request. Not checked for a body without contents, which is only a sketch of a request. */
 async function findFormatRefusal(request: CodecRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
@@ -281,7 +281,7 @@ async function findFormatRefusal(request: CodecRequest, { target }: Route): Prom
   }
 }
 
-/** The fields for the contents of a request in each format. */
+/** The fields with the contents of a request in each format. */
 const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
 
 function isCooling({ level, class: failure, retryAt }: CooldownState): string {
@@ -293,7 +293,7 @@ function isCooling({ level, class: failure, retryAt }: CooldownState): string {
 
 const explainRoute = ({ via }: Route) => (via ? explainChoices(via) : 'ordered by connection priority')
 
-/** The reasons of the groups, outermost first. */
+/** Returns the reasons of the groups, outermost first. */
 const explainChoices = (choice: GroupChoice): string =>
   `${choice.before ? `${explainChoices(choice.before)}; ` : ''}${choice.group.name}: ${explainChoice(choice)}`
 

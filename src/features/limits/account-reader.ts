@@ -66,11 +66,11 @@ interface AccountTerms {
   ledger: Ledger
   settings: StoredSettings
   clock: Clock
-  /** The records of requests; absent where none are kept. */
+  /** The request records; absent if none are stored. */
   usage: UsageStore | undefined
 }
 
-/** Reads the account of a caller. Each function rejects with `STORAGE_UNAVAILABLE` while the counters can't be read. */
+/** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
 export const createAccountReaders = (terms: AccountTerms) => ({
   account: (caller: Caller) => readAccount(caller, terms),
   /** As OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key and an account. */
@@ -95,7 +95,7 @@ function showKey(key: ClientKey): Account['key'] {
   return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
 }
 
-/** Who spends: the key of a request, or else its account. */
+/** Finds whose spending to report: the request's key, or else its account. */
 interface Spender {
   scope: 'key' | 'account'
   id: string

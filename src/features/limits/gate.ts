@@ -15,7 +15,7 @@ import { createPreview } from './preview.ts'
 export interface Gate {
   /** Serves a request within the limits that apply to it. */
   around(request: RouteRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
-  /** Tells whether and why a request of this caller would be rejected, without making it. */
+  /** Returns whether and why a request of this caller would be rejected, without sending it. */
   preview(caller: Caller, settings: StoredSettings): RefusalPreview
 }
 

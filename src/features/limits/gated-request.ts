@@ -21,24 +21,21 @@ interface GatedTerms {
 }
 
 /**
- * One request to which limits apply. Its first attempt reserves all that it may use in one call; later attempts reserve tokens and US dollars
- * alone. These settle with their attempts, `requests` and `parallel` with the request.
+ * A request to which limits apply. Its first attempt reserves everything that it may use in one call; later attempts only reserve tokens and US
+ * dollars. Those settle with their attempts, `requests` and `parallel` with the request.
  */
 export class GatedRequest {
   readonly #request: RouteRequest
   readonly #terms: GatedTerms
-  /**
-   * The limited units among tokens and US dollars. If there is one, attempts reserve both units; otherwise both are only counted when the request
-   * ends.
-   */
+  /** Which of tokens and US dollars are limited. If either is, attempts reserve both units; otherwise, both are only counted when the request ends. */
   readonly #measured: ReadonlySet<LimitUnit>
-  /** The reservation of `requests` and `parallel`; `unkept` when the storage was unavailable and the settings let such requests pass. */
+  /** The reservation of `requests` and `parallel`; `unkept` if the storage was unavailable and the settings allow such requests. */
   #entry: Reservation | 'unkept' | undefined = undefined
   /** The units of `#entry` that settle when the request ends. */
   #endUnits: readonly LimitUnit[] = []
-  /** The number of attempts that were refused neither here nor by another step. */
+  /** The number of attempts that neither this nor another step rejected. */
   #through = 0
-  /** The limits as of the latest reservation, and the tokens that have been freed since. */
+  /** The limits as of the latest reservation, and the tokens that have been freed since then. */
   #limits: readonly LimitState[] = []
   #freed = 0
   #isOver = false
@@ -50,7 +47,7 @@ export class GatedRequest {
     request.log.onEnd((record) => this.#end(record))
   }
 
-  /** Are tokens or US dollars limited? */
+  /** Whether tokens or US dollars are limited. */
   get isMeasured(): boolean {
     return this.#measured.size > 0
   }
@@ -71,9 +68,7 @@ export class GatedRequest {
     await next()
   }
 
-  /**
-   * The reply with the headers that tell the client what is left of its limits. An answer that the gateway gave without an attempt is counted here.
-   */
+  /** Adds the headers that tell the client what remains of its limits. Counts a response that the gateway gave without an attempt. */
   async replied(reply: Reply): Promise<Reply> {
     if (this.#through === 0 && reply.status < 400) {
       if (!this.#entry)
@@ -88,7 +83,7 @@ export class GatedRequest {
     return reply
   }
 
-  /** Reserves what the attempt may use, and lets its target answer with no more. */
+  /** Reserves the attempt's worst case, and limits its target to that. */
   async #reserveFor(attempt: SteppedAttempt): Promise<void> {
     const isFirst = !this.#entry
     const worstCase = getWorstCase(attempt.request, attempt.target)
@@ -114,7 +109,7 @@ export class GatedRequest {
     let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
-      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is not known
+      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is unknown
       reservation.settle(spent, MEASURED)
       this.#freed += reserved - spent.tokens
     })
@@ -135,7 +130,7 @@ export class GatedRequest {
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // of what the calls of the attempt have used, so that all of its worst case is left for the next
+    let covered = { tokens: 0, usd: 0 } // counts what the attempt's calls have used, so that its whole worst case is available for the next one
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
@@ -149,8 +144,8 @@ export class GatedRequest {
   }
 
   /**
-   * Reserves at least `least` more tokens of output for a stream, and up to `MORE_OUTPUT` if the limits allow. A stream that may have said less than
-   * estimated gets some when nothing is left: all streams together exceed a limit by `SLACK` at most. Throws the error for the client.
+   * Reserves at least `least` more output tokens for a stream, and up to `MORE_OUTPUT` if the limits allow. A stream whose actual output may be
+   * below the estimate gets some even if nothing remains; all streams together exceed a limit by at most `SLACK`. Throws the error for the client.
    */
   async #moreOutput(
     reservation: Reservation,
@@ -171,7 +166,7 @@ export class GatedRequest {
     throw createCutOffError(refusal.limit, this.#terms.holders)
   }
 
-  /** Reserves more for an attempt under way, `beyond` its limits if need be; the refusal when that is too much. */
+  /** Reserves more for an attempt in flight, up to `beyond` its limits; resolves to the refusal if that is too much. */
   async #extended(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
     try {
       return await reservation.extend(by, beyond)
@@ -181,7 +176,7 @@ export class GatedRequest {
     }
   }
 
-  /** Reserves `requests` and `parallel` alone. Throws the error for the client when that is refused. */
+  /** Reserves only `requests` and `parallel`. Throws the error for the client if that is rejected. */
   async #enter(): Promise<void> {
     const reservation = await this.#reserve({ fixed: ENTRY })
     if (!reservation) return
@@ -190,14 +185,14 @@ export class GatedRequest {
     this.#limits = reservation.limits
   }
 
-  /** `units`: those that settle with the request. */
+  /** `units`: the ones that settle with the request. */
   #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
     this.#entry = reservation
     this.#endUnits = units
-    if (this.#isOver) reservation.settle({}, units) // the client has left meanwhile
+    if (this.#isOver) reservation.settle({}, units) // the client has disconnected in the meantime
   }
 
-  /** `undefined` when the storage is unreachable and the settings let the request pass all the same. */
+  /** Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
   async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRefusal | undefined> {
     const { ledger, scopes } = this.#terms
     try {
@@ -209,7 +204,7 @@ export class GatedRequest {
     }
   }
 
-  /** Is a request with these limits refused while the storage is unreachable? */
+  /** Whether a request with these limits is rejected while the storage is unavailable. */
   #isRefusedAway(): boolean {
     const { scopes, rules } = this.#terms
     return UNITS.some((unit) => {
@@ -225,10 +220,7 @@ export class GatedRequest {
     return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
-  /**
-   * Settles the request when it ends. It counts as one request if an attempt was let through. The use of attempts that reserved nothing is counted
-   * here.
-   */
+  /** Settles the request when it ends. It counts as one request if an attempt was allowed. Also counts the usage of attempts that reserved nothing. */
   #end({ attempts }: RequestRecord): void {
     this.#isOver = true
     if (this.#entry && this.#entry !== 'unkept') {
@@ -242,7 +234,7 @@ export class GatedRequest {
     exchange.waitUntil?.(this.#terms.ledger.flushed())
   }
 
-  /** The limits as they were read last, with the tokens added that were freed since. */
+  /** Returns the limits as last read, plus the tokens that have been freed since then. */
   #limitsNow(): readonly LimitState[] {
     if (this.#freed === 0) return this.#limits
     return this.#limits.map((one) => {
@@ -257,16 +249,16 @@ export class GatedRequest {
 }
 
 /**
- * The highest estimate, in tokens, for an answer of at most `output` tokens. Text is counted by an estimate that gives long words up to twice their
- * tokens, and a stream that keeps to its maximum must not be cut because of it.
+ * The highest estimate, in tokens, for a response of at most `output` tokens. The estimate counts up to twice the tokens for long words, and a
+ * stream that keeps to its maximum must not be cut off because of that.
  */
 const getMaxStreamSize = (output: number) => output * 2.5 + 64
 
-/** The tokens that a stream reserves at a time once its output exceeds what was reserved, if the limits allow. */
+/** How many tokens a stream reserves at a time once its output exceeds its reservation, if the limits allow. */
 const MORE_OUTPUT = 1_024
-/** The tokens that streams reserve in all beyond what is left: with what a stream has sent by then, less than `MORE_OUTPUT`. */
+/** How many tokens streams may reserve in total beyond what remains: together with what a stream has sent by then, less than `MORE_OUTPUT`. */
 const SLACK = 768
-/** The tokens that a stream reserves at a time of these. */
+/** How many of these tokens a stream reserves at a time. */
 const SLACK_STEP = 128
 const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
 const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
@@ -280,7 +272,7 @@ const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
 
 type UsedAmounts = Required<Pick<Amounts, 'tokens' | 'usd'>>
 
-/** What attempts have used: their input, tokens from a cache included, and their output. */
+/** The usage of attempts: input, including cached tokens, and output. */
 function sumSpending(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): UsedAmounts {
   const spent = { tokens: 0, usd: 0 }
   for (const { usage, costUsd = 0 } of attempts) {

@@ -3,27 +3,27 @@ import { formatPlainUsd } from '../../lib/usd.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
 import type { LimitRefusal } from './ledger/ledger.ts'
 
-/** The names of what has limits that apply to a request. */
+/** The names of the key, group, and plan whose limits apply to a request. */
 export interface Holders {
   key: string | undefined
   group: string | undefined
   plan?: string | undefined
 }
 
-/** What a refused request asked for. */
+/** What a rejected request asked for. */
 interface RefusedUse {
-  /** What it needs of the unit of the limit, in tokens or US dollars. */
+  /** The amount it needs of the limit's unit, in tokens or US dollars. */
   need: number
-  /** Can it limit its own output? */
+  /** Whether it can limit its own output. */
   limitsOutput: boolean
   holders: Holders
   /** Epoch ms. */
   now: number
-  /** Headers that tell the client what is left. */
+  /** Headers that tell the client what remains. */
   headers: Record<string, string>
 }
 
-/** The error for a request that does not fit into a limit. */
+/** Creates the error for a request that exceeds a limit. */
 export function createRefusalError(
   { limit, why }: LimitRefusal,
   { need, limitsOutput, holders, now, headers }: RefusedUse,
@@ -62,28 +62,25 @@ export function createRefusalError(
 }
 
 /**
- * The longest wait after which clients may retry by themselves, in seconds. With a longer `retry-after`, OpenAI's clients would retry at once and
- * Anthropic's would wait for all of it: `x-should-retry: false` tells both not to retry.
+ * The longest wait after which clients may retry on their own, in seconds. With a longer `retry-after`, OpenAI's clients would retry immediately,
+ * and Anthropic's would wait the whole time; `x-should-retry: false` tells both not to retry.
  */
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** Is the window short enough for a client to wait until it ends? */
+/** Whether the window is short enough for a client to wait until it ends. */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
-/** The error for a request under way that has used what was left of a limit, and needs more. */
+/** Creates the error for an in-flight request that has used up the rest of a limit, and needs more. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
   const what = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
   return gatewayError(code, { message: joinSentences([what, resets(limit), HIGHER]), headers: NO_RETRY })
 }
 
-/**
- * The error for a target without a known price, where US dollars are limited. `member`: the member of the request that changes the price of the
- * answer, if there is one.
- */
+/** Creates the error for a target without a known price, if US dollars are limited. `member`: the request's field that changes the price, if any. */
 export const createUnpricedError = (target: string, member?: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
     message: member
@@ -99,7 +96,7 @@ const THEN = 'Retry then.'
 const HELD = 'In-flight requests have reserved the rest and may not use all of it. Retry in a moment.'
 const ONE_ENDS = 'Retry when one of them has finished.'
 
-/** A sentence with the limit and how much of it is used. */
+/** Describes the limit and how much of it is used, as a sentence. */
 function describeState(limit: LimitState, holders: Holders): string {
   const { unit, used, reserved, unsettled } = limit
   const whose = describeHolder(limit, holders)

@@ -2,14 +2,14 @@ import { rememberByName } from '../../lib/maps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { ClientFormat } from '../../types.ts'
 
-/** The units for which clients know headers. */
+/** The units for which clients have headers. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
 const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 
 /** The names of the headers of a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** The headers in which clients of a format read their limits: the names, and how the time of a reset is written. */
+/** The headers in which clients of a format read their limits: the names, and the format of a reset time. */
 interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
@@ -32,7 +32,7 @@ const anthropicForm: LimitHeaderForm = {
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
-/** Clients of Google and of the AI SDK know no such headers. */
+/** Clients of Google and of the AI SDK have no such headers. */
 const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
   'openai-chat': openaiForm,
   'openai-responses': openaiForm,
@@ -42,8 +42,8 @@ const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> =
 }
 
 /**
- * The headers that tell clients of a format what is left of their limits on requests and on tokens. Of several limits on a unit, the headers give the one
- * with the smallest share left. `now` in epoch ms.
+ * Creates the headers that tell clients of a format what remains of their limits on requests and tokens. If a unit has several limits, the headers
+ * show the one with the smallest share remaining. `now` in epoch ms.
  */
 export function limitHeaders(
   limits: readonly LimitState[],
@@ -64,7 +64,7 @@ export function limitHeaders(
   return headers
 }
 
-/** The limit on a unit with the smallest share left. */
+/** Finds the limit on a unit with the smallest share remaining. */
 export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
   for (const one of limits)
@@ -74,10 +74,10 @@ export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): Li
 
 const getRemainingShare = ({ remaining, limit }: LimitState) => remaining / limit
 
-/** Epoch ms. Parsed once for all requests of a window. */
+/** In epoch ms. Parsed once for all requests of a window. */
 const parseReset = rememberByName((resetsAt) => Date.parse(resetsAt))
 
-/** A time as OpenAI writes it: `1s`, `6m0s`, `23h59m59s`. */
+/** Formats a time as OpenAI does: `1s`, `6m0s`, `23h59m59s`. */
 function formatWait(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000))
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
@@ -85,7 +85,7 @@ function formatWait(ms: number): string {
   return `${hoursText}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Removes the headers in which a provider reports its own limits, as these are not the limits of the client. */
+/** Removes the headers in which a provider reports its own limits, which aren't the client's. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name in headers) if (isProviderHeader(name)) delete headers[name]
 }

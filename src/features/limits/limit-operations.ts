@@ -52,7 +52,7 @@ interface UserTerms {
   findTerms(ref: string): Promise<{ limits?: UsageLimits | undefined; plan?: Holder | undefined } | undefined>
 }
 
-/** What has limits of its own. */
+/** A resource with its own limits. */
 interface Holder {
   id: string
   limits?: UsageLimits
@@ -90,7 +90,7 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
     return { success: true }
   }
 
-  /** Validates the input before it looks up the key, group or gateway whose limits are settled. */
+  /** Validates the input before it looks up the key, group, or gateway whose limits it settles. */
   async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
     await (await ledger()).settleLost(await find(), as)

@@ -26,13 +26,13 @@ interface LimitsDependencies {
 }
 
 /**
- * Holds requests to the limits of their key, its group, their account, its plan, and the gateway. A request without limits passes immediately; the code for the others is
- * loaded with the first of them.
+ * Enforces the limits of a request's key, its group, its account, its plan, and the gateway. A request without limits passes immediately; the code
+ * for the others is loaded with the first of them.
  */
 export interface LimitsFeature extends Feature {
   aroundRequest: RequestStep
   ledger(): Promise<Ledger>
-  /** Tells why a request of this caller would be rejected, without making it. */
+  /** Returns why a request of this caller would be rejected, without sending it. */
   preview(caller: Caller): Promise<RefusalPreview>
 }
 

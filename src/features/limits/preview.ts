@@ -18,7 +18,7 @@ interface PreviewTerms {
   isRestricted: boolean
 }
 
-/** Tells how the gate would decide on a request, without making it or reserving anything. */
+/** Previews whether limits would reject a request, without sending it or reserving anything. */
 export function createPreview({ ledger, clock, scopes, holders, rules, isRestricted }: PreviewTerms): RefusalPreview {
   const isMeasured = MEASURED.some((unit) => isLimited(unit, scopes))
   const isPriced = isLimited('usd', scopes)
@@ -54,7 +54,7 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
   }
 }
 
-/** The error for a limit that is used up, worded for the operator. */
+/** Creates the error for a limit that is used up, worded for the operator. */
 function createUsedUpError({ scope, unit, window, limit, resetsAt }: LimitState): GatewayError {
   const isBudget = (unit === 'tokens' || unit === 'usd') && window !== 'minute' && window !== 'hour'
   const name = window === null ? unit : `${unit}.${window}`

@@ -6,16 +6,16 @@ import type { LimitUnit } from '../../types/limits.ts'
 import type { Amounts, LimitedScope, WantedAmounts } from './ledger/ledger.ts'
 import { createUnpricedError } from './limit-errors.ts'
 
-/** The settings that say how limits are applied. */
+/** The settings that control how limits are applied. */
 export type LimitRules = Pick<StoredSettings, 'whenPriceUnknown' | 'onStorageUnavailable'>
 
-/** A request, and the target that is to answer it. */
+/** A request and its target. */
 interface LimitedAttempt {
   request: { call: Pick<SteppedAttempt['request']['call'], 'endpoint'> }
   target: SteppedAttempt['target']
 }
 
-/** The worst case of an attempt as far as it is limited. Throws `REQUEST_TOO_EXPENSIVE` when a price is needed that is not known. */
+/** Estimates the worst case of an attempt in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
 export function estimateWanted(
   { request: { call }, target }: LimitedAttempt,
   { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
@@ -29,7 +29,7 @@ export function estimateWanted(
   return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
 }
 
-/** Throws `REQUEST_TOO_EXPENSIVE` for a field that asks for a response at a price that is not known. */
+/** Throws `REQUEST_TOO_EXPENSIVE` for a field that requests a response at an unknown price. */
 export function requireKnownPrice(
   target: SteppedAttempt['target'],
   surchargeField: string | undefined,
@@ -38,7 +38,7 @@ export function requireKnownPrice(
   if (surchargeField && whenPriceUnknown !== 'allow') throw createUnpricedError(getTargetName(target), surchargeField)
 }
 
-/** The least that a request needs of a unit. */
+/** Returns the least that a request needs of a unit. */
 export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { least = 0, usdPerToken = 0 } = output ?? {}
@@ -53,5 +53,5 @@ export const ENTRY: Amounts = { requests: 1, parallel: 1 }
 /** The units whose amounts depend on the target. */
 export const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
 
-/** The smallest output that is reserved, in tokens: a shorter answer is of no use. */
+/** The smallest output to reserve, in tokens; a shorter response is useless. */
 const LEAST_OUTPUT = 1_024

@@ -13,9 +13,9 @@ import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.t
 const HEADER = 'x-signalbox-models'
 
 /**
- * The list of models and the options that a request has in its header `x-signalbox-models`, and as a call of the AI SDK in `providerOptions.signalbox`. It
- * may have both. Throws `INVALID_REQUEST` with the member that is malformed, `FORBIDDEN` where the settings allow no lists, and `MODEL_NOT_ALLOWED` when the key may
- * not use one of the models.
+ * Reads the model list and the options that a request has in its header `x-signalbox-models` and, for calls of the AI SDK, in
+ * `providerOptions.signalbox`. It may have both. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings allow no lists, and
+ * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
 export function ownTerms(source: OwnTermsSource): OwnTerms {
   const { call, exchange, settings } = source
@@ -23,13 +23,13 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
   refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
   const headers = new Map<string, string>()
-  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and does not undo the header
+  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
   const own: OwnTerms = {
     exchange: {
       query: exchange.query,
       header: (name) => headers.get(name) ?? exchange.header(name),
-      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // no provider gets those of the gateway
+      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // the gateway's options aren't sent to providers
     },
     ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
   }
@@ -57,13 +57,13 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   return { ...own, list: createListGroup(list, { ...source, name, limits }) }
 }
 
-/** The options of a call for the gateway; empty where the format of the call has no place for them. */
+/** Reads a call's options for the gateway; empty if the call's format has no place for them. */
 function readCallOptions({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
 
-/** Refuses members that only chat has. `at`: the text before the path of a member. */
+/** Rejects fields that only chat has. `at`: the text before a field's path. */
 function refuseForOthers(
   kind: Kind,
   at: string,
@@ -78,11 +78,11 @@ function refuseForOthers(
   })
 }
 
-/** An entry with the parameters for all entries. Its own parameters win. */
+/** Adds the parameters for all entries to one entry, whose own parameters win. */
 const addEntryParams = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
-/** The smaller of two limits, as far as they are given. */
+/** Returns the smaller of two optional limits. */
 const getMin = (one: number | undefined, other: number | undefined) =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
@@ -101,7 +101,10 @@ interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
   limits: PipelineContext['limits']
 }
 
-/** The list as a group of this name. It shares no state with a combo. A session that has moved to another entry stays there while the same list is sent. */
+/**
+ * Converts the list to a group with this name. It shares no state with a combo. A session that has moved to another entry stays there while the
+ * same list is sent.
+ */
 function createListGroup(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
@@ -125,7 +128,7 @@ function createListGroup(list: RequestModels, { name, limits, call, table, log }
   return whole
 }
 
-/** The rules of a list. They can tighten the rules that would apply without them, and never loosen them. */
+/** Creates the rules of a list. They can only tighten the rules that would apply without them. */
 function createListRules(
   { maxAttempts, timeouts = {} }: RequestModels,
   limits: PipelineContext['limits'],

@@ -104,7 +104,10 @@ const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): Rev
   refs: new Map(refs).set(ref, Math.max(until, (refs.get(ref) ?? all) + 1)),
 })
 
-/** Drops the entries that have ended, and the older half if there are too many. `all` moves to the latest of them, so that none gets valid again. */
+/**
+ * Drops the entries that have ended, and the older half if there are too many. `all` moves to the latest of them, so that no revoked token becomes
+ * valid again.
+ */
 function dropOldest(
   { all, refs }: RevokedRecord,
   { maxEntries, endedAt }: { maxEntries: number; endedAt: number },

@@ -4,7 +4,7 @@ import { prices } from './price-fields.ts'
 import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
 import { choice, name } from './shapes.ts'
 
-/** Fields that are given as a whole. */
+/** Fields that are only set as a whole. */
 const whole = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */

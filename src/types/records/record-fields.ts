@@ -51,7 +51,7 @@ export type Door = 'create' | 'update' | 'put'
  */
 export type FieldUse = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
-/** A way; with its own shape if inputs differ from stored values. */
+/** A use; with its own shape if inputs differ from stored values. */
 type Passage = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
 
 export type Doors = Readonly<Partial<Record<Door, Passage>>>
@@ -62,7 +62,7 @@ export const needed = { create: 'required', update: 'optional', put: 'required' 
 export const free = { create: 'optional', update: 'optional', put: 'optional' } as const
 /** A field that can be set and removed. */
 export const removable = { create: 'optional', update: 'removable', put: 'removable' } as const
-/** The same; for a new record, `null` counts as omitted. */
+/** Like `removable`; for a new record, `null` counts as omitted. */
 export const removableAnywhere = { create: 'removable', update: 'removable', put: 'removable' } as const
 /** A field that can be sent back with a change, and is ignored. */
 export const sentBack = { update: 'ignored' } as const

@@ -2,7 +2,7 @@ import { integer, type NumberShape, type ObjectOf, object, type Shape } from './
 
 const HOUR = 3_600_000
 
-/** A stored value is used whatever its size. */
+/** Stored values are used whatever their size. */
 const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
 const ms = amountShape(integer(1, 24 * HOUR))

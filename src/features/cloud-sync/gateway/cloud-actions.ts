@@ -30,16 +30,16 @@ import {
 } from './cloud-operations.ts'
 import type { Pushes } from './cloud-pushes.ts'
 
-/** How long `check` may take, in ms: as long as a client waits for it (src/rules.md, Cloud sync of clients). */
+/** The time limit of `check`, in ms: as long as a client waits for it (src/rules.md, Cloud sync of clients). */
 const CHECK_MS = 8_000
-/** How long after its start an `enable` still waits for the cloud's listing, in ms: what it answers then fits into `EXCHANGE_MS`. */
+/** How long after its start an `enable` still waits for the cloud's model list, in ms: late enough to fit into `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
 /** How long a forced `disable` waits for the proxy before it turns cloud sync off without it, in ms: less than a client has left after a `sync`. */
 const FORCED_MS = 7_000
 
 type Created = NonNullable<EnabledCloud['createdKey']>
 
-/** The operations of cloud sync. They begin and end `pushes`, the exchanges that the gateway makes by itself. */
+/** Creates the operations of cloud sync. They start and stop `pushes`, the syncs that the gateway makes on its own. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
     mirror: HomeMirror
@@ -50,21 +50,21 @@ export function createCloudOperations(
 ): CloudOperations<unknown> {
   const { store, clock, fetch, options, mirror, pushes, keys } = deps
 
-  /** The address of the proxy and whether cloud sync is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
+  /** Reads the proxy's URL and whether cloud sync is on. Throws `INVALID_REQUEST` without a URL. */
   async function cloudSettings() {
     const { cloudUrl, cloudEnabled } = await store.settings.reread()
     if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
     return { cloudUrl, cloudEnabled }
   }
 
-  /** The address of the proxy. Throws `CLOUD_CONFLICT` while cloud sync is off. */
+  /** Returns the proxy's URL. Throws `CLOUD_CONFLICT` while cloud sync is off. */
   async function cloudUrlWhileOn(): Promise<string> {
     const { cloudUrl, cloudEnabled } = await cloudSettings()
     if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
     return cloudUrl
   }
 
-  /** Turns cloud sync on or off, unless it is so already. */
+  /** Turns cloud sync on or off, unless it already is. */
   async function setEnabled(cloudEnabled: boolean, { cloudUrl, signal }: ProxyContext): Promise<void> {
     const { cloudEnabled: isOn } = await store.settings.reread()
     if (isOn === cloudEnabled) return
@@ -75,7 +75,7 @@ export function createCloudOperations(
     })
   }
 
-  /** A key for the clients of the cloud, when this gateway has none at all. */
+  /** Creates a key for the cloud's clients, if this gateway has none at all. */
   const createKeyIfNone = ({ signal }: ProxyContext) =>
     store.runExclusive('keys', async (ready): Promise<Created | undefined> => {
       if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
@@ -84,7 +84,7 @@ export function createCloudOperations(
       return keys.create({ name: 'cloud' })
     })
 
-  /** Mirrors a key that was just made; without its mirror it would be of no use, and is removed again. */
+  /** Mirrors a key that was just created. If that fails, removes the key, because it would be useless. */
   async function mirrorKey({ id }: Created, context: ProxyContext): Promise<CloudConflict[]> {
     try {
       return requireConflicts(await mirror.exchange(context))
@@ -102,13 +102,13 @@ export function createCloudOperations(
     return { createdKey, conflicts: [...conflicts, ...more] }
   }
 
-  /** May the proxy at this address still have the data that a failed `enable` sent? */
+  /** Whether the proxy at this URL may still have the data that a failed `enable` sent. */
   async function hasLeftovers(address: string): Promise<boolean> {
     const { cloudUrl, mirror: left } = await mirror.memory.read()
     return left !== null && cloudUrl === address
   }
 
-  /** Removes the data that a failed `enable` sent. Otherwise the proxy would go on serving those keys, even after they are paused or deleted here. */
+  /** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys, even after they are paused or deleted here. */
   async function removeLeftovers(context: ProxyContext): Promise<void> {
     await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
     context.signal.throwIfAborted()
@@ -116,7 +116,7 @@ export function createCloudOperations(
     await pushes.end()
   }
 
-  /** Mirrors all data while cloud sync is off. If the proxy refuses a record, everything is removed from it again. */
+  /** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes everything from it again. */
   async function mirrorOrUndo(context: ProxyContext) {
     try {
       return await mirrorAll(context)
@@ -130,7 +130,7 @@ export function createCloudOperations(
     }
   }
 
-  /** The failure to turn cloud sync on, with what to do about what the proxy may have by then. */
+  /** Adds to an `enable` failure what to do about data that the proxy may have by then. */
   async function reportLeftovers(error: unknown): Promise<unknown> {
     if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
     const { code, message, data } = error
@@ -138,7 +138,7 @@ export function createCloudOperations(
       const { cloudEnabled, cloudUrl } = await store.settings.read()
       if (cloudEnabled || !(await hasLeftovers(cloudUrl))) return error
     } catch {
-      return error // of which the storage's failure is not the reason
+      return error // not because of the storage failure
     }
     return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
   }
@@ -219,7 +219,7 @@ export function createCloudOperations(
           async (signal) => {
             const left = await mirror.memory.read()
             const { cloudEnabled: isOn } = await store.settings.reread()
-            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may be another one by now
+            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may have changed by now
             if (!isOn) {
               if (left.mirror === null) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
               await removeLeftovers(createContext(cloudUrl, signal)).catch((error: unknown) => {
@@ -293,10 +293,7 @@ export function createCloudOperations(
   }
 }
 
-/**
- * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
- * `undefined` when it does.
- */
+/** Requests the cloud's model list with one of the active keys. Resolves to why the response doesn't prove that the mirror works; `undefined` if it does. */
 async function findMirrorProblem(
   { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
   { cloudUrl, signal }: ProxyContext,
@@ -325,7 +322,7 @@ async function findMirrorProblem(
   }
 }
 
-/** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
+/** Warns about connections whose private addresses the proxy may be unable to reach, if there are any. */
 async function privateAddressWarnings(
   { store, catalog }: { store: WritableStore; catalog: Catalog },
   { cloudUrl }: ProxyContext,
@@ -344,7 +341,7 @@ async function privateAddressWarnings(
 }
 
 /**
- * Takes over the changes made at the cloud, and removes the mirror with all sessions. A mirror that no longer exists, as after a lost response,
+ * Applies the changes made at the cloud, and removes the mirror with all sessions. A mirror that no longer exists, such as after a lost response,
  * counts as removed.
  */
 async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
@@ -357,7 +354,7 @@ function ignoreNotFound(error: unknown): undefined {
   if (!isRejection(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
-/** The first of the keys that clients can use and whose value this gateway can open. */
+/** Finds the first key that clients can use and whose value this gateway can decrypt. */
 async function findActiveKey(store: WritableStore): Promise<{ key: string; name: string } | undefined> {
   const keyring = await store.keyring()
   for (const { id, record } of await store.keys.entries()) {
@@ -373,7 +370,7 @@ const createSyncResult = (conflicts: CloudConflict[]): SyncedCloud => ({ success
 const isCloudError = (error: unknown): error is GatewayError =>
   isGatewayError(error, 'CLOUD_FAILED') || isGatewayError(error, 'CLOUD_TIMEOUT')
 
-/** The failure to turn cloud sync off, with how to do it all the same. */
+/** Adds to a `disable` failure how to turn cloud sync off anyway. */
 function addRemedy(error: unknown): unknown {
   if (!isCloudError(error)) return error
   const { code, message, data } = error
@@ -385,7 +382,7 @@ function isSession(session: unknown): session is CloudSession {
   return [session.id, session.createdAt, session.lastUsedAt].every((member) => typeof member === 'string')
 }
 
-/** The connections that one warning names. */
+/** The maximum number of connections that a warning names. */
 const MOST_NAMED = 5
 
 const NO_ADDRESS = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'

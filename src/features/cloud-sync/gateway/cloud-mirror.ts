@@ -21,10 +21,10 @@ import { count, exchangeSpending } from './cloud-spending.ts'
 import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
 import { parseMirrored } from './mirror-input.ts'
 
-/** How long an exchange may take, in ms: as long as a client waits for an action (src/rules.md, Cloud sync of clients). */
+/** The time limit of a sync, in ms: as long as a client waits for an action (src/rules.md, Cloud sync of clients). */
 export const EXCHANGE_MS = 15_000
 
-/** What the mirror of a gateway depends on. */
+/** The dependencies of a gateway's mirror. */
 export interface MirrorDependencies {
   store: WritableStore
   clock: Clock
@@ -36,37 +36,34 @@ export interface MirrorDependencies {
 }
 
 /**
- * The address of the proxy, what a gateway sends to enroll there, and the signal that aborts the calls. The signal is also checked before each write
- * to the local storage.
+ * The proxy's URL, what a gateway sends to enroll there, and the signal that aborts the calls. The signal is also checked before each write to the
+ * local storage.
  */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** The kinds of work that differ in priority: the gateway's own exchanges end for an action of the operator, and a `sync` ends for a `disable`. */
+/** The kinds of work, which differ in priority: the gateway's own syncs are cancelled for an operator's action, and a `sync` for a `disable`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
-/** The mirror of a gateway, as its actions and its own exchanges use it. */
+/** The mirror of a gateway, as used by its actions and its own syncs. */
 export interface HomeMirror {
   /**
-   * Runs work that calls the proxy, one piece at a time. Rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. The
-   * gateway's own work ends when the operator starts an action, and a `sync` ends for a `disable`, which exchanges the same data.
+   * Runs work that calls the proxy, one at a time. Rejects with `CLOUD_TIMEOUT` after `ms`, and aborts the work's signal. The gateway's own work is
+   * cancelled when the operator starts an action, and a `sync` for a `disable`, which syncs the same data.
    */
   alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
-  /**
-   * Exchanges all changes of both sides. `create`: also with a proxy that has no mirror yet, and regardless of what both sides remember of earlier
-   * exchanges.
-   */
+  /** Syncs all changes of both sides. `create`: also with a proxy that has no mirror yet, and regardless of what both sides remember of earlier syncs. */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
-   * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a record that was refused; all
-   * other records are mirrored even then.
+   * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a rejected record; all other
+   * records are mirrored anyway.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
-  /** A signed call; resolves to the body of its answer. */
+  /** Makes a signed call; resolves to the body of the response. */
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
-  /** Forgets the session in use if it has this id; without an id, forgets it in any case. */
+  /** Forgets the current session if it has this id; without an id, in any case. */
   forgetSession(id?: string): void
   memory: MirrorMemoryStore
-  /** Ends what is under way. */
+  /** Cancels everything in flight. */
   close(): void
 }
 
@@ -89,7 +86,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     return calls.call(one, { ...context, fetch })
   }
 
-  /** The remembered state of the mirror, if that mirror is at this address; otherwise an empty state. */
+  /** Returns the remembered state of the mirror if that mirror is at this URL; otherwise an empty state. */
   const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
@@ -113,7 +110,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     return exchanged
   }
 
-  /** Once both sides have the same limits: what each has used of them. */
+  /** Once both sides have the same limits, they exchange what each has used of them. */
   const exchangeSpent = (mirror: string, context: ProxyContext): Promise<void> =>
     exchangeSpending(
       { store, ledger, mirror },
@@ -162,10 +159,10 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
   }
 }
 
-/** Why work of the gateway's own has ended: its operator asks for the same or more. */
+/** The reason for cancelling the gateway's own work: its operator requests the same or more. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
-/** The conflicts with one more, unless that is reported again because the write of its result has failed. */
+/** Adds a conflict, unless it was reported again because writing its result had failed. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
   const last = known.findLast(isSame)
@@ -173,7 +170,7 @@ function withConflict(known: readonly CloudConflict[], conflict: CloudConflict):
   return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
 }
 
-/** The error of an action that has not ended after `ms`. */
+/** Creates the error of an action that hasn't finished after `ms`. */
 export const createTimeoutError = (ms: number): GatewayError =>
   gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not respond within ${ms / 1_000} s. Try again.` })
 
@@ -186,7 +183,7 @@ function adviseEnable(error: unknown): never {
 const ENABLE_AGAIN = 'Synchronize both sides again: POST /api/sync/cloud with the action "enable".'
 
 /**
- * Throws `INVALID_REQUEST` for an address whose traffic others could read: the seal of bodies does not hold against someone in the middle when a
+ * Throws `INVALID_REQUEST` for a URL whose traffic others could read: the encryption of bodies doesn't protect against a man in the middle when a
  * session is opened.
  */
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
@@ -202,7 +199,7 @@ const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
-/** The records of the states are read by the schemas of their collections, when they are taken. */
+/** The records of the states are validated by their collections' schemas when they are applied. */
 const answerSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
@@ -226,9 +223,7 @@ function syncAnswer(body: JsonObject, context: ProxyContext): SyncResponse {
   return answer.output
 }
 
-/**
- * The conflicts of an exchange. Throws when a record was refused, which is named, in the error's `data.problem` alone; all others are mirrored then.
- */
+/** Returns the conflicts of a sync. Throws if a record was rejected, and names it only in the error's `data.problem`; all others are mirrored. */
 export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts

@@ -15,42 +15,42 @@ import type { Clock } from '../../../types.ts'
 import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
 import type { CloudState } from './cloud-operations.ts'
 
-/** The exchanges that a gateway begins by itself while cloud sync is on, and how the last ones have ended. */
+/** The syncs that a gateway starts on its own while cloud sync is on, and the results of the last ones. */
 export interface Pushes {
-  /** Called when cloud sync is on. Soon exchanges earlier changes, then each further change, and regularly the changes made at the cloud. */
+  /** Called when cloud sync is on. Syncs earlier changes soon, then each further change, and regularly the changes made at the cloud. */
   begin(): void
   /** Cloud sync is off: forgets the mirror. */
   end(): Promise<void>
-  /** Something that is mirrored may have changed. Resolves when the exchange is planned. */
+  /** Something that is mirrored may have changed. Resolves when the sync is scheduled. */
   changed(): Promise<void>
-  /** Begins an overdue exchange, since some platforms drop the timers of a request that has ended. Returns whether there was one. */
+  /** Starts an overdue sync, because some platforms drop the timers of a request that has ended. Returns whether there was one. */
   wake(): boolean
-  /** Resolves when what has changed is mirrored, or could not be. */
+  /** Resolves when all changes are mirrored, or couldn't be. */
   settled(): Promise<void>
-  /** Does an exchange, and records how it ends; a failure only if cloud sync `isOn`. */
+  /** Runs a sync and records its result; a failure only if cloud sync `isOn`. */
   recordOutcome<T>(exchanging: () => Promise<T>, options: { isOn: boolean }): Promise<T>
-  /** How the last exchanges have ended. */
+  /** The results of the last syncs. */
   state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>>
-  /** Ends what is under way; resolves when it has ended. */
+  /** Cancels everything in flight; resolves when it has ended. */
   close(): Promise<void>
 }
 
-/** From a change to its exchange, in ms: each further change delays it again, up to `MAX_DEBOUNCE_MS`. */
+/** From a change to its sync, in ms. Each further change delays it again, up to `MAX_DEBOUNCE_MS`. */
 const DEBOUNCE_MS = 250
 const MAX_DEBOUNCE_MS = 1_000
-/** Between two exchanges while nothing changes here, in ms. */
+/** Between two syncs while nothing changes here, in ms. */
 const IDLE_MS = 30_000
-/** After the first failure, in ms; twice as long after each further one, up to `MAX_RETRY_MS`. */
+/** After the first failure, in ms; doubles after each further one, up to `MAX_RETRY_MS`. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 /** From a failure until a later change is tried, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** A success that follows another one, and moved no change, is stored at most this often, in ms. */
+/** The shortest interval between storing successes that moved no change, in ms. */
 const SAVE_SUCCESS_MS = 60_000
 /** A timer that is this late was dropped by the platform, in ms. */
 const DROPPED_MS = 1_000
 
-/** Changes that are not mirrored; epoch ms. */
+/** Changes that aren't mirrored yet; epoch ms. */
 interface WaitingChanges {
   since: number
   latest: number
@@ -59,7 +59,7 @@ interface WaitingChanges {
 /** An exchange to come. */
 interface PlannedExchange {
   at: number
-  /** Is it for what has changed, and not for what may have changed at the cloud, or another attempt? */
+  /** Whether it is for a known change, not for possible changes at the cloud or a retry. */
   isForChange: boolean
   cancel: CancelDeadline
 }
@@ -68,9 +68,9 @@ export interface PushDependencies {
   store: WritableStore
   clock: Clock
   mirror: HomeMirror
-  /** A number in [0, 1), by which the pauses between attempts differ. */
+  /** A random number in [0, 1), which varies the pauses between attempts. */
   random(): number
-  /** Starts a timer that does not keep the process. */
+  /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): CancelDeadline
   onError(error: unknown): void
 }
@@ -101,7 +101,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     planned = undefined
   }
 
-  /** The next exchange, after one has ended. */
+  /** Schedules the next sync after one has ended. */
   function planNext(): void {
     if (failures > 0) {
       const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
@@ -124,10 +124,10 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   async function changed(): Promise<void> {
     const at = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself was made; the next exchange finds it
+    if (!isClosed && (await isEnabled().catch(() => false))) noteChange(at) // the change itself was made; the next sync finds it
   }
 
-  /** Changes of other gateways and programs, where the storage reports them. */
+  /** Changes by other gateways and programs, if the storage reports them. */
   function follow(): void {
     if (isFollowing) return
     isFollowing = true
@@ -137,7 +137,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     store.freshness.onGap(() => void changed())
   }
 
-  /** An exchange, unless one of these is under way. Never rejects. */
+  /** Syncs, unless a sync is in flight. Never rejects. */
   function run(): Promise<void> {
     if (running !== undefined) return running
     drop()
@@ -150,7 +150,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     return running
   }
 
-  /** Resolves to whether cloud sync is on, as far as is known. */
+  /** Resolves to whether cloud sync is on, as far as known. */
   async function exchangeOnce(): Promise<boolean> {
     try {
       return await mirror.alone(
@@ -184,7 +184,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     }
   }
 
-  /** Puts changes that could not be sent back among those that wait. */
+  /** Puts changes that couldn't be sent back among the waiting ones. */
   function putBack(): void {
     if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
   }

@@ -15,7 +15,7 @@ export interface SpendingSide {
   mirror: string
 }
 
-/** The last minute of the year 9999: dates after it have another form. */
+/** The last minute of the year 9999, because later dates are formatted differently. */
 const LAST_MINUTE = 4_223_371_679
 
 /** A number that counts something, as the other side sends it. */
@@ -37,8 +37,8 @@ const answerSchema = v.object({
 })
 
 /**
- * Tells the cloud what home has used of keys and groups with limits, and takes what the cloud has used. Sends nothing while none has a limit. `send`
- * resolves to the answer; `undefined`: the proxy does not know such messages. Throws `invalid()` for an answer that is none.
+ * Reports to the cloud what the gateway has used of keys and groups with limits, and applies what the cloud has used. Sends nothing while there are
+ * no limits. `send` resolves to the response; `undefined`: the proxy doesn't support such messages. Throws `invalid()` for an invalid response.
  */
 export async function exchangeSpending(
   side: SpendingSide,
@@ -61,7 +61,7 @@ export async function exchangeSpending(
   }
 }
 
-/** The cloud's answer: takes what home has used first, as home may have started its counters anew. */
+/** Creates the cloud's response. Applies the gateway's usage first, because the gateway may have reset its counters. */
 export async function answerSpending(
   side: SpendingSide,
   { accounts, after }: SpendingRequest,
@@ -72,7 +72,7 @@ export async function answerSpending(
   return after === undefined ? { accounts: [] } : readSpending(side, limited, after)
 }
 
-/** The names of the accounts that have limits. */
+/** Lists the accounts with limits. */
 async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
   const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
   const named = (scope: SideAccount['scope'], entries: typeof keys | typeof groups) =>
@@ -100,7 +100,7 @@ async function takeAll(
   await Promise.all(
     known.map((account) =>
       opened.takeSpent(mirror, account).catch((error: unknown) => {
-        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // which refuses all that would count there
+        if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // rejects everything that would count there
       }),
     ),
   )

@@ -3,20 +3,20 @@ import type { Store } from '../../../records/store.ts'
 import type { Clock } from '../../../types.ts'
 import type { Pushes } from './cloud-pushes.ts'
 
-/** The beginning of the exchanges with the cloud proxy. Nothing of them is loaded while cloud sync is off. */
+/** Starts syncing with the cloud proxy. None of its code is loaded while cloud sync is off. */
 export interface CloudStart {
   /** Absent until management is loaded. */
   pushes?: Pushes
-  /** When the gateway got its first request or call, epoch ms. */
+  /** When the gateway got its first request or call, in epoch ms. */
   startedAt?: number
-  /** Begins the exchanges if cloud sync is on, or one that is overdue. Does not wait for the cloud. Never rejects. */
+  /** Starts syncing if cloud sync is on, or runs an overdue sync. Doesn't wait for the cloud. Never rejects. */
   resume(exchange?: Exchange): Promise<void>
 }
 
 interface Dependencies {
   settings: Store['settings']
   clock: Clock
-  /** Loads management, and with it the exchanges. */
+  /** Loads management, including the sync code. */
   load(): Promise<{ pushes: Pushes }>
 }
 
@@ -36,7 +36,7 @@ export function createCloudStart({ settings, clock, load }: Dependencies): Cloud
         pushes.begin()
         exchange?.waitUntil?.(pushes.settled())
       } catch {
-        hasResumed = false // the storage is away: a later request tries again
+        hasResumed = false // the storage is unavailable; a later request tries again
       }
     },
   }

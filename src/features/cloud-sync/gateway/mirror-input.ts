@@ -10,13 +10,13 @@ import { aliasFields, customModelFields, providerFields } from '../../../types/r
 import { settingsFields } from '../../../types/records/settings-fields.ts'
 import type { Collection } from '../protocol.ts'
 
-/* The records of a mirror: the fields of each kind that are mirrored, and of secrets what stands for them. */
+/* The records of a mirror: the mirrored fields of each collection, with encrypted forms of secrets. */
 
 const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key as 64 hex digits'))
 const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) => v.exactOptional(givenSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
-  settings: closed(createSyncedEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
+  settings: closed(createSyncedEntries(settingsFields, { areRequired: true })), // omitting a field doesn't set it
   groups: closed(createSyncedEntries(groupFields)),
   keys: closed({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
   connections: closed({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
@@ -26,6 +26,6 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
   providers: closed(createSyncedEntries(providerFields)),
 }
 
-/** A record of a mirror as it may be stored. Throws `INVALID_REQUEST` with a sentence on what is wrong with it. */
+/** Validates a record of a mirror, and returns it as it can be stored. Throws `INVALID_REQUEST` with a sentence about what is wrong with it. */
 export const parseMirrored = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -25,9 +25,9 @@ import { toMinute } from './windows.ts'
 export interface AccountDependencies {
   storage: Storage
   clock: Clock
-  /** From 0 up to 1. */
+  /** From 0 (inclusive) to 1. */
   random(): number
-  /** Starts a timer that keeps no process alive. */
+  /** Starts a timer that doesn't keep the process alive. */
   startTimer(ms: number, onTime: () => void): () => void
   /** Resolves at the end of the event loop's turn. */
   turnEnd(): Promise<void>
@@ -36,22 +36,22 @@ export interface AccountDependencies {
   instance: string
 }
 
-/** How long a hold waits for requests that are pending at other instances, in ms. They decide within a few round trips, unless they crash. */
+/** How long a hold waits for requests that are pending on other instances, in ms. They are decided within a few round trips, unless an instance crashes. */
 const BLOCKED_MS = 1_000
-/** How often the account is written at least while this instance holds something, in ms. */
+/** The longest time between writes while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
-/** How long counters are kept after the last write: those of a user for longer than any window, unless a limit in total needs them. In ms. */
+/** How long counters are kept after the last write, in ms: those of a user for longer than any window, unless a total limit needs them. */
 const KEPT_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
-/** Enough for this many writers at once. */
+/** Enough for this many concurrent writers. */
 const MAX_CONFLICTS = 200
-/** A conflict or a poll so early is followed by the next try at once. */
+/** After a conflict or poll this early, the next try follows immediately. */
 const EAGER = 3
 
 /**
- * One account in the storage. All that waits goes into one write, which names the version that was read or written last: as long as no other
- * instance writes, there is one round trip for each write, and after a conflict the account is read and everything is decided again. An answer is given
- * when the write on which it rests was made, or, if there is nothing to write, when a read has shown that nothing has changed.
+ * One account in the storage. Everything that waits goes into one write, conditional on the version that was last read or written. As long as no
+ * other instance writes, each write takes one round trip; after a conflict, the account is reread and everything is decided again. A decision is
+ * returned once the write it is based on was made, or, if there is nothing to write, once a read has shown that nothing has changed.
  */
 export class Account {
   readonly #deps: AccountDependencies
@@ -59,28 +59,28 @@ export class Account {
   readonly #key: string
   readonly #observation: Observation
   #queue: AccountOperation[] = []
-  /** Those of the queue that wait for what blocks them. */
+  /** Those in the queue that wait for something that blocks them. */
   #waiting: ReadonlySet<AccountOperation> = new Set()
   #running: Promise<void> | undefined
   #book: Book | undefined
-  /** Must the book be read before it is used? */
+  /** Whether the book must be read before it is used. */
   #isStale = true
-  /** `null`: the record does not exist. */
+  /** `null`: the record doesn't exist. */
   #version: string | null = null
   /** The reservations of this instance that are certainly stored. */
   #own: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
-  /** That of the last write which was certainly made. */
+  /** The sequence of the last write that was certainly made. */
   #confirmed = 0
-  /** Writes whose answer is not known. */
+  /** Writes whose result is unknown. */
   #attempts: Array<{ sequence: number; draft: Draft }> = []
   #mustWrite = false
   #wroteAt = 0
   #retryMs = RETRY_AFTER_MS
   #cancelTimer: (() => void) | undefined
   usedAt = 0
-  /** Does its record stay in the storage, however long it is not used? */
+  /** Whether its record stays in the storage, however long it isn't used. */
   #isKept: boolean
 
   constructor(deps: AccountDependencies, name: AccountName) {
@@ -91,14 +91,14 @@ export class Account {
     this.#observation = createObservation(deps.instance)
   }
 
-  /** May the account be dropped from memory, since this process neither holds nor awaits anything there? */
+  /** Whether the account can be dropped from memory, because this process neither holds nor awaits anything there. */
   get isIdle(): boolean {
     return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
   }
 
   /**
-   * Reserves amounts. `isPending`: the reservation may be freed again because another account refuses the request. `waits`: waits at most a second
-   * for pending reservations of others that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED` or `RECORD_DAMAGED`, and then holds
+   * Reserves amounts. `isPending`: the reservation may be freed again because another account rejects the request. `waits`: waits up to a second
+   * for others' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`, and then holds
    * nothing.
    */
   hold(
@@ -111,7 +111,7 @@ export class Account {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
         if (!hasFailed) return resolve(outcome)
-        if (outcome.kind !== 'granted') return // the write that granted it seemed to have failed
+        if (outcome.kind !== 'granted') return // the write that granted it appeared to have failed
         this.change({
           ...outcome,
           freed: outcome.amounts,
@@ -127,7 +127,7 @@ export class Account {
     })
   }
 
-  /** Changes what is held or used. It is written soon, and tried again and again while the storage is away. */
+  /** Changes what is held or used. It is written soon, and retried while the storage is unavailable. */
   change(change: AccountChange): void {
     if (isZero(change.freed) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
@@ -138,27 +138,27 @@ export class Account {
     return this.#task(({ view }) => decide({ ...asked, name: this.#name }, view))
   }
 
-  /** The limits as they stand. Rejects as `hold` does. */
+  /** Returns the current limits. Rejects as `hold` does. */
   states(limits: UsageLimits): Promise<LimitState[]> {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
 
-  /** Starts all counters anew in the windows of now; what is under way stays reserved. Also when the record is damaged. */
+  /** Resets all counters, in the current windows; in-flight requests stay reserved. Also works if the record is damaged. */
   reset(): Promise<void> {
     return this.#task((draft) => draft.startAnew(), { repairs: true })
   }
 
-  /** Ends what lost instances held: as if all of it had been spent, or none. */
+  /** Ends what lost instances held, counting all of it as spent, or none. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Takes what the other side of a mirror has used. Rejects as `hold` does. */
+  /** Stores what the other side of a mirror has used. Rejects as `hold` does. */
   takeSpent(side: string, spent: SideSpent): Promise<void> {
     return this.#task((draft) => draft.takeSpent(side, spent))
   }
 
-  /** Removes the account; what is under way is not counted. */
+  /** Removes the account; in-flight requests aren't counted. */
   async forget(): Promise<void> {
     await this.flushed()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
@@ -168,19 +168,19 @@ export class Account {
     this.#isStale = true
   }
 
-  /** Shows others that this instance is alive, if it holds something and has not written lately. */
+  /** Shows others that this instance is alive, if it holds something and hasn't written recently. */
   beat(now: number): void {
     if (isEmptyEntry(this.#own) || Math.abs(now - this.#wroteAt) < BEAT_MS - 1_000) return
     this.#mustWrite = true
     this.#start()
   }
 
-  /** Resolves when all that waits has been written, or has failed. */
+  /** Resolves when everything that waits has been written, or has failed. */
   async flushed(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
 
-  /** Writes what waits, once more if it failed; then writes no more by itself. */
+  /** Writes everything that waits, and retries once if that fails; then writes nothing more on its own. */
   async close(): Promise<void> {
     await this.flushed()
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
@@ -209,7 +209,7 @@ export class Account {
   }
 
   async #run(): Promise<void> {
-    await this.#deps.turnEnd() // what is added in the same turn goes into the same write
+    await this.#deps.turnEnd() // everything added in the same turn goes into the same write
     let conflicts = 0
     let polls = 0
     let failures = 0
@@ -239,10 +239,10 @@ export class Account {
     this.#running = undefined
   }
 
-  /** Resolves to whether all that waited was decided and, if there was anything to write, written. */
+  /** Resolves to whether everything that waited was decided and, if there was anything to write, written. */
   async #commit(): Promise<boolean> {
     if (this.#isStale || !this.#book) this.#book = await this.#read()
-    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write without an answer had been made
+    if (this.#queue.length === 0 && !this.#mustWrite) return true // a write without a result was made after all
     const { clock, instance } = this.#deps
     const draft = new Draft({
       book: this.#book,
@@ -285,7 +285,7 @@ export class Account {
     return true
   }
 
-  /** The account as it is stored now. A write without an answer that has been made after all is taken as made. */
+  /** Reads the account as it is now. If a write without a result was made after all, counts it as made. */
   async #read(): Promise<Book> {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
@@ -314,7 +314,7 @@ export class Account {
     }
   }
 
-  /** The record was deleted, since its key or group was. */
+  /** The record was deleted, because its key or group was. */
   #forgotten(): void {
     this.#own = emptyEntry
     this.#generation++
@@ -322,7 +322,7 @@ export class Account {
     this.#mustWrite = false
   }
 
-  /** A write was certainly made, which no earlier one can be any more. */
+  /** A write was certainly made, so no earlier one can still be made. */
   #confirm(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
     this.#attempts = []
@@ -339,7 +339,7 @@ export class Account {
     for (const tell of draft.outcomes) tell()
   }
 
-  /** Fails all that can be asked again, keeps the changes, and tries again later. */
+  /** Fails everything that can be requested again, keeps the changes, and retries later. */
   #giveUp(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
@@ -349,7 +349,7 @@ export class Account {
       else operation.fail(failed)
     }
     this.#queue = kept
-    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may be made yet
+    if (this.#attempts.length > 0) this.#mustWrite = true // one of them may still be made
     if (kept.length === 0 && !this.#mustWrite) return
     if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
     this.#later(this.#retryMs * (0.5 + this.#deps.random() / 2))
@@ -374,9 +374,7 @@ const hasTotal = ({ requests, tokens, usd }: UsageLimits) =>
 
 const isZero = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
-/**
- * Joins two books of an account in a store that is not atomic and returned the state before the last write: everything that either book has counted.
- */
+/** Joins two books of an account, in a store that isn't atomic and returned the state before the last write. Nothing that either has counted is lost. */
 function uniteBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)

@@ -1,6 +1,6 @@
 import { NANO } from '../../../lib/usd.ts'
 
-/** What a request may use, or has used. What is absent is 0. */
+/** What a request may use, or has used. Absent amounts are 0. */
 export interface Amounts {
   requests?: number
   /** Requests under way. */
@@ -10,7 +10,7 @@ export interface Amounts {
   usd?: number
 }
 
-/** Amounts in whole numbers, which add up exactly. USD are in nano-dollars. */
+/** Amounts as whole numbers, which add up exactly. USD are in nano-dollars. */
 export interface WholeAmounts {
   requests: number
   parallel: number
@@ -20,12 +20,12 @@ export interface WholeAmounts {
 
 export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
-/** The largest count. More is counted as this. */
+/** The largest count; anything more counts as this. */
 const MOST = Number.MAX_SAFE_INTEGER
-/** A product of floating-point numbers that is a whole number but for so much of it is meant to be that number. */
+/** A floating-point product that is this close to a whole number is meant to be that number. */
 const ROUNDING = 1e-12
 
-/** Rounds up to a whole number from 0 to the largest safe integer. What is no number becomes `otherwise`. */
+/** Rounds up to a whole number from 0 to the largest safe integer. Anything that isn't a number becomes `otherwise`. */
 export function roundUp(value: number, otherwise = MOST): number {
   if (Number.isNaN(value)) return otherwise
   const nearest = Math.round(value)
@@ -33,16 +33,16 @@ export function roundUp(value: number, otherwise = MOST): number {
   return Math.min(MOST, Math.max(0, rounded))
 }
 
-/** US dollars in nano-dollars, rounded up. */
+/** Converts US dollars to nano-dollars, rounded up. */
 export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
 
-/** A sum that stays a safe integer. */
+/** Adds, up to the largest safe integer. */
 export const plus = (a: number, b: number): number => Math.min(MOST, a + b)
 
-/** A difference that is not below 0. */
+/** Subtracts, down to 0. */
 export const minus = (a: number, b: number): number => Math.max(0, a - b)
 
-/** In whole numbers, rounded up; what is no number becomes the amount in `otherwise`, by default more than any limit allows. */
+/** Converts to whole numbers, rounded up. Anything that isn't a number becomes the amount in `otherwise`, by default more than any limit allows. */
 export function toWholeAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
   otherwise?: WholeAmounts,
@@ -57,15 +57,15 @@ export function toWholeAmounts(
 
 /** How much output to reserve: as many tokens as fit. */
 export interface WantedOutput {
-  /** The most that is of use. */
+  /** The most that can be used. */
   tokens: number
-  /** With fewer the request is refused. */
+  /** With fewer, the request is rejected. */
   least: number
-  /** The price of one, in US dollars. */
+  /** The price per token, in US dollars. */
   usdPerToken: number
 }
 
-/** `fixed` and so many tokens of output. */
+/** Adds this many output tokens to `fixed`. */
 export function withOutput(fixed: WholeAmounts, output: WantedOutput | undefined, tokens: number): WholeAmounts {
   if (!output) return fixed
   return {

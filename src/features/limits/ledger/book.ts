@@ -3,39 +3,39 @@ import { isObject, tryParseJson } from '../../../lib/json.ts'
 import { minus, plus, type WholeAmounts } from './amounts.ts'
 import { type Minute, WINDOWS, windowStarts } from './windows.ts'
 
-/** The requests, tokens and nano-dollars of all reservations that were made in one minute. */
+/** Requests, tokens, and nano-dollars of all reservations made in one minute. */
 export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
 
-/** What became of what a lost instance had reserved. */
+/** How reservations of a lost instance were settled. */
 export type LostKind = 'open' | 'spent' | 'unspent'
 
-/** What one instance has under way. An instance that has nothing under way keeps its entry for a while, for its `sequence`. */
+/** What one instance has in flight. An instance with nothing in flight keeps its entry for a while, for its `sequence`. */
 export interface InstanceEntry {
-  /** When the instance wrote last, by its own clock, in epoch seconds. */
+  /** When the instance last wrote, by its own clock, in epoch seconds. */
   beat: number
-  /** The number of the write that made this entry, which tells the instance whether a write without an answer was made. */
+  /** The number of the write that made this entry, from which the instance learns whether a write without a result was made. */
   sequence: number
-  /** `open` unless an administrator has ended what this instance held after it was lost. */
+  /** `open` unless an administrator has settled what this instance held after it was lost. */
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
-  /** The parts of `parallel` and `held` that are freed again if another account refuses the same request. */
+  /** The parts of `parallel` and `held` that are freed again if another account rejects the same request. */
   pendingParallel: number
   pending: readonly MinuteSlot[]
 }
 
-/** An account: what has been used, and what is under way. Never changed in place once it is stored. */
+/** An account: what has been used, and what is in flight. Never modified once it is stored. */
 export interface Book {
-  /** The latest minute in which something was counted. All windows are those that it lies in. */
+  /** The latest minute in which something was counted. Its windows are the ones that contain this minute. */
   minute: Minute
-  /** What is used in each window: requests, tokens and nano-dollars of the first of `WINDOWS`, then of the next. */
+  /** Usage by window: requests, tokens, and nano-dollars of the first of `WINDOWS`, then of the next. */
   used: number[]
-  /** What instances that have been lost for long had reserved, by the first minute of the day. */
+  /** Reservations of instances that were lost long ago, by the first minute of the day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
-  /** When the counters were started anew, in epoch ms and later than each time before; 0: never. Both sides of a mirror come to the latest. */
+  /** When the counters were last reset, in epoch ms and later than each time before; 0: never. Both sides of a mirror agree on the latest. */
   epoch: number
-  /** That of the last write: epoch ms, and more with each write. */
+  /** The number of the last write: epoch ms, and increasing with each write. */
   number: number
   /** What the other side of a mirror has used, in the windows of `minute`. */
   elsewhere: Elsewhere | undefined
@@ -50,19 +50,19 @@ export interface Elsewhere {
   used: readonly number[]
 }
 
-/** What one side of a mirror has used of an account, as it says to the other. */
+/** What one side of a mirror has used of an account, as reported to the other. */
 export interface SideSpent {
   epoch: number
   number: number
-  /** All windows are those that it lies in. */
+  /** Its windows are the ones that contain this minute. */
   minute: Minute
   used: readonly number[]
 }
 
-/** The units that are counted by window, in the order in which they are stored. */
+/** The units that are counted by window, in storage order. */
 export const COUNTED = ['requests', 'tokens', 'usd'] as const
 const UNITS = COUNTED.length
-/** How many counters there are in `used`. */
+/** The number of counters in `used`. */
 export const COUNTERS = WINDOWS.length * UNITS
 
 export const emptyBook = (minute: Minute): Book => ({
@@ -87,10 +87,10 @@ export const emptyEntry: InstanceEntry = Object.freeze({
 
 export const isEmptyEntry = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
 
-/** Where `used` counts a unit of a window, both by their index. */
+/** Returns the index in `used` of a unit of a window, both by index. */
 export const getUsedIndex = (window: number, unit: number): number => window * UNITS + unit
 
-/** The used amounts once time has come to `minute`: those of windows that have ended are 0. */
+/** Returns the used amounts as of `minute`: 0 for windows that have ended. */
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
@@ -101,7 +101,7 @@ export function rollUsed(used: readonly number[], from: Minute, minute: Minute):
   return next
 }
 
-/** Adds a slot to what is used in the windows that lie at `minute` and contain it, or takes it away. */
+/** Adds a slot to the windows at `minute` that contain it, or subtracts it. */
 export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | -1 = 1): void {
   if (isEmptySlot(slot)) return
   const starts = windowStarts(minute)
@@ -115,7 +115,7 @@ export function count(used: number[], minute: Minute, slot: MinuteSlot, by: 1 | 
   }
 }
 
-/** Counters with others added, one by one. */
+/** Adds counters one by one. */
 export const withUsed = (used: readonly number[], added: readonly number[]): number[] =>
   used.map((value, at) => plus(value, added[at] ?? 0))
 
@@ -126,10 +126,10 @@ export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmoun
   usd,
 ]
 
-// By index: taking arrays apart by a pattern runs their iterator, and every limited request does this a dozen times.
+// By index, because destructuring arrays runs their iterator, and every limited request does this a dozen times.
 const isEmptySlot = (slot: MinuteSlot): boolean => slot[1] + slot[2] + slot[3] === 0
 
-/** The slots with another one added, merged with that of the same minute. */
+/** Adds a slot, merged with that of the same minute. */
 export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
   if (isEmptySlot(added)) return slots
   const same = slots.find((slot) => slot[0] === added[0])
@@ -138,7 +138,7 @@ export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): reado
   return slots.length === 1 ? [sum] : slots.map((slot) => (slot === same ? sum : slot))
 }
 
-/** The slots with another one taken away. */
+/** Subtracts a slot. */
 export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
   const same = slots.find((slot) => slot[0] === taken[0])
   if (!same) return slots
@@ -149,7 +149,7 @@ export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): re
 
 const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
-/** An account as it is stored. */
+/** Encodes an account for the storage. */
 export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
@@ -166,10 +166,10 @@ export function writeBook({ minute, used, gone, entries, epoch, number, elsewher
 }
 
 const VERSION = 2
-/** The same without `epoch`, `number` and `elsewhere`. */
+/** Encodes the same without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
-/** Reads an account. Throws `RECORD_DAMAGED` on anything that `writeBook` does not write: a budget is never taken for unspent. */
+/** Reads an account. Throws `RECORD_DAMAGED` for anything that `writeBook` doesn't write, so that a damaged budget never counts as unspent. */
 export function readBook(key: string, text: string): Book {
   const json = tryParseJson(text)
   if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {

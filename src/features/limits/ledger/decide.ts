@@ -7,18 +7,18 @@ import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 /** Whose account it is. */
 export interface AccountName {
   scope: LimitScope
-  /** Of the key or group; the ref of the account; empty for the gateway. */
+  /** The id of the key or group, or the ref of the account; empty for the gateway. */
   id: string
 }
 
-/** Why a request does not pass. */
+/** Why a request is rejected. */
 export interface LimitRefusal {
   kind: 'refused'
-  /** The limit as it stands. */
+  /** The current state of the limit. */
   limit: LimitState
   /**
-   * `used-up`: nothing is left even if all requests under way cost nothing. `too-large`: something is left, and it is not enough. `held`: it
-   * fits if requests under way cost less than they may, or, of `parallel`, once one has ended.
+   * `used-up`: nothing remains even if all in-flight requests cost nothing. `too-large`: something remains, but not enough. `held`: it fits if
+   * in-flight requests cost less than their reservations, or, for `parallel`, once one has ended.
    */
   why: 'used-up' | 'too-large' | 'held'
 }
@@ -38,7 +38,7 @@ interface SingleLimit {
 
 const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
 
-/** The limits one by one, in the order requests, tokens, usd, parallel. The same for the same object, which must not change. */
+/** Lists the limits one by one, in the order requests, tokens, usd, parallel. Returns the same list for the same object, which must not change. */
 export function listRules(limits: UsageLimits): readonly SingleLimit[] {
   const known = rulesByLimits.get(limits)
   if (known) return known
@@ -56,20 +56,20 @@ export function listRules(limits: UsageLimits): readonly SingleLimit[] {
   return rules
 }
 
-/** How much of a limit is gone, and by what. */
+/** How much of a limit is used, and by what. */
 interface Tally {
   used: number
   unsettled: number
   reserved: number
-  /** The part of `reserved` and `unsettled` that may be freed at once. */
+  /** The part of `reserved` and `unsettled` that may be freed soon. */
   pending: number
 }
 
-/** An account as one instance sees it. */
+/** An account as seen by one instance. */
 export interface AccountView {
   book: Book
   isLost(id: string): boolean
-  /** May an instance that is lost be alive, as the clocks of two instances may differ? */
+  /** Whether a lost instance may still be alive, because the clocks of two instances may differ. */
   mayLive(id: string): boolean
 }
 
@@ -125,7 +125,7 @@ function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tal
 
 const identity = (value: number): number => value
 
-/** All limits of an account as they stand. */
+/** Returns the current state of all limits of an account. */
 export const getLimitStates = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
   listRules(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
 
@@ -133,13 +133,13 @@ export const getLimitStates = (name: AccountName, limits: UsageLimits, view: Acc
 export interface HoldRequest {
   name: AccountName
   limits: UsageLimits
-  /** In which minute the reservation was made that is extended; absent for a new one. */
+  /** The minute in which the reservation to extend was made; absent for a new one. */
   minute?: Minute | undefined
   fixed: WholeAmounts
   output?: WantedOutput | undefined
 }
 
-/** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts still decide on, were refused there. */
+/** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts are still deciding on, were rejected there. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; refusal: LimitRefusal }
@@ -191,7 +191,7 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
 
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
 
-/** The most tokens of output that a limit allows; negative when not even the fixed part fits. */
+/** Returns the most output tokens that a limit allows; negative if not even the fixed part fits. */
 function getFittingOutput(
   { unit, most }: SingleLimit,
   tally: Tally,
@@ -201,12 +201,12 @@ function getFittingOutput(
   const room = most - getCommitted(tally) - fixed[unit]
   if (unit === 'tokens') return room
   if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
-  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more: division may round down
+  let tokens = Math.min(output.tokens, Math.floor(fromNanoUsd(room) / output.usdPerToken) + 1) // one more, because division may round down
   while (tokens > 0 && toNano(tokens * output.usdPerToken) > room) tokens--
   return tokens
 }
 
-/** Why a limit does not allow an amount that does not fit. */
+/** Returns why a limit doesn't allow an amount that doesn't fit. */
 function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
@@ -214,7 +214,7 @@ function getRefusalReason({ unit, most }: SingleLimit, tally: Tally, amount: num
   return amount > left ? 'too-large' : 'held'
 }
 
-/** Of two refusals the one to report: by requests, then by `parallel`, then the one that lasts longer. */
+/** Returns which of two refusals to report: by requests, then by `parallel`, then the one that lasts longer. */
 export function pickHarderRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])

@@ -20,23 +20,23 @@ import { type Minute, toMinute } from './windows.ts'
 /** What an account holds for one reservation. */
 export interface Grant {
   kind: 'granted'
-  /** The minute in whose windows it counts. */
+  /** The minute whose windows it counts in. */
   minute: Minute
   amounts: WholeAmounts
   outputTokens: number | undefined
   /** All limits of the account, after it. */
   limits: LimitState[]
-  /** The generation of the account, which is another one once its record was deleted. */
+  /** The generation of the account, which changes if its record is deleted. */
   generation: number
 }
 
-/** `blocked`: it would fit if requests that are pending did not pass, and was not to wait for them. */
+/** `blocked`: it would fit if pending requests were rejected, and it wasn't supposed to wait for them. */
 export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
 
 /** A change of what this instance holds, and of what is used. */
 export interface AccountChange {
   generation: number
-  /** In whose windows it counts. */
+  /** The minute whose windows it counts in. */
   minute: Minute
   freed: WholeAmounts
   /** The amounts of the reservation that are no longer pending. */
@@ -44,21 +44,21 @@ export interface AccountChange {
   spent: WholeAmounts
 }
 
-/** What waits for the next write of an account. */
+/** An operation that waits for the account's next write. */
 export type AccountOperation =
   | {
       kind: 'hold'
       asked: HoldRequest
-      /** May it be freed again because of another account? */
+      /** Whether it may be freed again because of another account. */
       isPending: boolean
-      /** Until when to wait for what blocks it, in epoch ms; 0: not at all. */
+      /** How long to wait for whatever blocks it, as a time in epoch ms; 0: not at all. */
       until: number
       done(outcome: HoldOutcome): void
       fail(error: unknown): void
     }
   | {
       kind: 'task'
-      /** May it be run on a record that is damaged, as if that were empty? */
+      /** Whether it can run on a damaged record, as if that were empty. */
       repairs: boolean
       /** Returns what to do once the draft has been written. */
       run(draft: Draft): () => void
@@ -68,12 +68,12 @@ export type AccountOperation =
 
 type Hold = Extract<AccountOperation, { kind: 'hold' }>
 
-/** What a draft is made from. */
+/** The inputs of a draft. */
 interface DraftSource {
-  /** As it was read or written last. */
+  /** As last read or written. */
   book: Book
   instance: string
-  /** What the instance holds for certain. */
+  /** What the instance certainly holds. */
   own: InstanceEntry
   generation: number
   observation: Observation
@@ -81,17 +81,17 @@ interface DraftSource {
   now: number
 }
 
-/** An account as it will be once the next write has been made. */
+/** An account as it will be after the next write. */
 export class Draft {
   readonly book: Book & { entries: Map<string, InstanceEntry> }
   readonly view: AccountView
-  /** Is there anything to write? */
+  /** Whether there is anything to write. */
   isChanged = false
-  /** What is done with that write. */
+  /** The operations that are complete with that write. */
   readonly finished = new Set<AccountOperation>()
-  /** The holds that wait for what blocks them. */
+  /** The holds that wait for something that blocks them. */
   readonly waiting = new Set<AccountOperation>()
-  /** Called once it has been made. */
+  /** Called once it has been written. */
   readonly outcomes: Array<() => void> = []
   readonly #instance: string
   readonly #generation: number
@@ -99,11 +99,11 @@ export class Draft {
   #own: InstanceEntry
 
   constructor({ book: from, instance, own, generation, observation, now }: DraftSource) {
-    const minute = Math.max(from.minute, toMinute(now)) // windows do not go back when a clock does
+    const minute = Math.max(from.minute, toMinute(now)) // windows don't go back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = tidyBook(from, observation, { now, minute })
     const before = entries.get(instance)
-    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it was not lost after all
+    if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it wasn't lost after all
     entries.set(instance, own)
     const { epoch, number } = from
     const elsewhere = from.elsewhere && {
@@ -132,7 +132,7 @@ export class Draft {
     this.book.entries.set(this.#instance, entry)
   }
 
-  /** Decides an operation; a hold that is to wait is left unfinished. */
+  /** Decides an operation; leaves a hold that should wait unfinished. */
   apply(operation: AccountOperation): void {
     if (operation.kind === 'hold') this.#hold(operation)
     else {
@@ -142,7 +142,7 @@ export class Draft {
     }
   }
 
-  /** Starts all counters anew, in the windows of now, or of the latest reservation under way if a clock was ahead. */
+  /** Resets all counters, in the current windows, or in those of the latest reservation in flight if a clock was ahead. */
   startAnew(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
@@ -156,8 +156,8 @@ export class Draft {
   }
 
   /**
-   * Takes what the other side of a mirror has used, in place of what it had used before. Counters from before a reset are passed over; those from
-   * after a reset there start these anew. What a mirror before this one has used becomes used here.
+   * Stores what the other side of a mirror has used, replacing its earlier usage. Ignores counters from before a reset; those from after a reset
+   * there reset these, too. What an earlier mirror has used becomes this side's own usage.
    */
   takeSpent(side: string, { epoch, number, minute, used }: SideSpent): void {
     const { book } = this
@@ -166,7 +166,7 @@ export class Draft {
     const before = book.elsewhere
     const isSame = before?.side === side
     if (isSame && number <= before.number) return
-    const latest = Math.max(book.minute, minute) // windows do not go back
+    const latest = Math.max(book.minute, minute) // windows don't go back
     const taken = rollUsed(used, minute, latest)
     if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
     const own = before && !isSame ? withUsed(book.used, before.used) : book.used

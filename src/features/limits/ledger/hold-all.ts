@@ -5,7 +5,7 @@ import { NOTHING, type WantedOutput, type WholeAmounts, withOutput } from './amo
 import { type HoldRequest, type LimitRefusal, pickHarderRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
-/** The amounts that a request asks one account for; it may ask several accounts. */
+/** A reservation that a request needs in one account; it may need several. */
 export interface AccountHold {
   account: Account
   asked: Omit<HoldRequest, 'name'>
@@ -19,9 +19,9 @@ export interface HeldPart {
 }
 
 /**
- * Reserves in all accounts or in none; each must come once, and they must be in an order that is the same for all requests. With several accounts,
- * the reservations in the first ones are pending until the last one has decided; another request that would be refused because of them waits. A
- * request waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
+ * Reserves in all accounts or in none. Each account must occur once, in an order that is the same for all requests. With several accounts, the
+ * reservations in the first ones are pending until the last one has decided; other requests that would be rejected because of them wait. A request
+ * waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
  */
 export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = asks
@@ -62,11 +62,11 @@ export async function holdAll(asks: readonly AccountHold[]): Promise<HeldPart[] 
       if (outcome?.kind !== 'granted') return pickRefusal(outcome ? [outcome] : [])
     }
   } finally {
-    undo(asks) // nothing, once all is confirmed
+    undo(asks) // nothing, once everything is confirmed
   }
 }
 
-/** The refusal to report of several accounts. */
+/** Picks the refusal to report among those of several accounts. */
 function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
   const [first] = refusals
@@ -74,7 +74,7 @@ function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   return refusals.reduce(pickHarderRefusal, first)
 }
 
-/** What all accounts hold is no longer pending; of the output they keep what fits into each. Empties `held`. */
+/** Confirms what all accounts hold, so that it is no longer pending. Of the output, keeps what fits into each. Empties `held`. */
 function listConfirmed(asks: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
   return asks.flatMap((ask) => {

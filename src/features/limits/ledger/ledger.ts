@@ -20,9 +20,9 @@ export type { Amounts, WantedOutput as OutputWanted } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
 export type { SpentAccount, SpentPage } from './spent.ts'
 
-/** An account, and the limits that it has now. */
+/** An account and its current limits. */
 export interface LimitedScope extends AccountName {
-  /** Must not be changed in place. */
+  /** Must not be modified. */
   limits: UsageLimits
 }
 
@@ -35,68 +35,67 @@ export interface WantedAmounts {
 /** The reservation for one attempt; that of the first attempt also covers the request. */
 export interface Reservation {
   kind: 'reserved'
-  /** How much output was reserved; `undefined` when none was asked for. */
+  /** How much output was reserved; `undefined` if none was requested. */
   readonly outputTokens: number | undefined
   /** All limits of its scopes, after it. */
   readonly limits: readonly LimitState[]
   /**
-   * Reserves more, in the windows in which it was made. Resolves to a refusal, and then holds what it held before. Rejects as `reserve` does.
-   * `beyond`: by how much all that is reserved and used may exceed each limit afterwards.
+   * Reserves more, in the same windows as before. Resolves to a refusal if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
+   * does. `beyond`: by how much all reservations and usage may exceed each limit afterward.
    */
   extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
   /**
-   * Counts what was spent of `units` (default: all that are not settled yet), and frees the rest; each unit once, later calls do nothing. It is
-   * written in the background: see `Ledger.flushed`. Never throws.
+   * Counts the spending of `units` (default: all that aren't settled yet), and frees the rest. Each unit settles once; later calls do nothing. It
+   * is written in the background: see `Ledger.flushed`. Never throws.
    */
   settle(spent: Amounts, units?: readonly LimitUnit[]): void
 }
 
-/** The counters of all limits, which all instances on one storage share. */
+/** The counters of all limits, shared by all instances on one storage. */
 export interface Ledger {
   /**
-   * Reserves in all scopes or in none, within one round trip to the storage unless other instances write as well. Scopes without limits are
-   * passed over. Rejects with `STORAGE_UNAVAILABLE` when the storage is away, with `RECORD_DAMAGED` when counters cannot be read, or with
-   * `STORAGE_FAILED`.
+   * Reserves in all scopes or in none, within one round trip to the storage unless other instances write, too. Skips scopes without limits. Rejects
+   * with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters can't be read, or with `STORAGE_FAILED`.
    */
   reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
-  /** Why `reserve` would refuse now; reserves nothing. Rejects as `reserve` does. */
+  /** Returns why `reserve` would currently reject; reserves nothing. Rejects as `reserve` does. */
   preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined>
-  /** The limits of a scope as they stand. Rejects as `reserve` does. */
+  /** Returns the current limits of a scope. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
-  /** Starts the counters anew, also if they are damaged; requests under way stay reserved. */
+  /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
   reset(scope: AccountName): Promise<void>
-  /** Ends what crashed instances had reserved, as if all of it or nothing had been spent. What such an instance settles later still counts. */
+  /** Ends the reservations of crashed instances, counting all of them as spent, or none. What such an instance settles later still counts. */
   settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes the counters of a key or group that was deleted. */
   forget(scope: AccountName): Promise<void>
   /**
-   * What this side of a mirror has used of keys and groups, for the other side: at most `limit` accounts after those of an earlier page. `mirror` is
-   * its id. Rejects with `STORAGE_FAILED`.
+   * Returns what this side of a mirror has used of keys and groups, for the other side: at most `limit` accounts after those of an earlier page.
+   * `mirror` is its id. Rejects with `STORAGE_FAILED`.
    */
   spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
-  /** Counts what the other side has used of an account as used, in place of what it had used before. Rejects as `reserve` does. */
+  /** Counts what the other side has used of an account, replacing its earlier usage. Rejects as `reserve` does. */
   takeSpent(mirror: string, account: SpentAccount): Promise<void>
   /**
-   * The limits of which 80 % or more are used, the fullest first, as they were written last: a settlement may still wait. Reads 10,000 accounts at
-   * most. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+   * Returns the limits of which 80% or more are used, the fullest first, as last written; a settlement may still be waiting. Reads at most 10,000
+   * accounts. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
   near(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
-  /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
+  /** Resolves when all waiting settlements have been written, or have failed: for `waitUntil`. */
   flushed(): Promise<void>
-  /** How many accounts this process keeps in memory. */
+  /** How many accounts this process has in memory. */
   readonly accountsInMemory: number
-  /** Writes all settlements that wait; those that cannot be written are lost, and the failure has gone to `onError`. */
+  /** Writes all waiting settlements. Those that can't be written are lost; `onError` has received the failure. */
   close(): Promise<void>
 }
 
-/** The storage must have time-outs, as `Store.storage` has. */
+/** The storage must have timeouts, as `Store.storage` has. */
 export type LedgerOptions = Omit<AccountDependencies, 'instance'>
 
-/** The most accounts in memory, unless more are in use at once. */
+/** The most accounts in memory, unless more are in use. */
 const MAX_ACCOUNTS = 10_000
-/** An account that was used so recently is forgotten last, in ms. */
+/** An account that was used this recently is dropped last, in ms. */
 const RECENT_MS = 60_000
-/** The order in which accounts are waited for. */
+/** The order in which to wait for accounts. */
 const ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
@@ -107,14 +106,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
-  /**
-   * The use that the other side of a mirror reported last, by account. Most of it stays the same from one exchange to the next and is then not
-   * counted again.
-   */
+  /** What the other side of a mirror last reported, by account. Most of it stays the same between syncs, and isn't counted again then. */
   readonly #taken = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
   #underWay = 0
-  /** While a timer runs; in epoch ms. */
+  /** The time of the next run while a timer is set; epoch ms. */
   #beatAt: number | undefined
   #cancelBeat: () => void = () => {}
   #isClosed = false
@@ -142,7 +138,7 @@ class StoredLedger implements Ledger {
     return first && others.reduce(pickHarderRefusal, first)
   }
 
-  /** What to ask of each account, in the order in which they are waited for. */
+  /** Lists what each account must hold, in the order in which to wait for them. */
   #asksOf(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
     const asked = { fixed: toWholeAmounts(fixed), output: output && toSoundOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
@@ -213,7 +209,7 @@ class StoredLedger implements Ledger {
     return account
   }
 
-  /** Forgets accounts of which this process needs nothing: all that were not used lately, and more if these are few. */
+  /** Drops accounts that this process no longer needs: all that weren't used recently, and more if these are few. */
   #sweep(now: number): void {
     for (const [name, account] of this.#accounts)
       if (account.isIdle && Math.abs(now - account.usedAt) > RECENT_MS) this.#accounts.delete(name)
@@ -224,7 +220,7 @@ class StoredLedger implements Ledger {
     this.#sweepAt = Math.max(MAX_ACCOUNTS, 2 * this.#accounts.size)
   }
 
-  /** Lets others see that this instance is alive for as long as a reservation is under way. */
+  /** Shows others that this instance is alive while a reservation is in flight. */
   #begin(): void {
     this.#underWay++
     const now = this.#deps.clock.now()
@@ -247,7 +243,7 @@ class StoredLedger implements Ledger {
 
 const getScopeOrder = ({ scope }: AccountName) => ORDER.indexOf(scope)
 
-/** With a price and tokens that can be computed with. */
+/** Makes the price and the tokens valid for calculations. */
 function toSoundOutput({ tokens, least, usdPerToken }: WantedOutput): WantedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
@@ -268,7 +264,7 @@ class HeldReservation implements Reservation {
     parts: readonly HeldPart[]
     held: WholeAmounts
     outputTokens: number | undefined
-    /** Called when all of it is settled. */
+    /** Called when everything is settled. */
     onEnd(): void
   }) {
     const [first] = given.parts
@@ -289,7 +285,7 @@ class HeldReservation implements Reservation {
     const parts = await holdAll(asks)
     if (!Array.isArray(parts)) return parts
     const more = pickUnits(fixed, this.#open)
-    const late = difference(fixed, more) // of units that were settled meanwhile
+    const late = difference(fixed, more) // of units that were settled in the meantime
     this.#held = sum(this.#held, more)
     for (const { account, grant } of parts) account.change({ ...grant, freed: late, decided: NOTHING, spent: NOTHING })
     return undefined
@@ -305,7 +301,7 @@ class HeldReservation implements Reservation {
   }
 }
 
-/** The limits on tokens and US dollars with so much added to each. */
+/** Returns the limits on tokens and US dollars with these amounts added. */
 function raiseLimits(limits: UsageLimits, by: Amounts): UsageLimits {
   const windows = (unit: 'tokens' | 'usd') =>
     Object.fromEntries(Object.entries(limits[unit] ?? {}).map(([window, most]) => [window, most + (by[unit] ?? 0)]))

@@ -1,34 +1,34 @@
 import { type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot, withSlot } from './book.ts'
 import { getWindowStart, type Minute, windowStarts } from './windows.ts'
 
-/** An instance whose entry has not changed for this time has crashed, in ms. It writes every 15 s while it holds something. */
+/** An instance whose entry hasn't changed for this long, in ms, has crashed. It writes every 15 s while it holds something. */
 export const LOST_MS = 45_000
-/** An instance that is away for so long will not come back, in ms. */
+/** An instance that is lost for this long, in ms, won't come back. */
 const GONE_MS = 3_600_000
-/** So many entries of instances that are gone are kept, in case they come back after all; what older ones held is added up. */
+/** How many entries of gone instances are kept, in case they come back after all. What older ones held is added up. */
 const MAX_GONE = 32
-/** How long the entry of an instance that holds nothing is kept, in ms, for a write whose answer it still waits for. */
+/** How long the entry of an instance that holds nothing is kept, in ms, for a write whose result it still awaits. */
 const IDLE_MS = 600_000
-/** The same while there are more than `MANY_IDLE` of them, as where each request may have an instance of its own. */
+/** The same if there are more than `MANY_IDLE` of them, such as when each request may have its own instance. */
 const MANY_IDLE_MS = 60_000
 const MANY_IDLE = 16
-/** The slots of instances that are gone are merged when there are more. */
+/** Slots of gone instances are merged beyond this number. */
 const MANY_SLOTS = 40
 
-/** What an instance sees of the others at one account. */
+/** What an instance observes of the others at one account. */
 export interface Observation {
   /** Must be called with each book that was read, at `now` (epoch ms). */
   saw(book: Book, now: number): void
   isLost(id: string, now: number): boolean
-  /** How long the entry of an instance has stood still, in ms; 0 for this instance. */
+  /** How long an instance's entry hasn't changed, in ms; 0 for this instance. */
   stillFor(id: string, now: number): number
-  /** The same, as far as this instance has seen it itself. */
+  /** The same, as far as this instance has observed it. */
   watchedFor(id: string, now: number): number
 }
 
 /**
- * The age of an entry that is seen for the first time is taken from its beat, by the clock of its instance. From then on only the clock of the
- * observer counts.
+ * When an entry is seen for the first time, its age is taken from its beat, by the other instance's clock. From then on, only the observer's clock
+ * counts.
  */
 export function createObservation(self: string): Observation {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
@@ -51,7 +51,7 @@ export function createObservation(self: string): Observation {
   }
 }
 
-/** The entries without those that are no longer needed, in a new map, and what instances that are gone held. */
+/** Returns the entries that are still needed, in a new map, and what gone instances held. */
 export function tidyBook(
   { entries, gone }: Book,
   observation: Observation,
@@ -79,7 +79,7 @@ export function tidyBook(
   return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
 }
 
-/** Those that count in no window but `total` become one. */
+/** Merges those that count in no window but `total`. */
 function merged(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
   const [, , , week = 0, month = 0] = windowStarts(minute)
   let result: readonly MinuteSlot[] = []

@@ -7,16 +7,16 @@ import { type AccountName, getLimitStates } from './decide.ts'
 import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent.ts'
 import { toMinute } from './windows.ts'
 
-/** From this share of a limit on, it is near. */
+/** The share of a limit from which on it is near. */
 const NEAR = 0.8
 const PAGE = 1_000
-/** More accounts are not read. */
+/** The maximum number of accounts to read. */
 const MOST_ACCOUNTS = 10_000
 
 /**
- * The limits, but for those of requests at once, of which 80 % or more are used or reserved: the fullest first. It reads the first 10,000 accounts of
- * the storage, without those of your app's users and of tokens. `limitsOf`: the limits of an account; accounts that are damaged or have none are passed over. Rejects with `STORAGE_UNAVAILABLE` or
- * `STORAGE_FAILED`.
+ * Returns the limits, except those of concurrent requests, of which 80% or more are used or reserved, the fullest first. Reads the first 10,000
+ * accounts of the storage, without those of your app's users and of tokens. `getLimits`: returns the limits of an account. Skips accounts that are
+ * damaged or have no limits. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function nearLimits(
   storage: Storage,

@@ -4,7 +4,7 @@ import type { LimitScope, Storage } from '../../../types.ts'
 import { readBook, type SideSpent, withUsed } from './book.ts'
 import type { AccountName } from './decide.ts'
 
-/** What this side has used of the account of a key or a group. */
+/** What this side has used of the account of a key or group. */
 export interface SpentAccount extends SideSpent {
   scope: 'key' | 'group'
   id: string
@@ -13,29 +13,29 @@ export interface SpentAccount extends SideSpent {
 /** Some of the accounts. */
 export interface SpentPage {
   accounts: SpentAccount[]
-  /** Where the next page begins; absent: there is none. */
+  /** The start of the next page; absent if there is none. */
   next?: string
 }
 
-/** Where the accounts are in the storage. */
+/** The storage prefix of accounts. */
 export const ACCOUNTS = 'limits/'
 
 /**
- * After this key, lists have the accounts of keys, groups, and the gateway. Those of your app's users come before it: there can be millions, and
- * they stay on this side of a mirror.
+ * After this storage key, lists contain the accounts of keys, groups, and the gateway. Those of your app's users come before it: there can be
+ * millions, and they stay on this side of a mirror.
  */
 export const AFTER_USERS = 'limits/account0'
 
-/** From this key on, lists have the accounts of tokens, which are left out for the same reasons. */
+/** From this storage key on, lists contain the accounts of tokens, which are omitted for the same reasons. */
 export const TOKENS = 'limits/run'
 
-/** The key of an account in the storage. */
+/** Returns the storage key of an account. */
 export const getRecordId = ({ scope, id }: AccountName): string =>
   `${ACCOUNTS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * A page of the accounts in the storage, at most `limit`, for the other side of the mirror `side`: what an earlier mirror has used is used here.
- * Damaged accounts are left out, as nothing can be used of them before they are started anew.
+ * Returns a page of at most `limit` accounts in the storage, for the other side of the mirror `side`. What an earlier mirror has used counts as
+ * this side's usage. Omits damaged accounts, because nothing can be used of them until they are reset.
  */
 export async function listSpent(
   storage: Storage,
@@ -67,7 +67,7 @@ const SCOPES: Readonly<Record<LimitScope, true>> = { key: true, account: true, g
 
 const isScope = (text: string): text is LimitScope => Object.hasOwn(SCOPES, text)
 
-/** The account of a record in the storage. */
+/** Returns the account of a storage key. */
 export function parseRecordKey(key: string): AccountName | undefined {
   const [, scope, id = ''] = key.split('/')
   if (scope === undefined || !isScope(scope)) return undefined

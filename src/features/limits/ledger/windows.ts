@@ -1,10 +1,10 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { LimitWindow } from '../../../types/limits.ts'
 
-/** Whole minutes since the Unix epoch, the unit in which windows are computed. */
+/** Whole minutes since the Unix epoch, the unit of window calculations. */
 export type Minute = number
 
-/** The windows in the order in which their counters are stored. */
+/** The windows in the order of their counters in the storage. */
 export const WINDOWS: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month', 'total']
 
 const HOUR = 60
@@ -14,10 +14,10 @@ const WEEK = 7 * DAY
 const FIRST_MONDAY = 4 * DAY
 const MS = 60_000
 
-/** The minute that a moment, in epoch ms, lies in. */
+/** Returns the minute that contains a time in epoch ms. */
 export const toMinute = (ms: number): Minute => Math.floor(ms / MS)
 
-/** The first minute of the window that `minute` lies in; 0 for `total`. */
+/** Returns the first minute of the window that contains `minute`; 0 for `total`. */
 export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
   switch (window) {
     case 'minute':
@@ -37,7 +37,7 @@ export function getWindowStart(window: LimitWindow, minute: Minute): Minute {
   }
 }
 
-/** The first minute after the window that `minute` lies in; `undefined` for `total`. */
+/** Returns the first minute after the window that contains `minute`; `undefined` for `total`. */
 export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | undefined {
   switch (window) {
     case 'minute':
@@ -57,7 +57,7 @@ export function getWindowEnd(window: LimitWindow, minute: Minute): Minute | unde
   }
 }
 
-/** The first minute of the month that is `later` months after that of `minute`. */
+/** Returns the first minute of the month `later` months after that of `minute`. */
 function monthStart(minute: Minute, later: number): Minute {
   const date = new Date(minute * MS)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later) / MS
@@ -66,7 +66,7 @@ function monthStart(minute: Minute, later: number): Minute {
 let lastMinute: Minute = -1
 let lastStarts: readonly Minute[] = []
 
-/** The starts of all windows that `minute` lies in, in the order of `WINDOWS`; the same array for the same minute. */
+/** Returns the starts of all windows that contain `minute`, in the order of `WINDOWS`; the same array for the same minute. */
 export function windowStarts(minute: Minute): readonly Minute[] {
   if (minute !== lastMinute) {
     lastStarts = WINDOWS.map((window) => getWindowStart(window, minute))
@@ -78,7 +78,7 @@ export function windowStarts(minute: Minute): readonly Minute[] {
 let lastEndsMinute: Minute = -1
 const lastEnds = new Map<LimitWindow, string | null>()
 
-/** When the window that `minute` lies in ends, ISO 8601; `null` for `total`. Costs nothing for the minute that was asked for last. */
+/** Returns when the window that contains `minute` ends, in ISO 8601; `null` for `total`. Caches the latest minute. */
 export function windowEndText(window: LimitWindow, minute: Minute): string | null {
   if (minute !== lastEndsMinute) lastEnds.clear()
   lastEndsMinute = minute
