@@ -184,7 +184,10 @@ function withoutCookies(request: Request): Request {
   return new Request(request, { headers })
 }
 
-if (asker) throw createCrossSiteError() // your app has already seen the cookie
+/** Hides the platform's own request, which also has the cookies; bindings of Workers stay. */
+const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
+
+/** The facts about a request for `identify`. Its signal is created on first use. */
 class RequestContext implements IdentifyContext {
   declare readonly endpoint: string | undefined
   declare readonly kind: Kind | undefined
