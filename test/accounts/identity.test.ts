@@ -111,17 +111,17 @@ test('an identity that would lose members is rejected: one of a class, or with m
     [Object.defineProperty({ account: 'a' }, 'limit', limits), /"limit"/],
     [{ account: 'a', [Symbol('limits')]: limits.value }, /Symbol\(limits\)/],
   ] as const)
-    assert.throws(() => readIdentified(answer), problem)
+    assert.throws(() => readIdentifyResult(answer), problem)
   const hidden = Object.defineProperty({ account: 'a' }, 'limits', limits)
-  assert.equal(readIdentified(hidden), { identity: { account: 'a', limits: limits.value } })
+  assert.equal(readIdentifyResult(hidden), { identity: { account: 'a', limits: limits.value } })
   const bare = Object.assign(Object.create(null), { account: 'a' })
-  assert.equal(readIdentified(bare), { identity: { account: 'a' } })
+  assert.equal(readIdentifyResult(bare), { identity: { account: 'a' } })
 })
 
 test('every item of a list is checked, whatever methods the list has', () => {
   const tags = Object.assign([{}], { every: () => true })
   for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
-    assert.throws(() => readIdentified({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
+    assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
 })
 
 test('check 14: ids of accounts are 1 to 200 composed characters that can be seen', () => {

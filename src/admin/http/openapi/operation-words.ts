@@ -25,7 +25,7 @@ export const routeWords = {
   ),
   try: words(
     'Send a model request',
-    'Sends the `body` to the `path`, as the key with the id `asKey`, as the account with the id or ref `asAccount`, or as the operator, without a key. Returns the response with all its headers, streamed if the body asks for it.',
+    'Sends the `body` to the `path`: as the key with the id `asKey`, as the account `asAccount` (id or ref), or as the operator. Returns the response with all its headers.',
     [404, 408, 413, 415, 429, 502, 504],
   ),
 }
