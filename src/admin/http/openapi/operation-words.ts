@@ -16,16 +16,16 @@ const words = (summary: string, description?: string, errors?: readonly number[]
 export const routeWords = {
   live: words(
     'Follow live events',
-    'A stream of server-sent events, each with JSON. `running`, sent first, lists the requests in flight. `began`, `attempt` (it starts or ends, or a target is skipped), `first-word` (first token), and `finished` (the request record) follow a request. `health` tells that a target changed its state, `changed` that a record may have, and `lost` that events were skipped. A reader that reconnects within a minute with the id of its last event gets what it missed, up to 5,000 events. From other instances, only `finished` and `changed` follow, if the storage reports changes. Comments keep the stream open.',
+    'A stream of server-sent events, each with JSON. `running`, sent first, lists the requests in flight. `began`, `attempt` (it starts or ends, or a target is skipped), `first-word` (first token), and `finished` (the request record) follow a request. `health`: a target changed its state; `changed`: a record may have; `lost`: events were skipped. A reader that reconnects within a minute with the id of its last event gets up to 5,000 missed events. From other instances, only `finished` and `changed` follow, if the storage reports changes. Comments keep the stream open.',
   ),
   usageLive: words(
     'Follow requests as they end',
-    'A stream of server-sent events: `request` with a request as JSON, and `dropped` with the number of requests that were skipped because the reader was too slow. Requests of other instances follow once they are written, if the storage reports changes. Comments keep the stream open.',
+    'A stream of server-sent events: `request` with a request as JSON, and `dropped` with the number of requests that a slow reader missed. Requests of other instances follow once they are written, if the storage reports changes. Comments keep the stream open.',
     [409],
   ),
   try: words(
     'Send a model request',
-    'Sends the `body` to the `path`: as the key with the id `asKey`, as the account `asAccount` (id or ref), or as the operator. Returns the response with all its headers.',
+    'Sends the `body` to the `path`, as the key with the id `asKey`, the account `asAccount` (id or ref), or the operator. Returns its response.',
     [404, 408, 413, 415, 429, 502, 504],
   ),
 }
