@@ -1,3 +1,5 @@
+import { configSections, readCodeConfig } from './code-config.ts'
+import { createDefaultStorage } from './default-storage.ts'
 import { gatewayError } from './errors.ts'
 import { createReportError } from './features/observe/hooks.ts'
 import { startDeadline } from './lib/deadline.ts'
@@ -23,10 +25,11 @@ import { RequestEvents } from './request/request-events.ts'
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {
-  const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
-  const { hooks = {}, limits: ownLimits = {} } = options
+  const { catalog = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
   const limits = { ...defaultLimits, ...ownLimits }
   const logger = getLogger(options.logger)
+  const storage = options.storage ?? createDefaultStorage(clock, logger)
+  const { sharedState = storage.atomic } = options
   const background = createBackground((error) => onError(error))
   const onError = createReportError(hooks, logger, background)
   let isClosed = false
@@ -37,6 +40,9 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
     store: createStore({
       ...{ storage, clock, logger, digestsSha256, turnEnd, onError },
       secret: options.secret,
+      code: configSections.some((name) => options[name])
+        ? readCodeConfig(options, { catalog, now: clock.now() })
+        : undefined,
       maxAgeMs: limits.storeMaxAgeMs,
       syncCrypto: platformCrypto,
     }),

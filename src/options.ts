@@ -1,3 +1,4 @@
+import { type CodeConfig, configSections } from './code-config.ts'
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
 import type { AccountOptions } from './features/accounts/accounts.ts'
@@ -49,10 +50,13 @@ export const defaultLimits: Limits = {
   storeMaxAgeMs: 1_000,
 }
 
-/** The options of `createGateway`; only `storage` is required. */
-export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]> {
-  /** Where all data is stored. You create it, and you close it. */
-  storage: Storage
+/** The options of `createGateway`; all are optional. */
+export interface GatewayOptions<Extend extends readonly Feature[] = readonly Feature[]> extends CodeConfig {
+  /**
+   * Where all data is stored. You create it, and you close it. Default: memory, with a warning, since keys, limits, and usage are then lost when the
+   * process ends.
+   */
+  storage?: Storage
   /**
    * Calls providers and fetches media. Default: the runtime's `fetch`; on Node, a client built on undici. Redirects from providers are
    * never followed.
@@ -142,11 +146,13 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
 /** Throws a TypeError that says what to pass instead, for the first option that cannot work. */
 export function checkOptions(options: GatewayOptions, maker = 'createGateway', known: readonly string[] = names): void {
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
-  if (!isObject(options)) throw new TypeError(`${maker} takes an options object. ${hint}`)
+  const given: unknown = options
+  if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
   refuseUnknownOptions(options, known)
   const { storage, limits, hooks, catalog, clock, logger, secret, basePath, sharedState } = options
-  if (storage === undefined) throw new TypeError(`storage is missing. ${hint}`)
-  if (!hasFunctions(storage, ['get', 'set', 'delete', 'list']))
+  if (storage === undefined && ('storage' in options || maker !== 'createGateway'))
+    throw new TypeError(`storage is undefined. ${hint}`)
+  if (storage !== undefined && !hasFunctions(storage, ['get', 'set', 'delete', 'list']))
     throw new TypeError(`storage must have get(), set(), delete(), and list(). ${hint}`)
   if (options.fetch !== undefined && typeof options.fetch !== 'function')
     throw new TypeError('fetch must be a function.')
@@ -164,7 +170,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
   for (const name of optionNames)
     if (options[name] !== undefined && typeof options[name] !== 'boolean')
       throw new TypeError(`${name} must be true or false.`)
-  if (sharedState && !storage.atomic)
+  if (sharedState && storage?.atomic === false)
     throw new TypeError(
       'sharedState needs a storage with reliable conditional writes (`atomic: true`). Remove it or use another storage.',
     )
@@ -315,6 +321,7 @@ const optionNames = [
 ] as const
 const names = [
   'storage',
+  ...configSections,
   'fetch',
   'clock',
   'basePath',

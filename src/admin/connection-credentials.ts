@@ -19,8 +19,7 @@ export class ConnectionCredentials {
 
   /** Resolves to `undefined` for a credential that can't be decrypted, so that the rest of the connection can be shown. */
   async read(record: ConnectionRecord): Promise<string | undefined> {
-    if (record.sealedApiKey === undefined) return undefined
-    await this.#store.keyring() // throws if no credential can be decrypted
+    if (record.sealedApiKey !== undefined) await this.#store.keyring() // throws if no credential can be decrypted
     return decryptApiKey(this.#store, record).catch(() => undefined)
   }
 

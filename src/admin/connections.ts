@@ -87,9 +87,9 @@ export function createConnectionOperations({
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 
   async function showCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
-    if (record.sealedApiKey === undefined) return {}
     const apiKey = await credentials.read(record)
-    return apiKey === undefined ? { error: UNREADABLE } : { apiKey: shorten(apiKey) }
+    if (apiKey !== undefined) return { apiKey: shorten(apiKey) }
+    return record.sealedApiKey === undefined ? {} : { error: UNREADABLE }
   }
 
   async function show(record: ConnectionRecord): Promise<ShownConnection> {

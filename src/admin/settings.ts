@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { SETTINGS } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
@@ -50,6 +51,7 @@ export function createSettingsOperations({
         input,
         innerFields,
       )
+      requireStoredFields(input, store.settings.code)
       const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
       function createPatch(stored: StoredSettings): SettingsPatch {
         const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
@@ -72,6 +74,16 @@ export function createSettingsOperations({
       return shown(isSame ? stored : await store.settings.update((before) => ({ ...createPatch(before), ...edit })))
     },
   }
+}
+
+/** Throws `DEFINED_IN_CODE` for a change of a setting that is defined in code; the same value can be sent back. */
+function requireStoredFields(input: unknown, code: JsonObject): void {
+  if (!isObject(input)) return
+  const name = Object.keys(code).find((one) => Object.hasOwn(input, one) && !isSameJson([input[one]], [code[one]]))
+  if (name === undefined) return
+  throw gatewayError('DEFINED_IN_CODE', {
+    message: `"${name}" is defined in code and cannot be changed here. Change the options of the gateway instead.`,
+  })
 }
 
 /** Replaces `null`, which removes a field, with `undefined`. */

@@ -1,4 +1,5 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
+import { requireStored } from './code-records.ts'
 import type { ComboRecord } from './record-collections.ts'
 import type { WritableRecords } from './record-writes.ts'
 import { retryLostRace } from './storage-access.ts'
@@ -48,6 +49,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     { record: before, order }: StoredEntry<ComboRecord>,
     edited: ComboRecord,
   ): Promise<ComboRecord | undefined> {
+    requireStored(before)
     const after = withNewRevision({ ...edited, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
     const old = await put(before, { ...before, movedTo: after.name })

@@ -45,9 +45,7 @@ export function writableSettings(settings: SettingsStore): WritableSettings {
           .set(SETTINGS, value, { ifVersion: version })
           .catch(handleStorageError('write', SETTINGS))
         if ((await writing.finally(expire)) === false) return false
-        const written = toSettings(parseSettings(value) ?? {})
-        replace(written)
-        return written
+        return replace(toSettings(parseSettings(value) ?? {}))
       }),
   }
 }

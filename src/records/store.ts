@@ -1,6 +1,7 @@
 import { cacheDerived, keepValue, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
+import { type CodeRecords, isDefinedInCode, withCodeRecords } from './code-records.ts'
 import { KeyCache } from './key-cache.ts'
 import { KeyLookup } from './key-lookup.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
@@ -55,6 +56,8 @@ export interface Store {
   /** Whether the storage reports changes of other writers. */
   isWatched: boolean
   freshness: Freshness
+  /** The records and settings defined in code. */
+  code: CodeRecords
   /** Yields to other work during a long task. */
   turnEnd(): Promise<void>
   /** Opened on first use; a failure isn't cached. */
@@ -70,6 +73,8 @@ export interface StoreOptions {
   /** How old data from a storage without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
   syncCrypto?: SyncCrypto | undefined
+  /** Default: none. */
+  code?: CodeRecords | undefined
   /** See `KeyringOptions`. */
   digestsSha256?: boolean | undefined
   /** Yields to other work during a long task. */
@@ -79,8 +84,8 @@ export interface StoreOptions {
 }
 
 export function createStore(options: StoreOptions): Store {
-  const { clock, turnEnd } = options
-  const storage = withTimeouts(options.storage, clock)
+  const { clock, turnEnd, code = NO_CODE } = options
+  const storage = withTimeouts(withCodeRecords(options.storage, code), clock)
   const freshness = createFreshness(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const staleFallback = createStaleFallback(clock)
@@ -89,7 +94,7 @@ export function createStore(options: StoreOptions): Store {
   const encrypted = { ...deps, storage: waitForKeyring(storage, keyring), hasSecretIds: true }
   const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
 
-  const settings = createSettingsStore({ ...deps, keyring })
+  const settings = createSettingsStore({ ...deps, keyring, code: code.settings })
   const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, encrypted)
   const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
@@ -116,6 +121,7 @@ export function createStore(options: StoreOptions): Store {
     groupCache,
     storage,
     damage,
+    code,
     keyring,
     isWatched: freshness.isWatched,
     freshness,
@@ -123,6 +129,8 @@ export function createStore(options: StoreOptions): Store {
     close: freshness.close,
   }
 }
+
+const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map() }
 
 /**
  * The storage, with reads that wait until its keyring is open, if it has one, because opening it may encrypt records again. If the keyring is
@@ -144,9 +152,10 @@ function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Stor
 
 /** Decrypts a connection's credential; `undefined` if it has none. Rejects with `STORAGE_FAILED` if it was changed or moved. */
 export async function decryptApiKey(
-  store: Pick<Store, 'keyring'>,
+  store: Pick<Store, 'keyring' | 'code'>,
   connection: ConnectionRecord,
 ): Promise<string | undefined> {
+  if (isDefinedInCode(connection)) return store.code.credentials.get(connection.id)
   if (connection.sealedApiKey === undefined) return undefined
   return (await store.keyring()).decrypt(getApiKeyContext(connection), connection.sealedApiKey)
 }
@@ -159,7 +168,7 @@ const MAX_AHEAD = 50
  * the next attempt may need one, and providers' errors are searched for all of them.
  */
 export function createCredentialCache(
-  store: Pick<Store, 'keyring' | 'connections'>,
+  store: Pick<Store, 'keyring' | 'connections' | 'code'>,
 ): (connection: ConnectionRecord) => Promise<string | undefined> {
   const credentials = new WeakMap<ConnectionRecord, Promise<string | undefined>>()
   let ahead: readonly ConnectionRecord[] | undefined

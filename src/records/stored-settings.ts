@@ -31,6 +31,8 @@ export interface SettingsStore {
   mayUseCloudSync(): Promise<boolean>
   /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
   reread(): Promise<StoredSettings>
+  /** The settings defined in code. */
+  readonly code: JsonObject
   /** Used by `writableSettings` to change the settings. */
   readonly source: SettingsSource
 }
@@ -41,8 +43,8 @@ interface SettingsSource {
   load(): Promise<LoadedSettings>
   /** Has the settings read again before they are used. */
   expire(): void
-  /** Sets the settings that this gateway has written, until they are read again. */
-  replace(settings: StoredSettings): void
+  /** Sets the settings that this gateway has written, until they are read again; returns them with those defined in code. */
+  replace(settings: StoredSettings): StoredSettings
 }
 
 interface LoadedSettings {
@@ -58,9 +60,19 @@ export function createSettingsStore(deps: {
   freshness: Freshness
   staleFallback: StaleFallback
   damage: DamageLog
+  /** The settings defined in code, which replace the stored ones. */
+  code: JsonObject
   keyring(): Promise<Keyring>
 }): SettingsStore {
-  const { storage, freshness, damage, keyring } = deps
+  const { storage, freshness, damage, code, keyring } = deps
+  const { rules: codeRules, ...codeSettings } = toSettings(code)
+  const named = Object.fromEntries(Object.entries(codeSettings).filter(([name]) => Object.hasOwn(code, name)))
+  const withCode = ({ rules, ...stored }: StoredSettings): StoredSettings => ({
+    ...stored,
+    ...named,
+    rules: codeRules ? { ...rules, ...codeRules } : rules,
+  })
+
   async function load(): Promise<LoadedSettings> {
     const opened = await keyring()
     const stored = await storage.get(SETTINGS).catch(handleStorageError('read', SETTINGS))
@@ -74,7 +86,7 @@ export function createSettingsStore(deps: {
     if (!members || (!isSigned && mayHaveLimits(members))) throw settingsError()
     const problems = isSigned ? readSettings(members).problems : [UNSIGNED]
     damage.report(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
-    return isSigned ? toSettings(members) : toLockedSettings(members)
+    return withCode(isSigned ? toSettings(members) : toLockedSettings(members))
   }, deps)
 
   const syncFlag = createCached(async () => {
@@ -96,7 +108,18 @@ export function createSettingsStore(deps: {
     read: cached.current,
     reread: cached.reread,
     mayUseCloudSync: syncFlag.current,
-    source: { storage, keyring, load, expire, replace: (settings) => cached.replace(settings, true) },
+    code,
+    source: {
+      storage,
+      keyring,
+      load,
+      expire,
+      replace(settings) {
+        const next = withCode(settings)
+        cached.replace(next, true)
+        return next
+      },
+    },
   }
 }
 

@@ -119,7 +119,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         kind: recordKinds.connections,
         records: connections,
         findProblem: (_, record) =>
-          decryptApiKey({ keyring }, record as ConnectionRecord).then(
+          decryptApiKey(store, record as ConnectionRecord).then(
             () => undefined,
             () => UNREADABLE_CREDENTIAL,
           ),

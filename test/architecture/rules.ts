@@ -35,7 +35,9 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/index.ts',
     'src/gateway.ts',
+    'src/code-config.ts',
     'src/core.ts',
+    'src/default-storage.ts',
     'src/compose.ts',
     'src/options.ts',
     'src/extend.ts',
@@ -122,8 +124,10 @@ function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: 
   if (path.startsWith('adapters/')) return whyNotFromAdapter(path, target, isTypeOnly, entries)
   if (path.startsWith('src/client/'))
     return /^src\/(?:client|lib)\//.test(target) || isTypeOnly ? undefined : 'the client takes types and src/lib/ only'
-  if (target.startsWith('adapters/'))
-    return path.startsWith('src/cli/') ? undefined : 'only the command line chooses adapters'
+  if (target.startsWith('adapters/')) {
+    const isDefault = path === 'src/default-storage.ts' && target === 'adapters/storage/memory.ts'
+    return path.startsWith('src/cli/') || isDefault ? undefined : 'only the command line chooses adapters'
+  }
   if (!target.startsWith('src/')) return 'it is no part of the library'
   return whyNotSide(path, target) ?? whyNotStage(path, target) ?? whyNotDown(path, target)
 }

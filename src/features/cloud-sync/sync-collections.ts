@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { isDefinedInCode } from '../../records/code-records.ts'
 import { createComboRecords } from '../../records/combo-records.ts'
 import { type ComboRecord, SETTINGS } from '../../records/record-collections.ts'
 import type { WritableRecords } from '../../records/record-writes.ts'
@@ -100,11 +101,11 @@ function createTableById<T extends object>(records: WritableRecords<T>, form: Re
 
 const toList = (found: SyncItem | 'damaged' | undefined) => (found === 'damaged' ? found : found ? [found] : [])
 
-/** `isSynced`: which records the other side knows; default: all. */
+/** `isSynced`: which records the other side knows; default: all that are stored. */
 function createSlots<T extends object>(
   records: WritableRecords<T>,
   getId: (record: T, slot: string) => string,
-  isSynced: (record: T) => boolean = () => true,
+  isSynced: (record: T) => boolean = (record) => !isDefinedInCode(record),
 ) {
   const { stored } = records.source
   let lastOrder = 0

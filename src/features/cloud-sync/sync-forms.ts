@@ -92,13 +92,14 @@ export function groupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordFo
 }
 
 /** Syncs connections with their credentials, which each side encrypts for their destination. */
-export function connectionForm({ keyring }: Pick<WritableStore, 'keyring'>): RecordForm {
+export function connectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
+  const { keyring } = store
   return {
     hasActive: true,
     getId: ({ id }) => String(id),
     async read({ record }) {
       const connection = record as ConnectionRecord // the item is one
-      const apiKey = await decryptApiKey({ keyring }, connection)
+      const apiKey = await decryptApiKey(store, connection)
       return {
         record: { ...pickFields(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
         isActive: connection.isActive !== false,

@@ -20,6 +20,7 @@ export interface ListingDeps {
     customModels: Readable<CustomModel>
     aliases: Readable<AliasRecord>
     keyring: Store['keyring']
+    code: Store['code']
   }
   catalog: Catalog
   clock: Clock

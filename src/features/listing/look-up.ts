@@ -9,7 +9,7 @@ import { type ConnectionRecord, decryptApiKey, type Store } from '../../records/
 import type { Clock } from '../../types.ts'
 
 interface LookupDeps {
-  store: Pick<Store, 'keyring'>
+  store: Pick<Store, 'keyring' | 'code'>
   clock: Clock
   /** Timeout of a lookup, including the body. */
   timeoutMs: number

@@ -96,6 +96,8 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
   usage: 'How long to keep request records (default 30 days) and hourly totals (default 400).',
 }
 
+const definedInCode = '`code` if it is defined in code and cannot be changed here; absent if it is stored.'
+
 export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   id: 'The id of the combo. `put` accepts one of your choice.',
   name: 'The model name for clients: letters, digits, `-`, `_`, and `.`; unique among combos.',
@@ -111,6 +113,7 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
     'Lets a combo of kind `image` try another target after a failure that may be billed, such as a timeout. Default `false`.',
   hedge: 'Starts a second attempt if the first takes unusually long. Default `false`.',
   ...rules,
+  source: definedInCode,
   createdAt: '',
   updatedAt: '',
 }
@@ -129,6 +132,7 @@ export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
   draining: 'Stops new requests; in-flight requests and existing sessions continue.',
   discover:
     'Queries the server once for its models, with or without a key, and stores them as `enabledModels`. The field itself is not stored.',
+  source: definedInCode,
   createdAt: '',
   updatedAt: '',
 }
@@ -147,6 +151,7 @@ export const customModelApiWords: ApiWordsOf<typeof customModelFields> = {
   id: 'The id of the model at the provider.',
   type: 'The kind of model; default `llm`.',
   prices: `Its prices, unless a connection has its own. ${prices}`,
+  source: definedInCode,
 }
 
 export const aliasApiWords: ApiWordsOf<typeof aliasFields> = {

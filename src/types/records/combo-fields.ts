@@ -65,6 +65,8 @@ export const comboFields = {
   /** Most attempts per request, across all targets; default 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },
   timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, given: removable },
+  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
   from: { shape: text(), isOptional: true, isShown: false },
   movedTo: { shape: text(), isOptional: true, isShown: false },
   /** Changes with each write. */

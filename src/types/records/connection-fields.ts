@@ -122,6 +122,8 @@ export const connectionFields = {
    * change is still made, and the given or stored models stay. Default `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, given: free },
+  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  source: { shape: choice(['code']), isOptional: true, isMirrored: false, given: sentBack },
   /** Marks the last call that set `isActive`; each call writes a new mark. */
   edit: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */

@@ -19,6 +19,8 @@ export const customModelFields = {
   /** Its prices; a connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, given: { create: 'optional', put: 'removable' } },
   providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
+  /** `code`: it is defined in the gateway's options, and can't be changed here. Absent: it is stored. */
+  source: { shape: choice(['code']), isOptional: true, isMirrored: false },
 } as const satisfies RecordFields
 
 /** A model that isn't in the catalog, under a provider's alias or id. */
@@ -28,6 +30,7 @@ export interface CustomModel extends ShownOf<typeof customModelFields> {}
 export const aliasFields = {
   alias: { shape: name(200, { isPathPart: true }), isSlot: true, given: { put: 'required' } },
   model: { shape: name(512), isEssential: true, given: { put: 'required' } },
+  source: { shape: choice(['code']), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
 /** The fields of the strategy among a provider's connections. */

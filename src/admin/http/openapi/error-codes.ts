@@ -67,6 +67,10 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Use a method from the `allow` header.',
   ],
   USAGE_NOT_KEPT: ['The gateway does not record usage.', 'Set the `usage` option of `createGateway` to `true`.'],
+  DEFINED_IN_CODE: [
+    'The record or setting is defined in the options of `createGateway` or in the config file.',
+    'Change it there.',
+  ],
   CLOUD_CONFLICT: ['The current state of cloud sync does not allow the action.', 'Follow the message, then repeat it.'],
   REQUEST_TIMEOUT: ['The request body did not arrive in time.', 'Send the request again.'],
   PAYLOAD_TOO_LARGE: [

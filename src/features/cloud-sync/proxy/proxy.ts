@@ -35,7 +35,8 @@ import { createTenants } from './tenants.ts'
  * rejected.
  */
 export interface CloudProxyOptions
-  extends Pick<GatewayOptions, 'storage' | 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
+  extends Required<Pick<GatewayOptions, 'storage'>>,
+    Pick<GatewayOptions, 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
    * The token a gateway sends once to enroll; at least 32 characters. Every gateway that has it may sync its data here. Without this
    * option, no new gateway can enroll; enrolled ones keep working.

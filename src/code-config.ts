@@ -1,0 +1,150 @@
+import type { TopLevel } from './admin/connection-input.ts'
+import { isObject, type JsonObject } from './lib/json.ts'
+import { getDefinition } from './protocols/providers/names.ts'
+import { getCompatibleFormat } from './protocols/providers/target.ts'
+import type { CodeRecords } from './records/code-records.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS } from './records/record-collections.ts'
+import { findFieldProblem, findShapeProblem, type ShapeProblem } from './records/shape-problem.ts'
+import { comboFields } from './types/records/combo-fields.ts'
+import { connectionFields, dataMembers, topLevelMembers } from './types/records/connection-fields.ts'
+import { aliasFields, customModelFields } from './types/records/model-fields.ts'
+import type { Door, InputOf, RecordField, RecordFields } from './types/records/record-fields.ts'
+import { type SettingsChange, settingsFields } from './types/records/settings-fields.ts'
+import type { Catalog, ComboModel } from './types.ts'
+
+/**
+ * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
+ * changed through the management API (409 `DEFINED_IN_CODE`). Each section is an object by ID or name.
+ */
+export interface CodeConfig {
+  /** Connections by ID, which is also the provider unless `provider` is set. */
+  connections?: Readonly<Record<string, CodeConnection>>
+  /** Combos by name; an array is the combo's `models`. */
+  combos?: Readonly<Record<string, CodeCombo | readonly ComboModel[]>>
+  /** Aliases: the model that each name points to. */
+  aliases?: Readonly<Record<string, string>>
+  /** Custom models by `<provider>/<model ID>`; a string is the model's `type`. */
+  models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']>>>
+  /** Settings. */
+  settings?: CodeSettings
+}
+
+/** A connection that is defined in code. */
+export interface CodeConnection
+  extends Defined<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'discover'>>,
+    Defined<TopLevel> {
+  /** Default: the connection's ID. */
+  provider?: string
+}
+
+/** A combo that is defined in code. */
+export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name'> {}
+
+/** A custom model that is defined in code. */
+export interface CodeModel extends Omit<InputOf<typeof customModelFields, 'create'>, 'id' | 'providerAlias'> {}
+
+/** Settings that are defined in code. */
+export interface CodeSettings extends Defined<SettingsChange> {}
+
+/** Without `null`, which removes a stored value. */
+type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
+
+/** The sections of a configuration. */
+export const configSections = ['connections', 'combos', 'aliases', 'models', 'settings'] as const
+
+/** Reads a configuration. Throws a TypeError that names the first part that can't work, and says what to do. */
+export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: Catalog; now: number }): CodeRecords {
+  const at = new Date(now).toISOString()
+  const values = new Map<string, string>()
+  const credentials = new Map<string, string>()
+  const add = (prefix: string, id: string, record: object) =>
+    values.set(
+      prefix + encodeURIComponent(id),
+      JSON.stringify({ order: FIRST + values.size, record: { ...record, source: 'code' } }),
+    )
+
+  for (const [id, input] of readSection(config, 'connections')) {
+    const place = `connections.${id}`
+    const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
+    check(place, findInputProblem(connectionFields, 'create', { ...given }, topLevel))
+    const { provider, apiKey, providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format, ...rest } =
+      given
+    const data = withoutUndefined({ ...providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format })
+    requireProvider(place, { catalog, provider, hasUrl: data.baseUrl !== undefined })
+    if (apiKey !== undefined) credentials.set(id, apiKey.trim())
+    const name = getDefinition(catalog, provider)?.name ?? provider
+    const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
+    add(CONNECTIONS, id, { id, provider, name, ...rest, ...filled, createdAt: at, updatedAt: at })
+  }
+  for (const [name, input] of readSection(config, 'combos')) {
+    const place = `combos.${name}`
+    const given = Array.isArray(input) ? { models: input } : requireObject(place, input)
+    if (!/^[\w.-]+$/.test(name)) fail(place, 'must be named with letters, digits, "-", "_", and "."')
+    check(place, findInputProblem(comboFields, 'create', { ...given, name }))
+    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
+  }
+  for (const [name, input] of readSection(config, 'models')) {
+    const place = `models["${name}"]`
+    const slash = name.indexOf('/')
+    if (slash < 1 || slash === name.length - 1) fail(place, 'must be named <provider>/<model ID>')
+    const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
+    const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
+    check(place, findInputProblem(customModelFields, 'create', { ...given, ...id }))
+    add(CUSTOM_MODELS, JSON.stringify([id.providerAlias, id.id]), { ...given, ...id })
+  }
+  for (const [alias, model] of readSection(config, 'aliases')) {
+    check(`aliases.${alias}`, findShapeProblem(aliasFields.model.shape, model))
+    add(ALIASES, alias, { alias, model })
+  }
+  const settings = Object.fromEntries(readSection(config, 'settings'))
+  check('settings', findInputProblem(settingsFields, 'update', settings))
+  return { values, credentials, settings }
+}
+
+const withoutUndefined = (value: JsonObject) =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
+
+/** Before the order of stored records, which start at 1. */
+const FIRST = -1_000_000
+
+function readSection(config: CodeConfig, section: (typeof configSections)[number]): Array<[string, unknown]> {
+  const given: unknown = config[section]
+  if (given === undefined) return []
+  if (!isObject(given)) fail(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
+  return Object.entries(given)
+}
+
+const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
+
+/** Checks the fields that an operation's input may have, and `more`. */
+function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {
+  const known = Object.entries<RecordField>(fields).flatMap(([name, { given, shape }]) => {
+    const passage = given?.[door]
+    const way = typeof passage === 'object' ? passage.as : passage
+    if (way === undefined || way === 'refused' || name === 'discover') return []
+    return [[name, { shape, isOptional: way !== 'required' }]]
+  })
+  return findFieldProblem({ ...Object.fromEntries(known), ...more }, input)
+}
+
+function requireProvider(
+  place: string,
+  { catalog, provider, hasUrl }: { catalog: Catalog; provider: string; hasUrl: boolean },
+) {
+  if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || hasUrl) return
+  const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
+  const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
+  throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For a provider of your own, set "baseUrl".`)
+}
+
+function requireObject(place: string, input: unknown): JsonObject {
+  return isObject(input) ? input : fail(place, 'must be an object')
+}
+
+function check(place: string, found: ShapeProblem | undefined): void {
+  if (found) fail(place + found.path, found.problem)
+}
+
+function fail(place: string, problem: string): never {
+  throw new TypeError(`${place} ${problem}.`)
+}

@@ -1,0 +1,27 @@
+import { once } from './lib/promises.ts'
+import type { Clock, Logger, Storage } from './types.ts'
+
+/** Memory, for a gateway without the option `storage`; loaded with the first operation. Warns that its data doesn't last. */
+export function createDefaultStorage(clock: Clock, logger: Logger): Storage {
+  logger.warn(
+    'No storage was given, so API keys, limits, and usage are kept in memory: they are lost when this process ends, and other instances do not share them. To keep them, pass "storage", such as fileStorage() from signalbox/storage/file.',
+  )
+  let memory: Storage | undefined
+  const load = once(async () => {
+    const { memoryStorage } = await import('../adapters/storage/memory.ts')
+    memory = memoryStorage({ clock })
+    return memory
+  })
+  const open = () => memory ?? load()
+  return {
+    atomic: true,
+    usageRecordLimit: { records: 100_000, bytes: 32 * 1024 * 1024 },
+    get: async (...args) => (await open()).get(...args),
+    set: async (...args) => (await open()).set(...args),
+    delete: async (...args) => (await open()).delete(...args),
+    list: async (...args) => (await open()).list(...args),
+    increment: async (key, by, options) => (await open()).increment?.(key, by, options) ?? Number.NaN, // memory has it
+    watch: () => () => {}, // nothing else can write to it
+    ownSecret: async () => (await open()).ownSecret?.() ?? '',
+  }
+}

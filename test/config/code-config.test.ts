@@ -1,0 +1,218 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('configuration in code')
+
+const config = {
+  connections: {
+    openai: { apiKey: 'sk-openai-in-code', priority: 1 },
+    mine: {
+      provider: 'openai-compatible-mine',
+      baseUrl: 'http://mine.test/v1',
+      apiKey: 'a-longer-key-of-mine',
+      prefix: 'mine',
+    },
+  },
+  combos: { fast: ['openai/gpt-4o-mini', 'mine/m'], slow: { models: ['mine/m'], strategy: 'round-robin' } },
+  aliases: { default: 'fast' },
+  models: { 'mine/m': 'llm' },
+  settings: { requireApiKey: false, maxAttempts: 2 },
+} as const satisfies GatewayOptions
+
+const reply = (model: string) =>
+  Response.json({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  })
+
+function open(options: GatewayOptions = {}) {
+  const calls: Array<{ url: string; authorization: string | null }> = []
+  const gateway = createGateway({
+    ...config,
+    storage: memoryStorage(),
+    fetch: async (url, init) => {
+      calls.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') })
+      return reply('m')
+    },
+    logger: false,
+    ...options,
+  })
+  const chat = (model: string) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  return { gateway, api: gateway.api, calls, chat }
+}
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error: unknown) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
+  )
+
+test('serves combos, aliases, and models without a stored record', async () => {
+  const { chat, calls } = open()
+  for (const model of ['fast', 'default', 'slow', 'mine/m', 'openai/gpt-4o-mini'])
+    assert.is((await chat(model)).status, 200, model)
+  assert.equal(calls[0], {
+    url: 'https://api.openai.com/v1/chat/completions',
+    authorization: 'Bearer sk-openai-in-code',
+  })
+  assert.equal(calls[2], { url: 'http://mine.test/v1/chat/completions', authorization: 'Bearer a-longer-key-of-mine' })
+})
+
+test('lists what is defined in code first, and says so', async () => {
+  const { api } = open()
+  await api.combos.create({ name: 'stored', models: ['mine/m'] })
+  const { combos } = await api.combos.list()
+  assert.equal(
+    combos.map(({ name, source }) => [name, source]),
+    [
+      ['fast', 'code'],
+      ['slow', 'code'],
+      ['stored', undefined],
+    ],
+  )
+  const { connections } = await api.connections.list()
+  assert.equal(
+    connections.map(({ id, provider, apiKey, source }) => [id, provider, apiKey, source]),
+    [
+      ['openai', 'openai', '…code', 'code'],
+      ['mine', 'openai-compatible-mine', '…mine', 'code'],
+    ],
+  )
+  assert.equal((await api.aliases.list()).aliases, { default: 'fast' })
+  assert.equal((await api.customModels.list()).models, [
+    { type: 'llm', providerAlias: 'mine', id: 'm', source: 'code' },
+  ])
+})
+
+test('rejects changes with 409, and stores none of it', async () => {
+  const storage = memoryStorage()
+  const { api, chat } = open({ storage })
+  const taken = '409 DEFINED_IN_CODE'
+  assert.is(await refusal(api.combos.update('fast', { strategy: 'random' })), taken)
+  assert.is(await refusal(api.combos.update('fast', { name: 'renamed' })), taken)
+  assert.is(await refusal(api.combos.delete('fast')), taken)
+  assert.is(await refusal(api.combos.put({ name: 'fast', models: ['mine/m'] })), taken)
+  assert.is(await refusal(api.connections.update('mine', { isActive: false })), taken)
+  assert.is(
+    await refusal(api.connections.put({ id: 'mine', provider: 'openai-compatible-mine', apiKey: 'other-key' })),
+    taken,
+  )
+  assert.is(await refusal(api.connections.delete('mine')), taken)
+  assert.is(await refusal(api.aliases.set({ alias: 'default', model: 'slow' })), taken)
+  assert.is(await refusal(api.aliases.delete('default')), taken)
+  assert.is(await refusal(api.customModels.delete('mine', 'm')), taken)
+  assert.is(await refusal(api.settings.update({ maxAttempts: 5 })), taken)
+  assert.is(await refusal(api.combos.create({ name: 'fast', models: ['mine/m'] })), '400 NAME_TAKEN')
+  assert.is((await chat('fast')).status, 200)
+  const stored = JSON.stringify(await storage.list(''))
+  for (const text of ['sk-openai-in-code', 'a-longer-key-of-mine', 'fast', 'mine.test'])
+    assert.not(stored.includes(text), text)
+})
+
+test('returns 409 over HTTP, with what to change', async () => {
+  const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
+  const response = await gateway.fetch('http://gateway/api/combos/fast', {
+    method: 'DELETE',
+    headers: { authorization: 'Bearer a-token-of-at-least-32-characters' },
+  })
+  assert.is(response.status, 409)
+  assert.match(((await response.json()) as { error: string }).error, /defined in code.*options of the gateway/)
+})
+
+test('applies settings, and lets others be changed', async () => {
+  const { api } = open()
+  assert.is((await api.settings.get()).maxAttempts, 2)
+  const after = await api.settings.update({ cloudUrl: 'https://cloud.test', maxAttempts: 2 })
+  assert.equal([after.maxAttempts, after.cloudUrl, after.requireApiKey], [2, 'https://cloud.test', false])
+  assert.is((await api.settings.get()).maxAttempts, 2)
+})
+
+test('replaces a stored record with the same name, which is back without the configuration', async () => {
+  const storage = memoryStorage()
+  const plain = createGateway({ storage, logger: false })
+  await plain.api.combos.create({ name: 'fast', models: ['other/model'] })
+  await plain.api.settings.update({ maxAttempts: 7 })
+  const { api } = open({ storage })
+  assert.equal((await api.combos.list()).combos.map(({ name, models }) => [name, models[0]]).sort(), [
+    ['fast', 'openai/gpt-4o-mini'],
+    ['slow', 'mine/m'],
+  ])
+  assert.is((await api.settings.get()).maxAttempts, 2)
+  const again = createGateway({ storage, logger: false })
+  assert.equal(
+    (await again.api.combos.list()).combos.map(({ models }) => models),
+    [['other/model']],
+  )
+  assert.is((await again.api.settings.get()).maxAttempts, 7)
+})
+
+test('keeps keys, limits, and usage in memory without a storage, and warns once', async () => {
+  const warnings: string[] = []
+  const { api, fetch } = createGateway({
+    ...config,
+    fetch: async () => reply('m'),
+    logger: { warn: (text) => void warnings.push(text), error: () => {} },
+  })
+  assert.is(warnings.length, 1)
+  assert.match(warnings[0] ?? '', /^No storage was given.*limits.*instances do not share.*pass "storage"/)
+  const { key } = await api.keys.create({ name: 'one', limits: { requests: { day: 1 } } })
+  const chat = () =>
+    fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'mine/m', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  assert.equal([(await chat()).status, (await chat()).status], [200, 429])
+  assert.is((await api.usage.requests({})).requests.length, 2)
+  assert.is(warnings.length, 1)
+})
+
+const problems: Array<[GatewayOptions, RegExp]> = [
+  [
+    { connections: { opnai: { apiKey: 'k' } } },
+    /^connections\.opnai: unknown provider "opnai"\. Known providers that start like it: openai,/,
+  ],
+  [
+    { connections: { openai: { apiKey: undefined as never } } },
+    /^connections\.openai\.apiKey is undefined\. .*variable is set/,
+  ],
+  [{ connections: { openai: { apiKey: 'two words' } } }, /^connections\.openai\.apiKey must be the bare credential/],
+  [{ connections: { openai: { apikey: 'k' } as never } }, /^connections\.openai\.apikey is not a known field/],
+  [{ connections: { x: { baseUrl: 'mine.test' } } }, /^connections\.x\.baseUrl must be a URL/],
+  [{ connections: { openai: 'sk' as never } }, /^connections\.openai must be an object/],
+  [{ connections: [] as never }, /^connections must be an object by ID or name/],
+  [{ combos: { fast: [7 as never] } }, /^combos\.fast\.models\[0\] must be a string/],
+  [{ combos: { 'a b': ['x/y'] } }, /^combos\.a b must be named/],
+  [
+    { combos: { fast: { models: ['x/y'], strategy: 'fastest' as never } } },
+    /^combos\.fast\.strategy must be one of "fallback"/,
+  ],
+  [{ models: { m: 'llm' } }, /^models\["m"\] must be named <provider>\/<model ID>/],
+  [{ aliases: { a: 7 as never } }, /^aliases\.a must be a string/],
+  [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be a whole number of 1 or more, at most 100/],
+  [{ settings: { requireApiKeys: true } as never }, /^settings\.requireApiKeys is not a known field/],
+]
+
+for (const [options, message] of problems)
+  test(`says at once what is wrong: ${message.source.slice(1, 50)}`, () => {
+    assert.throws(
+      () => createGateway({ storage: memoryStorage(), logger: false, ...options }),
+      (error: Error) => {
+        assert.instance(error, TypeError)
+        assert.match(error.message, message)
+        return true
+      },
+    )
+  })
