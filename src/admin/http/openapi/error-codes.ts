@@ -19,12 +19,12 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   NAME_TAKEN: ['Another combo has this name.', 'Choose another name.'],
   IDENTITY_CONFLICT: ['The key or token belongs to another account.', 'Send only one of them.'],
   BUDGET_EXCEEDED: [
-    'A daily, weekly, monthly, or total limit on tokens or dollars is used up.',
-    'Wait until the limit resets, or ask the operator for a higher one.',
+    'A daily or longer limit on tokens or dollars is used up.',
+    'Wait for the reset, or ask the operator for more.',
   ],
   REQUEST_TOO_EXPENSIVE: [
-    'The request could cost more than a limit has left, or its price is unknown.',
-    'Shorten the prompt, lower the output limit, or use a cheaper model.',
+    'The request may exceed what a limit has left, or its price is unknown.',
+    'Lower the output limit, or use a cheaper model.',
   ],
   MANAGEMENT_CLOSED: [
     'The `management` option of `createGateway` is not set.',
@@ -67,10 +67,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Use a method from the `allow` header.',
   ],
   USAGE_NOT_KEPT: ['The gateway does not record usage.', 'Set the `usage` option of `createGateway` to `true`.'],
-  DEFINED_IN_CODE: [
-    'The record or setting is defined in the options of `createGateway` or in the config file.',
-    'Change it there.',
-  ],
+  DEFINED_IN_CODE: ['The record or setting is defined in code.', 'Change the options of `createGateway`.'],
   CLOUD_CONFLICT: ['The current state of cloud sync does not allow the action.', 'Follow the message, then repeat it.'],
   REQUEST_TIMEOUT: ['The request body did not arrive in time.', 'Send the request again.'],
   PAYLOAD_TOO_LARGE: [
@@ -83,7 +80,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   WEBSOCKETS_NOT_SERVED: ['The client tried to open a WebSocket.', 'Send the request over HTTP.'],
   RATE_LIMIT_EXCEEDED: [
-    'A limit on requests, concurrency, or usage per minute or hour was reached.',
+    'A limit on requests, concurrency, or recent usage was reached.',
     'Wait as long as `retry-after` says, then retry.',
   ],
   CLIENT_CLOSED_REQUEST: ['The client disconnected before the response was complete.', 'Nothing to fix.'],
