@@ -96,7 +96,7 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
   usage: 'How long to keep request records (default 30 days) and hourly totals (default 400).',
 }
 
-const definedInCode = '`code` if it is defined in code and cannot be changed here; absent if it is stored.'
+const definedInCode = '`code` if it is defined in code and cannot be changed here.'
 
 export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   id: 'The id of the combo. `put` accepts one of your choice.',
