@@ -10,7 +10,7 @@ import { connectionFields, dataMembers, topLevelMembers } from './types/records/
 import { aliasFields, customModelFields } from './types/records/model-fields.ts'
 import type { Door, InputOf, RecordField, RecordFields } from './types/records/record-fields.ts'
 import { type SettingsChange, settingsFields } from './types/records/settings-fields.ts'
-import type { Catalog, ComboModel } from './types.ts'
+import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from './types.ts'
 
 /**
  * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
@@ -31,10 +31,12 @@ export interface CodeConfig {
 
 /** A connection that is defined in code. */
 export interface CodeConnection
-  extends Defined<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'discover'>>,
+  extends Defined<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'apiKey' | 'discover'>>,
     Defined<TopLevel> {
   /** Default: the connection's ID. */
   provider?: string
+  /** The credential, or a function that returns it. It is never stored, logged, or shown. */
+  apiKey?: string | CredentialSource | SharedCredentialSource
 }
 
 /** A combo that is defined in code. */
@@ -57,6 +59,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   const at = new Date(now).toISOString()
   const values = new Map<string, string>()
   const credentials = new Map<string, string>()
+  const sources = new Map<string, CredentialSource | SharedCredentialSource>()
   const add = (prefix: string, id: string, record: object) =>
     values.set(
       prefix + encodeURIComponent(id),
@@ -66,12 +69,15 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   for (const [id, input] of readSection(config, 'connections')) {
     const place = `connections.${id}`
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
-    check(place, findInputProblem(connectionFields, 'create', { ...given }, topLevel))
+    const source = readSource(given.apiKey)
+    const { apiKey: _, ...plain } = given
+    check(place, findInputProblem(connectionFields, 'create', source ? plain : { ...given }, topLevel))
     const { provider, apiKey, providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format, ...rest } =
       given
     const data = withoutUndefined({ ...providerSpecificData, prefix, sharesPrefix, enabledModels, baseUrl, format })
     requireProvider(place, { catalog, provider, hasUrl: data.baseUrl !== undefined })
-    if (apiKey !== undefined) credentials.set(id, apiKey.trim())
+    if (source) sources.set(id, source)
+    else if (typeof apiKey === 'string') credentials.set(id, apiKey.trim())
     const name = getDefinition(catalog, provider)?.name ?? provider
     const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
     add(CONNECTIONS, id, { id, provider, name, ...rest, ...filled, createdAt: at, updatedAt: at })
@@ -98,7 +104,7 @@ export function readCodeConfig(config: CodeConfig, { catalog, now }: { catalog: 
   }
   const settings = Object.fromEntries(readSection(config, 'settings'))
   check('settings', findInputProblem(settingsFields, 'update', settings))
-  return { values, credentials, settings }
+  return { values, credentials, sources, settings }
 }
 
 const withoutUndefined = (value: JsonObject) =>
@@ -115,6 +121,12 @@ function readSection(config: CodeConfig, section: (typeof configSections)[number
 }
 
 const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
+
+/** The function that `apiKey` is or contains; `undefined` for anything else. */
+function readSource(apiKey: unknown): CredentialSource | SharedCredentialSource | undefined {
+  const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
+  return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
+}
 
 /** Checks the fields that an operation's input may have, and `more`. */
 function findInputProblem(fields: RecordFields, door: Door, input: JsonObject, more = {}): ShapeProblem | undefined {

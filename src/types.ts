@@ -2,6 +2,7 @@
 
 export type * from './types/catalog-types.ts'
 export type * from './types/combo.ts'
+export type * from './types/credential-source.ts'
 export type * from './types/host.ts'
 export type * from './types/limits.ts'
 export type * from './types/model-entry.ts'

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Storage } from '../types.ts'
+import type { CredentialSource, SharedCredentialSource, Storage } from '../types.ts'
 
 /** Records that the app defines in code (src/code-config.ts). They replace stored records with the same storage key, and can't be changed. */
 export interface CodeRecords {
@@ -10,6 +10,8 @@ export interface CodeRecords {
   readonly settings: JsonObject
   /** Credentials by connection ID. They aren't part of the records, so they are never stored. */
   readonly credentials: ReadonlyMap<string, string>
+  /** Functions that return credentials, by connection ID. */
+  readonly sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>
 }
 
 /** Whether a record was defined in code. */

@@ -130,7 +130,7 @@ export function createStore(options: StoreOptions): Store {
   }
 }
 
-const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map() }
+const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map(), sources: new Map() }
 
 /**
  * The storage, with reads that wait until its keyring is open, if it has one, because opening it may encrypt records again. If the keyring is

@@ -7,6 +7,7 @@ import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, attemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { RefusedTarget, Target } from './outcome.ts'
+import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
@@ -189,13 +190,20 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
-  failed(failure: Failure, { sentStatus, isEmpty }: { sentStatus: number | undefined; isEmpty: boolean }): void {
+  /**
+   * `isEmpty`: the response is valid but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. `isOwnAccount`: the credential belongs to the
+   * caller, so its failures don't count for others.
+   */
+  failed(
+    failure: Failure,
+    { sentStatus, isEmpty, isOwnAccount }: { sentStatus: number | undefined; isEmpty: boolean; isOwnAccount: boolean },
+  ): void {
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#log.context.onError(failure.cause)
-    } else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner })
+    } else if (isOwnAccount && failureRules[outcome].fault === 'account') this.#permit.drop()
+    else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner })
     this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
     this.#settle()
   }

@@ -14,6 +14,7 @@ import type { RouteTable } from './routing/route-table.ts'
 import type { TargetHealth } from './routing/target-health.ts'
 import type { TargetStats } from './routing/target-stats.ts'
 import type { AttemptStep, CallStep } from './steps.ts'
+import type { SourcedCredentials } from './upstream/sourced-credentials.ts'
 import type { CloudCall } from './upstream/upstream-request.ts'
 
 /** Limits of a single model request: sizes in bytes, times in ms. */
@@ -79,6 +80,8 @@ export interface PipelineContext extends CodecContext {
   ownTerms(source: OwnTermsSource): Promise<OwnTerms>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
+  /** Loads the credentials of connections whose `apiKey` is a function; absent if there are none. */
+  sourcedCredentials: (() => Promise<SourcedCredentials>) | undefined
   /** The credentials of all connections that can be decrypted, to redact them in errors and headers. */
   knownKeys: KnownKeys
   cloudCall: CloudCall

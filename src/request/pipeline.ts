@@ -78,6 +78,11 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
   const getApiKey = createCredentialCache(store)
+  const { sources } = store.code
+  const sourcedCredentials =
+    sources.size > 0
+      ? once(async () => new (await import('./upstream/sourced-credentials.ts')).SourcedCredentials(sources, clock))
+      : undefined
 
   let loadedChoosing: GroupRouting | undefined
   const choosing = once(async () => {
@@ -97,6 +102,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     settings: store.settings.read,
     underRules: createRules(health),
     getApiKey,
+    sourcedCredentials,
     knownKeys: createKnownKeys({ connections: () => store.connections.all(), getApiKey, clock }),
     cloudCall: async (ask, target) => (await clouds())(ask, target),
     retryBudget: createRetryBudget(clock),

@@ -6,7 +6,7 @@ import { findSurchargeField } from '../../pricing/surcharge-fields.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { AttemptLog } from '../attempt-log.ts'
-import { toFailure, unreadableCredential } from '../codec/call-failure.ts'
+import { createSourceFailure, toFailure, unreadableCredential } from '../codec/call-failure.ts'
 import type { Codec, CodecPart } from '../codec/codec.ts'
 import { encode, encodeLimited } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
@@ -16,6 +16,7 @@ import type { Answered, Failed, Outcome, RefusedTarget, Target } from '../outcom
 import type { Route } from '../routing/group.ts'
 import { type AttemptStep, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
+import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
 import { AttemptTerms } from './attempt-terms.ts'
 import { receive } from './receive.ts'
@@ -31,6 +32,9 @@ export class Attempt {
   readonly #onBegun: () => void
   #terms: AttemptTerms | undefined = undefined
   #call: ProviderCall | undefined = undefined
+  /** The credentials of functions, if the target's connection has one. */
+  #sourced: SourcedCredentials | undefined = undefined
+  #apiKey: string | undefined = undefined
   #onCalled: () => void = () => {}
   #hasBegun = false // its credential is available, and its provider is called next
 
@@ -108,7 +112,12 @@ export class Attempt {
       const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#runCalls(prepared, codec)
       this.#unlessEnded()
       if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
-      else this.#log.failed(outcome.failure, { sentStatus: outcome.head?.status, isEmpty: outcome.empty !== undefined })
+      else
+        this.#log.failed(outcome.failure, {
+          sentStatus: outcome.head?.status,
+          isEmpty: outcome.empty !== undefined,
+          isOwnAccount: this.#sourced?.isOfAccount(this.#use) === true,
+        })
       return outcome
     } catch (thrown) {
       this.#log.release()
@@ -154,6 +163,11 @@ export class Attempt {
         const response = codec.otherParts
           ? await this.#receiveDivided(call, codec, codec.otherParts)
           : await this.#receive(call, codec)
+        const renewed = this.#sourced && (await this.#renewCall(this.#sourced, response, codec))
+        if (renewed) {
+          call = renewed
+          continue
+        }
         const received = this.route.on && codec.isForClient ? await this.#judged(response, codec) : response
         if (received.kind !== 'stream') {
           const usage = getUsage(received)
@@ -206,6 +220,25 @@ export class Attempt {
     else this.#log.estimated(undefined, output)
   }
 
+  get #use(): CredentialUse {
+    const { connection, model } = this.route.target
+    return { connection, model, caller: this.#request.log.caller }
+  }
+
+  /** The same call with another credential, once, if the provider rejects the one that a function has returned. */
+  async #renewCall(sourced: SourcedCredentials, response: ReceivedResponse | FailedResponse, codec: Codec) {
+    const { status } = response.head ?? {}
+    if (response.kind !== 'failure' || (status !== 401 && status !== 403) || this.#apiKey === undefined)
+      return undefined
+    const rejected = this.#apiKey
+    this.#apiKey = undefined
+    const renewed = await this.#scope.race(sourced.renew(this.#use, rejected)).catch(this.#request.context.onError)
+    this.#unlessEnded()
+    const prepared = renewed === undefined ? undefined : await this.#prepare(codec.request)
+    this.#apiKey = undefined // so that a second rejection counts
+    return prepared && !('kind' in prepared) ? prepared : undefined
+  }
+
   /** Creates the call to a target with its credential, signed if a cloud requires it. A credential that can't be decrypted is a failure of the connection. */
   async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
@@ -215,12 +248,21 @@ export class Attempt {
     const request = addedHeaders ? { ...asked, headers: { ...asked.headers, ...addedHeaders } } : asked
     let apiKey: string | undefined
     try {
-      const opening = context.getApiKey(target.connection)
+      const sourced = context.sourcedCredentials && (await context.sourcedCredentials())
+      this.#sourced = sourced?.has(target.connection) ? sourced : undefined
+      const opening = this.#sourced ? this.#sourced.get(this.#use) : context.getApiKey(target.connection)
       apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
+      this.#apiKey = apiKey
     } catch (thrown) {
       if (!this.#scope.hasEnded) context.onError(thrown)
-      return { kind: 'failure', failure: unreadableCredential }
+      const failure = this.#sourced ? createSourceFailure(target.connection.id, 'failed') : unreadableCredential
+      return { kind: 'failure', failure }
     }
+    if (this.#sourced && apiKey === undefined)
+      return {
+        kind: 'failure',
+        failure: createSourceFailure(target.connection.id, 'returned nothing for this request'),
+      }
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)
       return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
@@ -280,7 +322,11 @@ export class Attempt {
   /** Returns the outcome of a response that is a failure. */
   async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
     const { knownKeys } = this.#request.context
-    const secrets = [...getSecrets(call), ...(await this.#scope.race(knownKeys.list()))]
+    const secrets = [
+      ...getSecrets(call),
+      ...(await this.#scope.race(knownKeys.list())),
+      ...(this.#sourced?.list() ?? []),
+    ]
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))

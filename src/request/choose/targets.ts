@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors.ts'
 import { getSettledValue } from '../../lib/promises.ts'
-import { isAmbiguous, unreadableCredential } from '../codec/call-failure.ts'
+import { isAmbiguous } from '../codec/call-failure.ts'
 import type { Stop } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Failed, RefusedTarget, Target } from '../outcome.ts'
@@ -182,7 +182,7 @@ export class Targets {
       return
     }
     noteFailure(outcome, this.#progress)
-    if (failure === unreadableCredential) this.#attempts -= 1
+    if (failure.lacksCredential) this.#attempts -= 1
   }
 
   /** The last failure of each target that was tried. */

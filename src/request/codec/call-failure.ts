@@ -31,6 +31,8 @@ export interface Failure {
   window?: number | undefined
   /** Whether the provider has no endpoint for the operation, for any model. */
   lacksEndpoint?: true
+  /** Whether the provider was not called, because there was no credential. */
+  lacksCredential?: true
   /** Whether the response is complete, but lacks the requested content. */
   lacksContent?: true
   /** Whether the response meets one of a combo's `on` conditions. The client gets it if no other target responds. */
@@ -84,9 +86,18 @@ const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, Fail
 /** The connection's own credential is damaged, or was encrypted with another secret. */
 export const unreadableCredential: Failure = {
   class: 'credentials',
+  lacksCredential: true,
   status: 500,
   message: 'The connection\'s credential cannot be decrypted. Set its "apiKey" again.',
 }
+
+/** The connection's credential function failed, or returned nothing for the request. */
+export const createSourceFailure = (connectionId: string, problem: string): Failure => ({
+  class: 'credentials',
+  lacksCredential: true,
+  status: 502,
+  message: `The credential function of the connection "${connectionId}" ${problem}.`,
+})
 
 /** A response that cannot be used. */
 export const createContentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })

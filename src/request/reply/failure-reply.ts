@@ -1,7 +1,7 @@
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { Targets } from '../choose/targets.ts'
-import { createDrainingError, unreadableCredential } from '../codec/call-failure.ts'
+import { createDrainingError } from '../codec/call-failure.ts'
 import { ATTEMPTS_HEADER, attemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Answered } from '../outcome.ts'
@@ -64,7 +64,7 @@ const createOwnReply = (
  * anything else has failed, or the response can't be read.
  */
 async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
-  const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
+  const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)
   const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
   const last = (unwanted ?? called.at(-1))?.empty
   if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined

@@ -1,0 +1,43 @@
+/** A connection's credential. */
+export type Credential = (
+  | { apiKey: string }
+  | { accessToken: string }
+  | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+) & {
+  /** Epoch ms; a minute before, the function is called again. Default: five minutes after the call. */
+  expiresAt?: number
+}
+
+/** What a request needs a credential for. */
+export interface CredentialRequest {
+  /** The account's ID, if the request has one (src/features/accounts/README.md). Absent for a shared credential. */
+  account?: string
+  /** The account's plan. */
+  plan?: string
+  /** The client key's ID, if the request has one. Absent for a shared credential. */
+  keyId?: string
+  connectionId: string
+  /** The connection's `region`. */
+  region?: string
+  /** The provider's name of the model. */
+  model: string
+  /** `rejected`: the provider has just rejected the last one with a 401 or 403. */
+  reason: 'first' | 'expired' | 'rejected'
+  /** Aborts after five seconds. */
+  signal: AbortSignal
+}
+
+/**
+ * Returns a connection's credential: from a vault, an OAuth token, or a cloud's role. It is called once for concurrent requests, and again when the
+ * credential expires or the provider rejects it. `undefined` skips the connection for this request; an error, or more than five seconds, is a failure
+ * of the connection.
+ */
+export type CredentialSource = (
+  request: CredentialRequest,
+) => Credential | string | undefined | PromiseLike<Credential | string | undefined>
+
+/** A function whose credential all accounts and keys share. Without this, each account has its own. */
+export interface SharedCredentialSource {
+  resolve: CredentialSource
+  shared: true
+}

@@ -1,0 +1,197 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('credentials from functions')
+
+const answer = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+}
+
+interface Call {
+  host: string
+  authorization: string | null
+}
+
+type Respond = (call: Call) => Response | undefined
+
+function open(
+  apiKey: CredentialSource | { resolve: CredentialSource; shared: true },
+  respond: Respond = () => undefined,
+) {
+  const clock = fakeClock()
+  const calls: Call[] = []
+  const errors: unknown[] = []
+  const storage = memoryStorage({ clock })
+  const options: GatewayOptions = {
+    storage,
+    clock,
+    connections: {
+      first: { provider: 'openai-compatible-first', baseUrl: 'http://first.test/v1', apiKey },
+      second: { provider: 'openai-compatible-second', baseUrl: 'http://second.test/v1', apiKey: 'the-key-of-second' },
+    },
+    combos: { both: ['openai-compatible-first/m', 'openai-compatible-second/m'] },
+    identify: (request) => ({ account: request.headers.get('x-user') ?? 'nobody' }),
+    fetch: async (url, init) => {
+      const call = { host: new URL(String(url)).host, authorization: new Headers(init?.headers).get('authorization') }
+      calls.push(call)
+      return respond(call) ?? Response.json(answer)
+    },
+    hooks: { onError: (error) => void errors.push(error) },
+    logger: false,
+  }
+  const gateway = createGateway(options)
+  const ask = (model = 'openai-compatible-first/m', user = 'alice') =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-user': user },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  return { gateway, ask, calls, clock, errors, storage }
+}
+
+const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
+
+test('check 61: 100 concurrent requests call the function once, and again after the credential expires', async () => {
+  const asked: CredentialRequest[] = []
+  const { ask, calls, clock } = open(async (about) => {
+    asked.push(about)
+    return { apiKey: `key-number-${asked.length}`, expiresAt: clock.now() + 10 * 60_000 }
+  })
+  const replies = await Promise.all(Array.from({ length: 100 }, () => ask()))
+  assert.ok(replies.every(({ status }) => status === 200))
+  assert.equal([asked.length, calls.length], [1, 100])
+  const { signal, ...about } = asked[0] ?? ({} as CredentialRequest)
+  assert.equal(about, { connectionId: 'first', reason: 'first', model: 'm', account: 'alice' })
+  assert.not(signal.aborted)
+  await clock.advance(8 * 60_000)
+  await ask()
+  assert.is(asked.length, 1)
+  await clock.advance(61_000) // less than a minute before it expires
+  await ask()
+  assert.equal(
+    asked.map(({ reason }) => reason),
+    ['first', 'expired'],
+  )
+  assert.is(calls.at(-1)?.authorization, 'Bearer key-number-2')
+})
+
+test('check 61: a 401 renews the credential once, and the client gets the answer', async () => {
+  const reasons: string[] = []
+  const { ask, calls } = open(
+    ({ reason }) => `a-key-for-${reasons.push(reason)}`,
+    ({ authorization }) => (authorization === 'Bearer a-key-for-1' ? unauthorized() : undefined),
+  )
+  assert.is((await ask()).status, 200)
+  assert.equal(reasons, ['first', 'rejected'])
+  assert.equal(
+    calls.map(({ authorization }) => authorization),
+    ['Bearer a-key-for-1', 'Bearer a-key-for-2'],
+  )
+  assert.is((await ask()).status, 200)
+  assert.is(reasons.length, 2)
+})
+
+test('tries the next target if the renewed credential is rejected, too, or stays the same', async () => {
+  for (const source of [() => 'always-the-same-key', ({ reason }: CredentialRequest) => `the-${reason}-key`]) {
+    const { ask, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
+    assert.is((await ask('both')).status, 200)
+    assert.is(calls.at(-1)?.host, 'second.test')
+    assert.ok(calls.length <= 3)
+  }
+})
+
+test('skips the connection if the function returns nothing, without a call', async () => {
+  const { ask, calls, errors } = open(() => undefined)
+  assert.is((await ask('both')).status, 200)
+  assert.equal(
+    calls.map(({ host }) => host),
+    ['second.test'],
+  )
+  assert.equal(errors, [])
+  const alone = await ask()
+  assert.is(alone.status, 502)
+  assert.match(await alone.text(), /credential function of the connection \\"first\\" returned nothing/)
+})
+
+test('a function that throws or hangs is a failure of its target, with the cause in onError only', async () => {
+  const thrown = open(() => {
+    throw new Error('vault of acme is sealed')
+  })
+  assert.is((await thrown.ask('both')).status, 200)
+  const alone = await thrown.ask('openai-compatible-first/m', 'bob')
+  const text = await alone.text()
+  assert.is(alone.status, 502)
+  assert.match(text, /credential function of the connection \\"first\\" failed/)
+  assert.not.match(text, /acme/)
+  assert.match(String(thrown.errors[0]), /vault of acme is sealed/)
+
+  let signal: AbortSignal | undefined
+  const hanging = open((about) => {
+    signal = about.signal
+    return new Promise(() => {})
+  })
+  const asking = hanging.ask('both')
+  await hanging.clock.advance(5_100)
+  assert.is((await asking).status, 200)
+  assert.ok(signal?.aborted)
+})
+
+test('check 62: each account gets its own credential, unless it is shared', async () => {
+  const byAccount = open(({ account }) => `the-key-of-${account}`)
+  const users = Array.from({ length: 50 }, (_, nth) => `user-${nth % 5}`)
+  await Promise.all(users.map((user) => byAccount.ask(undefined, user)))
+  assert.equal(
+    byAccount.calls.map(({ authorization }) => authorization).sort(),
+    users.map((user) => `Bearer the-key-of-${user}`).sort(),
+  )
+  let times = 0
+  const shared = open({ shared: true, resolve: ({ account }) => `shared-key-${++times}-${account}` })
+  await Promise.all(users.map((user) => shared.ask(undefined, user)))
+  assert.equal([times, new Set(shared.calls.map(({ authorization }) => authorization)).size], [1, 1])
+  assert.is(shared.calls[0]?.authorization, 'Bearer shared-key-1-undefined')
+})
+
+test("check 64: one account's rejected credential doesn't cool the target for others", async () => {
+  const { ask, calls } = open(
+    ({ account }) => `the-key-of-${account}`,
+    ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
+  )
+  for (let nth = 0; nth < 10; nth++) assert.not((await ask(undefined, 'mallory')).ok)
+  assert.is((await ask('both', 'alice')).status, 200)
+  assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
+})
+
+test('check 65: the credential is in no record, error, header, or log', async () => {
+  const secret = 'a-very-secret-credential-of-a-vault'
+  const { gateway, ask, errors, storage } = open(
+    () => ({ accessToken: secret }),
+    () =>
+      Response.json(
+        { error: { message: `Key ${secret} is over its quota` } },
+        { status: 400, headers: { 'x-echo': secret } },
+      ),
+  )
+  const response = await ask()
+  const text = `${await response.text()} ${JSON.stringify([...response.headers])}`
+  assert.match(text, /\[credential\]/)
+  await gateway.close()
+  const records = JSON.stringify([await storage.list(''), await gateway.api.connections.list()])
+  for (const seen of [text, records, errors.map(String).join()]) assert.not(seen.includes(secret))
+})
+
+test('rejects values that are no credential, without quoting them', async () => {
+  for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
+    const { ask, errors } = open((() => value) as never)
+    assert.is((await ask()).status, 502)
+    assert.match(String(errors[0]), /must return a string, \{ apiKey \}/)
+  }
+})
