@@ -12,7 +12,7 @@ const PART = 500
 
 for (let part = 0; part < HISTORIES / PART; part++)
   test(`histories ${part * PART + 1} to ${(part + 1) * PART} spend no more than they may, and leave nothing held`, {
-    timeoutMs: 300_000,
+    timeoutMs: 600_000,
   }, async () => {
     for (let batch = 0; batch < PART / BATCH; batch++) {
       const instances = new Instances()

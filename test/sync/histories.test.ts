@@ -18,7 +18,7 @@ const hold = (any: fc.Arbitrary<History>, count: number) =>
     ),
   )
 
-const slowly = { timeoutMs: 300_000 }
+const slowly = { timeoutMs: 600_000 }
 
 test('the cloud follows edits on the gateway', slowly, () => hold(histories('home'), 700))
 test('the gateway follows edits at the cloud', slowly, () => hold(histories('cloud'), 700))
