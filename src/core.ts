@@ -1,4 +1,4 @@
-import { configSections, readCodeConfig } from './code-config.ts'
+import { configSections, readCodeConfig } from './config/code-config.ts'
 import { createDefaultStorage } from './default-storage.ts'
 import { gatewayError } from './errors.ts'
 import { createReportError } from './features/observe/hooks.ts'

@@ -1,4 +1,4 @@
-import { type CodeConfig, configSections } from './code-config.ts'
+import { type CodeConfig, configSections } from './config/code-config.ts'
 import { checkFeatures } from './extend.ts'
 import type { Feature } from './feature.ts'
 import type { AccountOptions } from './features/accounts/accounts.ts'

@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { CredentialSource, SharedCredentialSource, Storage } from '../types.ts'
 
-/** Records that the app defines in code (src/code-config.ts). They replace stored records with the same storage key, and can't be changed. */
+/** Records that the app defines in code (src/config/code-config.ts). They replace stored records with the same storage key, and can't be changed. */
 export interface CodeRecords {
   /** The records as they would be stored, by storage key. */
   readonly values: ReadonlyMap<string, string>

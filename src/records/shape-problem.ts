@@ -79,6 +79,8 @@ const ENTRY: Fields = {
 function findTextProblem({ isFilled, most, pattern, rules }: TextShape, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
   if (rules === 'address') return findAddressProblem(value)
+  if (rules === 'credential' && value.trim() === '')
+    return 'must not be blank. If it comes from an environment variable, check that the variable is set'
   if (rules === 'credential') return /^[\x21-\x7e]+$|^\{/.test(value.trim()) ? undefined : 'must be the bare credential'
   if (isFilled && value.trim() === '') return 'must not be blank'
   if (most !== undefined && value.length > most) return `must not be longer than ${most} characters`

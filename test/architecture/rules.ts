@@ -35,7 +35,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/index.ts',
     'src/gateway.ts',
-    'src/code-config.ts',
+    'src/config/',
     'src/core.ts',
     'src/default-storage.ts',
     'src/compose.ts',

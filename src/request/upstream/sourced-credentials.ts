@@ -1,15 +1,22 @@
 import { gatewayError } from '../../errors.ts'
-import { workWithin } from '../../lib/deadline.ts'
+import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { ConnectionRecord } from '../../records/record-collections.ts'
 import type { Clock, Credential, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
-import type { Caller } from '../caller.ts'
 
-/** Who a credential is for. */
+/** The caller that a credential may belong to. */
+interface CredentialOwner {
+  /** The account's ref, or else the key's ID; empty without both. */
+  owner: string
+  account: { id: string; plan?: { id: string } | undefined } | undefined
+  key: { id: string } | undefined
+}
+
+/** What a credential is for. */
 export interface CredentialUse {
   connection: ConnectionRecord
-  caller: Caller
+  caller: CredentialOwner
   model: string
 }
 
@@ -109,7 +116,7 @@ export class SourcedCredentials {
     const resolve = typeof source === 'function' ? source : source?.resolve
     const { account, key } = caller
     const isShared = typeof source !== 'function'
-    const found = await workWithin(
+    const found = await runWithDeadline(
       async (signal) =>
         resolve?.({
           connectionId,

@@ -1,16 +1,16 @@
-import type { TopLevel } from './admin/connection-input.ts'
-import { isObject, type JsonObject } from './lib/json.ts'
-import { getDefinition } from './protocols/providers/names.ts'
-import { getCompatibleFormat } from './protocols/providers/target.ts'
-import type { CodeRecords } from './records/code-records.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS } from './records/record-collections.ts'
-import { findFieldProblem, findShapeProblem, type ShapeProblem } from './records/shape-problem.ts'
-import { comboFields } from './types/records/combo-fields.ts'
-import { connectionFields, dataMembers, topLevelMembers } from './types/records/connection-fields.ts'
-import { aliasFields, customModelFields } from './types/records/model-fields.ts'
-import type { Door, InputOf, RecordField, RecordFields } from './types/records/record-fields.ts'
-import { type SettingsChange, settingsFields } from './types/records/settings-fields.ts'
-import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from './types.ts'
+import type { TopLevel } from '../admin/connection-input.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { getDefinition } from '../protocols/providers/names.ts'
+import { getCompatibleFormat } from '../protocols/providers/target.ts'
+import type { CodeRecords } from '../records/code-records.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS } from '../records/record-collections.ts'
+import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../records/shape-problem.ts'
+import { comboFields } from '../types/records/combo-fields.ts'
+import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
+import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
+import type { Door, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
+import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
+import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from '../types.ts'
 
 /**
  * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
@@ -146,7 +146,7 @@ function requireProvider(
   if (getDefinition(catalog, provider) || getCompatibleFormat(provider) || hasUrl) return
   const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
   const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
-  throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For a provider of your own, set "baseUrl".`)
+  throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For any other provider, set "baseUrl".`)
 }
 
 function requireObject(place: string, input: unknown): JsonObject {

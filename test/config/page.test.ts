@@ -1,0 +1,102 @@
+import { transformSync } from 'esbuild'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { readPages } from '../docs/pages.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the examples of src/config/README.md')
+
+interface Call {
+  url: string
+  key: string | null
+}
+
+/** Runs a block of the page, with what it takes from your app, and with providers that answer as `respond` says. */
+function run(nth: number, app: Record<string, unknown>, respond: (call: Call) => Response) {
+  const page = readPages().find(({ path }) => path === 'src/config/README.md')
+  const block = page?.blocks.filter(({ language }) => language === 'ts')[nth]
+  assert.ok(block)
+  const { code } = transformSync(block.code.replace(/^(?:import|export) .*$/gm, ''), { loader: 'ts' })
+  const calls: Call[] = []
+  const scope = {
+    ...app,
+    process: { env: { OPENAI_API_KEY: 'key-for-openai', ANTHROPIC_API_KEY: 'key-for-anthropic' } },
+    fileStorage: () => memoryStorage(),
+    createGateway: (options: GatewayOptions) =>
+      createGateway({
+        ...options,
+        ...(options.storage && { storage: memoryStorage() }),
+        fetch: async (url, init) => {
+          const headers = new Headers(init?.headers)
+          const call = { url: String(url), key: headers.get('x-api-key') ?? headers.get('authorization') }
+          calls.push(call)
+          return respond(call)
+        },
+        logger: false,
+      }),
+  }
+  const gateway: Gateway = new Function(...Object.keys(scope), `${code}; return gateway`)(...Object.values(scope))
+  const ask = (model: string, headers: Record<string, string> = {}) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  return { ask, calls }
+}
+
+const chat = () =>
+  Response.json({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gpt-5',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  })
+
+const message = () =>
+  Response.json({
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [{ type: 'text', text: 'Hello from Anthropic' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 3, output_tokens: 2 },
+  })
+
+const isOpenai = ({ url }: Call) => url.startsWith('https://api.openai.com')
+const unavailable = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
+
+test('two providers behind one name, without a store', async () => {
+  const { ask, calls } = run(0, {}, (call) => (isOpenai(call) ? unavailable() : message()))
+  const response = await ask('smart')
+  assert.is(response.status, 200)
+  assert.match(await response.text(), /Hello from Anthropic/)
+  assert.equal(
+    calls.map(({ key }) => key),
+    ['Bearer key-for-openai', 'key-for-anthropic'],
+  )
+})
+
+test("a limit for each user, with the app's session", async () => {
+  const { ask } = run(1, { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }, chat)
+  assert.is((await ask('chat')).status, 401)
+  assert.is((await ask('chat', { cookie: 's=alice' })).status, 200)
+})
+
+test('credentials from a vault', async () => {
+  const paths: string[] = []
+  const vault = {
+    async read(path: string) {
+      paths.push(path)
+      return { value: `secret:${path}`, expiresAt: Date.now() + 600_000 }
+    },
+  }
+  const { ask, calls } = run(2, { vault }, (call) => (isOpenai(call) ? unavailable() : message()))
+  for (const tenant of ['acme', 'acme', 'initech']) assert.is((await ask('smart', { 'x-tenant': tenant })).status, 200)
+  assert.equal(paths.sort(), ['providers/anthropic/default', 'providers/openai/acme', 'providers/openai/initech'])
+  assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
+})
