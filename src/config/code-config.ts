@@ -11,6 +11,7 @@ import { aliasFields, customModelFields } from '../types/records/model-fields.ts
 import type { Door, InputOf, RecordField, RecordFields } from '../types/records/record-fields.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } from '../types.ts'
+import type { KnownModel, KnownProvider } from './known-names.data.ts'
 
 /**
  * Records and settings that the app defines in code. They come before stored ones, replace stored ones with the same ID or name, and can't be
@@ -18,11 +19,13 @@ import type { Catalog, ComboModel, CredentialSource, SharedCredentialSource } fr
  */
 export interface CodeConfig {
   /** Connections by ID, which is also the provider unless `provider` is set. */
-  connections?: Readonly<Record<string, CodeConnection>>
+  connections?: { readonly [ID in KnownProvider]?: CodeConnection } & {
+    readonly [id: string]: CodeConnection | undefined
+  }
   /** Combos by name; an array is the combo's `models`. */
-  combos?: Readonly<Record<string, CodeCombo | readonly ComboModel[]>>
+  combos?: Readonly<Record<string, CodeCombo | readonly CodeComboModel[]>>
   /** Aliases: the model that each name points to. */
-  aliases?: Readonly<Record<string, string>>
+  aliases?: Readonly<Record<string, ModelName>>
   /** Custom models by `<provider>/<model ID>`; a string is the model's `type`. */
   models?: Readonly<Record<string, CodeModel | NonNullable<CodeModel['type']>>>
   /** Settings. */
@@ -34,13 +37,21 @@ export interface CodeConnection
   extends Defined<Omit<InputOf<typeof connectionFields, 'create'>, 'provider' | 'apiKey' | 'discover'>>,
     Defined<TopLevel> {
   /** Default: the connection's ID. */
-  provider?: string
+  provider?: KnownProvider | (string & {})
   /** The credential, or a function that returns it. It is never stored, logged, or shown. */
   apiKey?: string | CredentialSource | SharedCredentialSource
 }
 
 /** A combo that is defined in code. */
-export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name'> {}
+export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name' | 'models'> {
+  models: readonly CodeComboModel[]
+}
+
+/** An entry of a combo that is defined in code. */
+export type CodeComboModel = ModelName | (Exclude<ComboModel, string> & { model: ModelName })
+
+/** A model in the catalog, or any other model, alias, or combo. */
+type ModelName = KnownModel | (string & {})
 
 /** A custom model that is defined in code. */
 export interface CodeModel extends Omit<InputOf<typeof customModelFields, 'create'>, 'id' | 'providerAlias'> {}

@@ -14,6 +14,9 @@ export interface CodeRecords {
   readonly sources: ReadonlyMap<string, CredentialSource | SharedCredentialSource>
 }
 
+/** Nothing is defined in code. */
+export const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map(), sources: new Map() }
+
 /** Whether a record was defined in code. */
 export const isDefinedInCode = (record: object): boolean => 'source' in record && record.source === 'code'
 

@@ -1,7 +1,7 @@
 import { cacheDerived, keepValue, once } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshness, type Freshness } from './cached.ts'
-import { type CodeRecords, isDefinedInCode, withCodeRecords } from './code-records.ts'
+import { type CodeRecords, isDefinedInCode, NO_CODE, withCodeRecords } from './code-records.ts'
 import { KeyCache } from './key-cache.ts'
 import { KeyLookup } from './key-lookup.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
@@ -129,8 +129,6 @@ export function createStore(options: StoreOptions): Store {
     close: freshness.close,
   }
 }
-
-const NO_CODE: CodeRecords = { values: new Map(), settings: {}, credentials: new Map(), sources: new Map() }
 
 /**
  * The storage, with reads that wait until its keyring is open, if it has one, because opening it may encrypt records again. If the keyring is
