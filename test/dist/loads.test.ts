@@ -15,7 +15,7 @@ import { portable } from './portable.ts'
  * answers by a schema. All were raised for callers that an app names: accounts and tokens are part of everything, and what every gateway loads got
  * their options and `as`, which checks its identity at once. They are to go down again.
  */
-const BUDGETS = { passed: 120_500, failing: 123_500, translated: 210_500, everything: 446_500, description: 15_400 }
+const BUDGETS = { passed: 120_500, failing: 123_500, translated: 210_500, everything: 452_000, description: 15_500 }
 
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {

@@ -11,10 +11,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'The prompt exceeds the context window of every target.',
     'Shorten the prompt, or use a model with a larger context window.',
   ],
-  FORMAT_MISMATCH: [
-    'The target cannot serve this kind of request.',
-    'Use another model, or the endpoint that the message names.',
-  ],
+  FORMAT_MISMATCH: ['The target cannot serve this kind of request.', 'Follow the message.'],
   NAME_INVALID: ['A combo name contains a character that is not allowed.', 'Use letters, numbers, `-`, `_`, and `.`.'],
   NAME_TAKEN: ['Another combo has this name.', 'Choose another name.'],
   IDENTITY_CONFLICT: ['The key or token belongs to another account.', 'Send only one of them.'],
@@ -43,7 +40,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   KEY_EXPIRED: ['The API key is past its `expiresAt`.', 'Use another key, or ask the operator to extend it.'],
   KEY_PAUSED: ['The API key or its group is paused.', 'Ask the operator to resume it.'],
   TOKEN_INVALID: [
-    'The token was changed, or was issued for another gateway or audience.',
+    'The token was changed, or is for another gateway or audience.',
     'Mint a new token for this gateway.',
   ],
   TOKEN_EXPIRED: ['The token is past its `expiresAt`.', 'Mint a new token.'],
@@ -58,10 +55,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   CROSS_SITE: ['A page of another site sent the request.', 'Operators: see `allowedOrigins`.'],
   FORBIDDEN: ['The request is not allowed, such as a change with a read-only token.', 'Follow the message.'],
   NOT_FOUND: ['The path or the record does not exist.', 'Check the base URL, the path, and the ID.'],
-  MODEL_NOT_FOUND: [
-    'The model name is unknown or has no active connection.',
-    'Choose a model from `GET /v1/models`, or add a connection.',
-  ],
+  MODEL_NOT_FOUND: ['The model name is unknown or has no active connection.', 'Choose a model from `GET /v1/models`.'],
   METHOD_NOT_ALLOWED: [
     'The path exists but does not support this HTTP method.',
     'Use a method from the `allow` header.',
@@ -97,7 +91,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   SECRET_MISMATCH: ['The storage was encrypted with another secret.', 'Start the gateway with that secret.'],
   UPSTREAM_FAILED: [
-    'All targets failed. The message has the error of each.',
+    'All targets failed. The message has each error.',
     'Retry later, or add another target to the combo.',
   ],
   UPSTREAM_CREDENTIALS: [
@@ -117,10 +111,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   STORAGE_UNAVAILABLE: ['The storage is unreachable or too slow.', 'Retry in a moment. Operators: check the storage.'],
   IDENTITY_UNAVAILABLE: ['`identify` threw an error or timed out.', 'Retry. Operators: see `onError`.'],
   TOO_MANY_NEW_ACCOUNTS: ['Too many new accounts sent requests.', 'Wait as long as `retry-after` says.'],
-  DRAINING: [
-    'All connections of the model are draining and accept no new requests.',
-    'Retry later. Operators: add a connection.',
-  ],
+  DRAINING: ['All connections of the model are draining.', 'Retry later. Operators: add a connection.'],
   TOO_BUSY: [
     'The gateway has reached `limits.maxParallelRequests`.',
     'Wait as long as `retry-after` says, then retry.',
