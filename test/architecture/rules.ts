@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/features/tokens/',
     'src/features/request-models/',
     'src/features/observe/',
+    'src/features/edit-text/',
     'src/features/live/',
     'src/features/explain/',
     'src/features/usage/operations/',

@@ -12,6 +12,8 @@ interface Examples {
 export async function readExamples(): Promise<Examples> {
   const page = readPages().find(({ path }) => path === 'src/features/README.md')
   const code = (page?.blocks ?? []).filter(({ language }) => language === 'js').map((block) => block.code)
-  const { code: module } = transformSync(code.join('\n'), { format: 'esm' })
+  const editText = new URL('../../src/features/edit-text/edit-text.ts', import.meta.url).href
+  const source = code.join('\n').replaceAll(`'signalbox/edit-text'`, `'${editText}'`)
+  const { code: module } = transformSync(source, { format: 'esm' })
   return import(`data:text/javascript,${encodeURIComponent(module)}`)
 }

@@ -49,6 +49,15 @@ test('the word filter masks a word in every string of a request, in each format'
   assert.match((await refused.json()).error.message, 'SESAME')
 })
 
+test('the word filter masks a word in responses, whole and streamed', async () => {
+  const { createWordFilter } = await readExamples()
+  const { chat } = await openExtended([createWordFilter('Hello')], chatEvents('Hell no, Hello there'))
+  assert.is((await (await chat({})).json()).choices[0].message.content, '*****')
+  const text = await (await chat({ stream: true })).text()
+  const said = Array.from(text.matchAll(/"content":"([^"]*)"/g), ([, piece]) => piece).join('')
+  assert.is(said, 'Hell no, ***** there')
+})
+
 test('a feature route needs a key, counts toward limits, and appears in records and the OpenAPI document', async () => {
   const { hello } = await readExamples()
   const { gateway, send, addKey, records } = await openExtended([hello])

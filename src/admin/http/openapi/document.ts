@@ -1,6 +1,7 @@
 import type { Feature } from '../../../feature.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../../lib/json-schema.ts'
+import { getEntry } from '../../../lib/maps.ts'
 import { comboModel } from '../../combo-entry.ts'
 import type { OpenApiDocument } from '../../openapi-document.ts'
 import { createBuilder, jsonContent, type Paths } from './document-parts.ts'
@@ -63,7 +64,9 @@ export function describeGateway({
   const managed = managementPaths(routes, builder, isOpen ? [] : [{ managementToken: [] }])
   const paths: Paths = { ...managed, ...modelPaths(features, builder), '/health': { get: healthCheck() } }
   describeFields(definitions, routes.flat())
-  const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags)))
+  const used = new Set(
+    Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags as string[])),
+  )
 
   function healthCheck() {
     const content = jsonContent(refer('HealthStatus'))
@@ -84,9 +87,9 @@ export function describeGateway({
     openapi: '3.1.0',
     info: { title: 'Signalbox', version, description: DESCRIPTION + errorRows().join('\n') },
     servers: [{ url: basePath || '/' }],
-    tags: Object.entries({ ...tagWords, ...describeNewTags(used, features), ...tagWords })
-      .filter(([name]) => used.has(name))
-      .map(([name, description]) => ({ name, description })),
+    tags: [...new Set([...Object.keys(tagWords), ...used])]
+      .filter((name) => used.has(name))
+      .map((name) => ({ name, description: getEntry(tagWords, name) ?? 'Added by a feature.' })),
     paths,
     components: {
       schemas: definitions,
@@ -106,17 +109,6 @@ export function describeGateway({
     },
   })
 }
-
-/** Tags for the resources and the routes that features add. */
-const describeNewTags = (used: Iterable<unknown>, features: readonly Feature[]) =>
-  Object.fromEntries(
-    Array.from(used, (tag) => [
-      String(tag),
-      features.some(({ name }) => name === tag)
-        ? `Added by the feature "${tag}".`
-        : `Operations of the resource "${tag}".`,
-    ]),
-  )
 
 const DESCRIPTION = `An LLM gateway. \`/api\` is the management API. \`/v1\` and \`/v1beta\` accept model requests in the providers' formats.
 

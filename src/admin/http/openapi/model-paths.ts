@@ -52,7 +52,7 @@ const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: s
 /** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
 const LISTING_ERRORS = [400, 401, 403, 500, 503]
 const ROUTE_ERRORS = [...LISTING_ERRORS, 408, 413, 415, 429]
-const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
+const CALL_ERRORS = [...ROUTE_ERRORS, 404, 502, 504]
 
 /** The credentials of clients. One of them is enough, and none is needed while the setting `requireApiKey` is off. */
 const clientSecurity: JsonObject[] = [
@@ -166,15 +166,13 @@ const listFeatureRoutes = ({ areas = [], routes = [] }: Feature): FeatureRoute[]
 ]
 
 function describeFeatureRoute({ method, path, summary, isRecorded }: FeatureRoute, tag: string, builder: Builder) {
-  const verb = method.toLowerCase()
   const parameters = pathParameters(path)
-  const needsKey = method !== 'OPTIONS'
   const statuses = isRecorded === false ? LISTING_ERRORS : ROUTE_ERRORS
   return {
-    operationId: `${verb}${capitalize(createId(path.replace('/v1', '/V1')))}`, // a feature may have both /notes and /v1/notes
+    operationId: createId(method.toLowerCase() + path.replace('/v1', '/V1')), // a feature may have both /notes and /v1/notes
     tags: [tag],
     summary: summary ?? `${method} ${path}`,
-    security: needsKey ? clientSecurity : [],
+    security: method === 'OPTIONS' ? [] : clientSecurity,
     ...(parameters.length > 0 && { parameters }),
     responses: {
       200: { description: 'The response of the feature.' },

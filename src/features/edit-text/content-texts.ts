@@ -1,0 +1,119 @@
+import { gatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ContentFields } from '../../protocols/formats/format.ts'
+
+/** A string that the model wrote, in its place in a response or an event. */
+export interface ContentText {
+  readonly text: string
+  /** Whether it is a piece of a longer text, which later events continue. */
+  readonly isPiece: boolean
+  readonly isReasoning: boolean
+  /** Pieces with the same channel are parts of one text. */
+  readonly channel: string
+  /** The choice that it belongs to; empty if the format has only one. */
+  readonly choice: string
+  replace(text: string): void
+}
+
+/** The texts of a response or an event. */
+export interface TextList {
+  texts: readonly ContentText[]
+  /** The choices that it contains; `undefined` if the format has only one, or it isn't about a choice. */
+  choices: ReadonlySet<string> | undefined
+  /** The choices that end with it. */
+  ended: ReadonlySet<string>
+}
+
+/** Lists the strings that the model wrote: messages, reasoning, refusals, and the input of tool calls. Throws `UPSTREAM_INVALID` for deep nesting. */
+export function listContentTexts(json: JsonObject, names: ContentFields, { isEvent }: { isEvent: boolean }): TextList {
+  const texts: ContentText[] = []
+  const choices = new Set<string>()
+  const ended = new Set<string>()
+
+  function visit(holder: JsonObject | unknown[], key: string | number, place: TextPlace) {
+    const value = (holder as JsonObject)[key]
+    if (typeof value === 'string') {
+      if (!place.content || value === '') return
+      const { choice, path, isReasoning, isData } = place
+      const isPiece = isEvent && place.content === 'streamed' && !isData
+      const replace = (text: string) => Object.assign(holder, { [key]: text })
+      texts.push({ text: value, isPiece, isReasoning, choice, channel: `${path} ${isReasoning}`, replace })
+    } else if (Array.isArray(value))
+      for (const [at] of value.entries()) visit(value, at, enterElement(value[at], place))
+    else if (isObject(value)) visitObject(value, place)
+  }
+
+  function enterElement(element: unknown, place: TextPlace): TextPlace {
+    const index = isObject(element) && typeof element.index === 'number' ? element.index : ''
+    const path = `${place.path}[${index}]`
+    if (!place.isChoices) return { ...deeper(place), path }
+    const choice = `${Number(index)}`
+    choices.add(choice)
+    if (isObject(element) && (element.finish_reason ?? element.finishReason)) ended.add(choice)
+    return { ...deeper(place), path, choice, isChoices: false }
+  }
+
+  function visitObject(object: JsonObject, place: TextPlace) {
+    const { type, thought } = object
+    if (!place.isData && typeof type === 'string' && SKIPPED_TYPES.test(type)) return
+    const isReasoning =
+      place.isReasoning || thought === true || (typeof type === 'string' && REASONING_TYPES.test(type))
+    for (const name of Object.keys(object)) {
+      const value = object[name]
+      if (!place.isData && (SKIPPED.has(name) || (name === 'name' && isCall(object, place)))) continue
+      if (name === 'text' && isObject(value)) continue // settings of Responses
+      const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
+      visit(object, name, {
+        ...deeper(place),
+        content,
+        path: `${place.path}.${name}`,
+        isReasoning: isReasoning || REASONING.has(name),
+        isData: place.isData || ((name === 'args' || name === 'input') && typeof value === 'object'),
+        isChoices: !content && (name === 'choices' || name === 'candidates'),
+      })
+    }
+  }
+
+  visitObject(json, { ...ROOT, path: isEvent ? POSITION.map((name) => json[name]).join() : '' })
+  return { texts, choices: choices.size > 0 ? choices : undefined, ended }
+}
+
+interface TextPlace {
+  content: 'streamed' | 'whole' | undefined
+  path: string
+  choice: string
+  depth: number
+  isReasoning: boolean
+  /** Whether it is within the input of a tool call, where all names are the tool's. */
+  isData: boolean
+  isChoices: boolean
+}
+
+const ROOT = { content: undefined, choice: '', depth: 0, isReasoning: false, isData: false, isChoices: false } as const
+
+function deeper(place: TextPlace): TextPlace {
+  const depth = place.depth + 1
+  if (depth > MAX_DEPTH)
+    throw gatewayError('UPSTREAM_INVALID', { message: 'The response nests too deep to be edited.' })
+  return { ...place, depth }
+}
+
+const MAX_DEPTH = 1_000
+
+/** Fields that say which text an event continues. */
+const POSITION = ['type', 'index', 'output_index', 'content_index', 'summary_index', 'item_id', 'id']
+
+const REASONING = new Set(['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'thinking_blocks'])
+const REASONING_TYPES = /^(?:response\.)?(?:reasoning|thinking)/
+
+/** Results of tools that the provider runs, and audio. */
+const SKIPPED_TYPES = /_tool_result$|\.audio\.delta$/
+
+/** Keywords and ids of the formats, and encrypted or signed data. */
+const SKIPPED = new Set([
+  ...['type', 'id', 'call_id', 'format', 'sources', 'annotations', 'citations', 'logprobs'],
+  ...['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content', 'data', 'language'],
+])
+
+const isCall = (object: JsonObject, { path }: TextPlace): boolean =>
+  'arguments' in object || 'args' in object || 'input' in object || /\.(?:function|functionCall|custom)$/.test(path)

@@ -1,0 +1,250 @@
+import type { GatewayCall } from '../../feature.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
+import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { getEntry } from '../../lib/maps.ts'
+import { createSseParser, eventText, type SseEvent } from '../../lib/sse.ts'
+import { arrayEvents } from '../../lib/sse-array.ts'
+import { createEventSplitter } from '../../lib/sse-split.ts'
+import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import { type ContentFields, getClientContentFields } from '../../protocols/formats/format.ts'
+import { getFormat } from '../../protocols/formats/formats.ts'
+import { type Operation, operations } from '../../protocols/formats/model-operations.ts'
+import { toJsonArray } from '../../request/codec/json-array.ts'
+import { toReply } from '../../request/feature-requests.ts'
+import { type ContentText, listContentTexts } from './content-texts.ts'
+
+/** Edits one text of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
+export interface TextEditor {
+  /** Gets the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
+  push(piece: string): string | Promise<string>
+  /** Called when the text is complete. Returns what was held back. */
+  end(): string | Promise<string>
+}
+
+/** Creates the editor of a text; `undefined`: the text stays unchanged. */
+export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
+
+/**
+ * Edits the texts of a successful response in the client's format, whole or streamed: `editText(call, await next(), createEditor)` in `aroundCall`.
+ * Each message, reasoning text, refusal, and tool call gets its own editor. Only chat and text completions are edited; other responses stay.
+ */
+export async function editText(
+  call: Pick<GatewayCall, 'format' | 'route'>,
+  response: Reply | Response,
+  createEditor: CreateTextEditor,
+): Promise<Reply> {
+  const reply = await toReply(response)
+  const { status, body, headers } = reply
+  const operation = getEntry<Operation>(operations, call.route.operation.name)
+  const names = operation && getClientContentFields(getFormat(call.format), operation)
+  if (!names || status !== 200 || body === undefined) return reply
+  if (!isByteStream(body)) {
+    const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
+    const json = parseExactly(text)
+    return isObject(json) && (await editWhole(json, names, createEditor))
+      ? { ...reply, body: JSON.stringify(json) }
+      : reply
+  }
+  const isArray = headers['content-type']?.startsWith('application/json') ?? false
+  if (!isArray) return { ...reply, body: new EditedStream(body, names, createEditor) }
+  const edited = new EditedStream(arrayEvents(body), names, createEditor)
+  const fail = (error: unknown) => failStream(body, error)
+  return { ...reply, body: toJsonArray({ next: () => edited.next(), cancel: (reason) => edited.cancel(reason), fail }) }
+}
+
+/** Edits a whole response in place. Resolves to whether it has changed. */
+async function editWhole(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
+  let isChanged = false
+  for (const text of listContentTexts(json, names, { isEvent: false }).texts)
+    if (await editOne(text, create)) isChanged = true
+  if (isChanged) dropProbabilities(json)
+  return isChanged
+}
+
+/** Edits a text that is complete. */
+async function editOne({ text, isReasoning, replace }: ContentText, create: CreateTextEditor): Promise<boolean> {
+  const editor = create({ isReasoning })
+  if (!editor) return false
+  const edited = (await editor.push(text)) + (await editor.end())
+  replace(edited)
+  return edited !== text
+}
+
+/** A text whose pieces are still coming. */
+interface UnfinishedText {
+  choice: string
+  editor: TextEditor | undefined
+  /** The event with its last piece, and the position of the piece among those in the event. */
+  event: SseEvent
+  at: number
+}
+
+/** A stream of events with edited texts. Events that don't change keep their characters. */
+class EditedStream implements ByteStream {
+  readonly #stream: ByteStream
+  readonly #names: ContentFields
+  readonly #create: CreateTextEditor
+  readonly #splitter = createEventSplitter()
+  readonly #open = new Map<string, UnfinishedText>()
+  #isOver = false
+  /** Whether an editor has failed. The stream then ends with an error event. */
+  #hasFailed = false
+  #lastNumber = 0
+  #addedEvents = 0
+
+  constructor(stream: ByteStream, names: ContentFields, create: CreateTextEditor) {
+    this.#stream = stream
+    this.#names = names
+    this.#create = create
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (!this.#isOver) {
+      const chunk = await this.#stream.next()
+      if (this.#hasFailed) return chunk && encodeUtf8(this.#removeTexts(decodeUtf8Lenient(chunk)))
+      this.#isOver = chunk === undefined
+      const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
+      try {
+        let edited = ''
+        for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) edited += await this.#edit(block)
+        if (this.#isOver) edited += await this.#endTexts()
+        if (edited !== '') return encodeUtf8(edited)
+      } catch (error) {
+        this.#hasFailed = true
+        this.#isOver = false
+        failStream(this.#stream, error)
+      }
+    }
+    return undefined
+  }
+
+  cancel(reason?: unknown): void {
+    this.#stream.cancel(reason)
+  }
+
+  /** Edits an event, with what surrounds it. */
+  async #edit(block: string): Promise<string> {
+    const event = parseEvent(block)
+    if (!event) return block
+    const json = parseExactly(event.data)
+    if (!isObject(json)) return (await this.#endTexts()) + block
+    if (json.type === 'ping') return block
+    const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
+    const here = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last place of each
+    const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
+    const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
+    const before = await this.#endTexts((channel, open) => !here.has(channel) && isAbout(open))
+    let isChanged = false
+    for (const [at, text] of texts.entries()) {
+      if (!text.isPiece) {
+        if (await editOne(text, this.#create)) isChanged = true
+        continue
+      }
+      const isAtEnd = here.get(text.channel) === at && (ended.has(text.choice) || complete.has(text.choice))
+      const edited = await this.#editPiece(text, { event, at, isAtEnd })
+      if (edited === text.text) continue
+      text.replace(edited)
+      isChanged = true
+    }
+    if (isChanged) dropProbabilities(json)
+    const isMoved = this.#number(json)
+    return before + (isChanged || isMoved ? eventText({ ...event, data: JSON.stringify(json) }) : block)
+  }
+
+  async #editPiece(
+    { text, channel, choice, isReasoning }: ContentText,
+    { event, at, isAtEnd }: { event: SseEvent; at: number; isAtEnd: boolean },
+  ): Promise<string> {
+    const known = this.#open.get(channel)
+    const editor = known ? known.editor : this.#create({ isReasoning })
+    this.#open.set(channel, { choice, editor, event, at })
+    if (!editor) return text
+    const edited = await editor.push(text)
+    if (!isAtEnd) return edited
+    this.#open.delete(channel)
+    return edited + (await editor.end())
+  }
+
+  /** Ends texts, default: all. Returns events with what their editors have held back. */
+  async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
+    let events = ''
+    for (const [channel, open] of this.#open) {
+      if (!isEnding(channel, open)) continue
+      this.#open.delete(channel)
+      const rest = await open.editor?.end()
+      if (rest) events += this.#createEvent(open, rest)
+    }
+    return events
+  }
+
+  /** Creates an event like the last one of a text, with this piece. */
+  #createEvent({ event, at }: UnfinishedText, piece: string): string {
+    const json = parseExactly(event.data) as JsonObject // it has been read before
+    for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
+      text.replace(position === at ? piece : '')
+    dropProbabilities(json)
+    this.#addedEvents++
+    if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
+    return eventText({ ...event, data: JSON.stringify(json) })
+  }
+
+  /** Removes all texts from the last events of a failed stream, which may repeat what an editor has rejected. */
+  #removeTexts(events: string): string {
+    let kept = ''
+    for (const [block] of events.matchAll(BLOCK)) {
+      const event = parseEvent(block)
+      const json = event && parseExactly(event.data)
+      if (event && isObject(json)) {
+        for (const text of listContentTexts(json, this.#names, { isEvent: true }).texts) text.replace('')
+        dropProbabilities(json)
+        if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
+        kept += eventText({ ...event, data: JSON.stringify(json) })
+      } else kept += block
+    }
+    return kept
+  }
+
+  /** Numbers an event of the Responses format after those that were added. Returns whether its number changes. */
+  #number(json: JsonObject): boolean {
+    if (typeof json.sequence_number !== 'number') return false
+    this.#lastNumber = json.sequence_number + this.#addedEvents
+    json.sequence_number = this.#lastNumber
+    return this.#addedEvents > 0
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+/** An event with its blank line, or what follows the last one. */
+const BLOCK = /[\s\S]+?(?:\r\n\r\n|\n\n|\r\r|$(?![\s\S]))/g
+
+function parseEvent(block: string): SseEvent | undefined {
+  let found: SseEvent | undefined
+  const parser = createSseParser((event) => {
+    found = event
+  })
+  parser.push(block)
+  parser.end()
+  return found
+}
+
+/** Ends a stream with an error event, if it can; otherwise it breaks off. */
+function failStream(stream: ByteStream, error: unknown): void {
+  if ('fail' in stream && typeof stream.fail === 'function') stream.fail(error)
+  else {
+    stream.cancel(error)
+    throw error
+  }
+}
+
+/** Removes the probabilities of tokens, which repeat the text as it was. */
+function dropProbabilities(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // all names in the input of a tool are the tool's
+    if (name === 'logprobs') Object.assign(value, { [name]: Array.isArray(inner) ? [] : null })
+    else if (name === 'logprobsResult') Object.assign(value, { [name]: undefined })
+    else dropProbabilities(inner)
+  }
+}
