@@ -42,9 +42,9 @@ test('the document has the routes of areas and the routes below /v1', async () =
   )
   assert.equal(added, [
     ['post', '/mcp', 'postMcp', 'Send a message'],
-    ['options', '/mcp', 'optionsMcp', 'OPTIONS /mcp'],
-    ['delete', '/mcp/{server}', 'deleteMcpServer', 'DELETE /mcp/:server'],
-    ['get', '/v1/mcp/{server}', 'getV1McpServer', 'GET /v1/mcp/:server'],
+    ['options', '/mcp', 'optionsMcp', '/mcp'],
+    ['delete', '/mcp/{server}', 'deleteMcpServer', '/mcp/:server'],
+    ['get', '/v1/mcp/{server}', 'getV1McpServer', '/v1/mcp/:server'],
     ['get', '/v1/files/{path}', 'getV1FilesPath', 'Read a file'],
   ])
   assert.equal(

@@ -165,17 +165,20 @@ const listFeatureRoutes = ({ areas = [], routes = [] }: Feature): FeatureRoute[]
   ...routes,
 ]
 
-function describeFeatureRoute({ method, path, summary, isRecorded }: FeatureRoute, tag: string, builder: Builder) {
-  const parameters = pathParameters(path)
+function describeFeatureRoute(
+  { method, path, summary = path, isRecorded }: FeatureRoute,
+  tag: string,
+  builder: Builder,
+) {
   const statuses = isRecorded === false ? LISTING_ERRORS : ROUTE_ERRORS
   return {
     operationId: createId(method.toLowerCase() + path.replace('/v1', '/V1')), // a feature may have both /notes and /v1/notes
     tags: [tag],
-    summary: summary ?? `${method} ${path}`,
+    summary,
     security: method === 'OPTIONS' ? [] : clientSecurity,
-    ...(parameters.length > 0 && { parameters }),
+    parameters: pathParameters(path),
     responses: {
-      200: { description: 'The response of the feature.' },
+      200: { description: 'The response.' },
       ...describeErrors(distinct(listCallerFormats(path)), statuses, builder),
     },
   }
