@@ -68,7 +68,7 @@ test('the plan of a key that acts for accounts cannot be deleted', async () => {
   assert.equal(await api.groups.delete(plan), { success: true })
 })
 
-test('check 4: any other key that names an account is rejected', async () => {
+test('check 4 (bug B3): any other key that names an account is rejected', async () => {
   const { api, ask, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })
   const own = await api.keys.create({ name: 'of alice', account: 'alice' })

@@ -8,7 +8,7 @@ const test = suite('identities that are kept for a moment')
 const cacheBy = ({ headers }: Request) => headers.get('cookie') ?? undefined
 const open = (resolve: Identify = byCookie, ttlMs = 30_000) => openApp({ identify: { resolve, cacheBy, ttlMs } })
 
-test('check 17: without a cache, a user who signs out is a stranger at once', async () => {
+test('check 17 (bug B6): without a cache, a user who signs out is a stranger with the next request', async () => {
   const signedIn = new Set(['alice'])
   const app = await openApp({
     identify: async (request, about) => {

@@ -9,7 +9,7 @@ const test = suite('accounts')
 const DAY_MS = 24 * 60 * 60 * 1_000
 const HOSTILE_IDS = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a']
 
-test('each id is an account of its own, whatever characters it has', async () => {
+test('check 13: each id is an account of its own, whatever characters it has', async () => {
   const { use, refsOf } = openAccounts()
   const refs = []
   for (const account of HOSTILE_IDS) refs.push((await use({ account })).ref)
@@ -32,7 +32,7 @@ test('an account is stored with its first attempt, not before, and once a day', 
   assert.is.not((await storage.list('accounts/'))[0]?.version, first?.version)
 })
 
-test('an account that is idle for 90 days is forgotten, and use renews it', async () => {
+test('check 29: an account that is idle for 90 days is forgotten, and use renews it', async () => {
   const { use, refsOf, clock } = openAccounts()
   await use({ account: 'alice' })
   await use({ account: 'bob' })
@@ -44,7 +44,7 @@ test('an account that is idle for 90 days is forgotten, and use renews it', asyn
   assert.is((await refsOf()).length, 0)
 })
 
-test('ids that are rejected leave the storage as it is', async () => {
+test('check 27: ids that are rejected leave the storage as it is', async () => {
   const { accounts, dump, tell } = openAccounts({ options: { newPerMinute: 100 } })
   await tell({ account: 'first' })
   const before = await dump()
@@ -52,7 +52,7 @@ test('ids that are rejected leave the storage as it is', async () => {
   assert.is(await dump(), before)
 })
 
-test('the 1,001st new account of a minute gets a 503, and known ones are served', async () => {
+test('check 28: the 1,001st new account of a minute gets a 503, and known ones are served', async () => {
   const { accounts, use, tell, errors, clock } = openAccounts()
   await use({ account: 'known' })
   await clock.advance(60_000)
@@ -68,7 +68,7 @@ test('the 1,001st new account of a minute gets a 503, and known ones are served'
   assert.is(await tell({ account: 'one more' }), 'ok')
 })
 
-test('the storage has no id, name, or email address of an account in clear', async () => {
+test('check 31: the storage has no id, name, or email address of an account in clear', async () => {
   const { use, dump } = openAccounts()
   const canary = 'canary-5b1c9d7e'
   await use({
@@ -143,7 +143,7 @@ test('a record that was changed by another program rejects, and so does one of a
   assert.is(await tell({ account: 'carol' }), 'ok')
 })
 
-test('without the storage, known accounts are served and unknown ones get a 503', async () => {
+test('check 34: while the storage is unavailable, known accounts are served and unknown ones get a 503', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   let isAway = false

@@ -90,7 +90,7 @@ test('a user reads the limits of the own account', async () => {
   assert.equal(await read('bob'), [[0, 5]])
 })
 
-test('the storage keeps no id of a user in plain sight', async () => {
+test('check 31: the storage keeps no id of a user in plain sight', async () => {
   const { gateway, storage, ask } = await open()
   const secretive = 'user-7c1e'
   await ask(secretive)

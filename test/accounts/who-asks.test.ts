@@ -5,7 +5,7 @@ import { getSession, openApp, outcomeOf } from './support/app.ts'
 
 const test = suite('who is asking')
 
-test('check 1: a header cannot name another account', async () => {
+test('check 1 (bug B3): a header cannot name another account', async () => {
   const app = await openApp()
   assert.is(
     await outcomeOf(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
@@ -17,7 +17,7 @@ test('check 1: a header cannot name another account', async () => {
   assert.is(await outcomeOf(await app.chat({ headers })), '403 account_not_allowed')
 })
 
-test('check 2: other headers and members that look like names of users change nothing', async () => {
+test('check 2 (bug B3): other headers and members that look like names of users change nothing', async () => {
   const seen: Array<string | undefined> = []
   const app = await openApp({
     extend: [

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { appConformance } from '../accounts/support/app-processes.ts'
 import { firstRequestsConformance } from '../accounts/support/first-requests.ts'
 import { skip } from '../support/suite.ts'
 import { openPool } from './open-store.ts'
@@ -13,11 +14,8 @@ const postgres = await startPostgres()
 const pool = openPool(postgres.url)
 let stores = 0
 
-firstRequestsConformance('Redis', {
-  create: async () => redisPlace(redis.url, `accounts ${process.pid} ${++stores}`),
-  end: () => redis.remove(),
-})
-firstRequestsConformance('Postgres', {
+const inRedis = { create: async () => redisPlace(redis.url, `accounts ${process.pid} ${++stores}`) }
+const inPostgres = {
   async create() {
     const table = `accounts_${process.pid}_${++stores}`
     return {
@@ -25,6 +23,13 @@ firstRequestsConformance('Postgres', {
       remove: async () => void (await pool.query(`DROP TABLE IF EXISTS ${table}`)),
     }
   },
+}
+
+firstRequestsConformance('Redis', inRedis)
+appConformance('Redis', { ...inRedis, end: () => redis.remove() })
+firstRequestsConformance('Postgres', inPostgres)
+appConformance('Postgres', {
+  ...inPostgres,
   async end() {
     await pool.end()
     await postgres.remove()

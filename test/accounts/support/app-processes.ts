@@ -1,0 +1,224 @@
+import { createGateway } from '../../../src/gateway.ts'
+import { openStore } from '../../services/open-store.ts'
+import { type Child, childProgram } from '../../storage/support/children.ts'
+import { roundsUntil } from '../../support/cpu-time.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { SECRET } from './first-requests.ts'
+
+/** The plan of all accounts, which limits only how many requests a day each may send. */
+export const PLAN = 'everybody'
+
+const PROCESSES = 4
+const KNOWN_WITHIN_MS = 1_000
+
+interface Place {
+  place: string
+  remove(): Promise<void>
+}
+
+interface Shared {
+  program?: Awaited<ReturnType<typeof childProgram>>
+}
+
+type Program = Shared['program']
+
+const slowly = { timeoutMs: 300_000 }
+
+/** Declares the tests of an app in four processes, whose accounts are revoked and paused in one of them. `create` makes an empty store; `end` is called at last. */
+export function appConformance(
+  store: string,
+  { create, end }: { create(): Promise<Place>; end?(): Promise<void> },
+): void {
+  const test = openSuite(`an app in ${PROCESSES} processes on ${store}`, end)
+
+  test('check 18: all processes know within a second that an account is revoked', slowly, async ({ program }) => {
+    const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
+      inPlace(create, async (place) => {
+        const app = await startApp(program, place)
+        const [first] = app.processes
+        assert.equal(await app.all('ask alice'), repeat('200'))
+        await app.all('untilKept alice')
+        await app.all('signOut')
+        assert.equal(await app.all('ask alice'), repeat('200'), 'identities are kept')
+        const rejected = app.all('untilRejected alice')
+        const revokedAt = Number(await first?.('revoke alice'))
+        const seen = (await rejected).map((line) => JSON.parse(line))
+        assert.equal(
+          seen.map(({ status }) => status),
+          repeat(401),
+        )
+        await app.all('close')
+        const [own, ...others] = seen.map(({ acceptedAt }) => acceptedAt - revokedAt)
+        assert.ok(own <= 0, `accepted ${own} ms after its own revocation`)
+        return Math.max(...others)
+      }),
+    )
+    assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all knew: ${latest}`)
+  })
+
+  test(
+    'check 19: streams in all processes end with an error within a second after a pause',
+    slowly,
+    async ({ program }) => {
+      const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
+        inPlace(create, async (place) => {
+          const app = await startApp(program, place)
+          const [first] = app.processes
+          assert.equal(await app.all('stream alice'), repeat('200'))
+          const ending = app.all('streamEnd')
+          const pausedAt = Number(await first?.('pause alice'))
+          const ends = (await ending).map((line) => JSON.parse(line))
+          for (const { text } of ends) {
+            assert.match(text, /Once/)
+            assert.match(text, /data: \{"error":\{[^\n]*"account_paused"/)
+          }
+          assert.equal(await app.all('ask alice'), repeat('403'))
+          assert.equal(await app.all('ask bob'), repeat('200'))
+          await app.all('close')
+          return Math.max(...ends.map(({ endedAt }) => endedAt - pausedAt))
+        }),
+      )
+      assert.ok(Math.min(...latest) <= KNOWN_WITHIN_MS, `ms until all streams ended: ${latest}`)
+    },
+  )
+}
+
+/** How the storage of processes becomes unavailable. */
+export interface Outage {
+  begin(): Promise<unknown>
+  end(): Promise<unknown>
+}
+
+/**
+ * Declares the test of an app in four processes whose storage is unavailable for a while. `outage` stops and starts its server; without it, the
+ * processes fail to reach their storage.
+ */
+export function outageConformance(
+  store: string,
+  { create, outage, end }: { create(): Promise<Place>; outage?: Outage; end?(): Promise<void> },
+): void {
+  const test = openSuite(`an app in ${PROCESSES} processes that lose ${store}`, end)
+
+  test(
+    'check 34: known accounts are served by onStorageUnavailable, unknown ones get a 503, and all is counted once',
+    slowly,
+    ({ program }) =>
+      inPlace(create, async (place) => {
+        const app = await startApp(program, place)
+        const { begin, end: restore } = outage ?? {
+          begin: () => app.all('loseStorage'),
+          end: () => app.all('findStorage'),
+        }
+        assert.equal(await app.all('ask alice'), repeat('200'))
+        assert.equal(await app.all('ask payer'), repeat('200'))
+        assert.equal(await app.all('stream alice'), repeat('200'))
+
+        await begin()
+        await app.all('finishStreams')
+        for (const line of await app.all('streamEnd')) assert.match(JSON.parse(line).text, /\[DONE\]/)
+        assert.equal(await app.all('ask alice'), repeat('200'), 'limits on requests let them pass')
+        assert.equal(await app.all('ask payer'), repeat('503'), 'limits in dollars do not')
+        assert.equal(await app.all('ask stranger'), repeat('503'))
+        await restore()
+
+        await app.eventually('ask stranger', '200')
+        await app.eventually('ask alice', '200')
+        const uncounted = PROCESSES // passed while the limit could not be checked
+        const counted = app.times('ask alice', '200') + app.times('stream alice', '200') - uncounted
+        await app.eventually('used alice', JSON.stringify({ used: counted, reserved: 0 }))
+        const served = app.times('ask alice', '200') + app.times('stream alice', '200')
+        await app.all('close')
+        assert.is(await countRequests(place, 'alice'), served)
+      }),
+  )
+}
+
+function openSuite(name: string, end: (() => Promise<void>) | undefined) {
+  const test = suite<Shared>(name, {})
+  test.before(slowly, async (context) => {
+    context.program = await childProgram(new URL('./serving.ts', import.meta.url))
+  })
+  test.after(async ({ program }) => {
+    await program?.remove()
+    await end?.()
+  })
+  return test
+}
+
+async function inPlace<T>(create: () => Promise<Place>, work: (place: string) => Promise<T>): Promise<T> {
+  const { place, remove } = await create()
+  try {
+    await setUp(place)
+    return await work(place)
+  } finally {
+    await remove()
+  }
+}
+
+const setUp = (place: string) =>
+  withGateway(place, async ({ api }) => {
+    await api.connections.create({
+      provider: 'one',
+      apiKey: 'secret-of-one',
+      providerSpecificData: { baseUrl: 'http://one.test' },
+    })
+    await api.groups.put({ id: PLAN, name: PLAN, each: { requests: { total: 1_000_000 } } })
+  })
+
+const countRequests = (place: string, account: string) =>
+  withGateway(place, async ({ api }) => (await api.usage.summary({ account })).totals.requests)
+
+async function withGateway<T>(
+  place: string,
+  work: (gateway: ReturnType<typeof createGateway>) => Promise<T>,
+): Promise<T> {
+  const { storage, end } = await openStore(place)
+  const gateway = createGateway({ storage, ...(!storage.ownSecret && { secret: SECRET }), logger: false })
+  try {
+    return await work(gateway)
+  } finally {
+    await gateway.close()
+    await storage.close?.()
+    await end()
+  }
+}
+
+/** Sends an order to a process. Resolves to the result. */
+type Send = (order: string) => Promise<string>
+
+async function startApp(program: Program, place: string) {
+  const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` made it
+  await Promise.all(children.map((child) => child.said('ready')))
+  const results: Array<{ order: string; result: string }> = []
+  const processes = children.map((child): Send => {
+    let orders = 0
+    return async (order) => {
+      const number = ++orders
+      child.go(`${number} ${order}`)
+      const line = await child.said(`${number} `)
+      const result = line.slice(`${number} `.length)
+      results.push({ order, result })
+      return result
+    }
+  })
+  return {
+    processes,
+    all: (order: string) => Promise.all(processes.map((send) => send(order))),
+    /** Sends an order to each process until it has the result. */
+    async eventually(order: string, expected: string): Promise<void> {
+      for (const send of processes) {
+        let result = await send(order)
+        for (let tries = 0; result !== expected && tries < 300; tries++) {
+          await new Promise((resolve) => setTimeout(resolve, 100))
+          result = await send(order)
+        }
+        assert.is(result, expected, order)
+      }
+    },
+    /** How often an order had a result. */
+    times: (order: string, expected: string) =>
+      results.filter((one) => one.order === order && one.result === expected).length,
+  }
+}
+
+const repeat = <T>(value: T): T[] => Array.from({ length: PROCESSES }, () => value)
