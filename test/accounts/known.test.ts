@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -42,6 +43,15 @@ test('check 29: an account that is idle for 90 days is forgotten, and use renews
   assert.is((await refsOf()).length, 1)
   await clock.advance(60 * DAY_MS)
   assert.is((await refsOf()).length, 0)
+})
+
+test('check 29: an account that the management API has changed is never forgotten', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })
+  await api.accounts.put({ id: 'alice' })
+  await clock.advance(1_000 * DAY_MS)
+  assert.is((await api.accounts.get('alice')).id, 'alice')
 })
 
 test('check 27: ids that are rejected leave the storage as it is', async () => {

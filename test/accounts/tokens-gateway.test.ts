@@ -150,8 +150,13 @@ test('check 7: a token and a key of no account, or of another one, are rejected 
   const { api, send, mint, up } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })
-  const both = await send('/v1/chat/completions', { authorization: `Bearer ${token}`, 'x-api-key': key })
-  assert.is(await outcomeOf(both), '400 identity_conflict')
+  const { key: other } = await api.keys.create({ name: 'of bob', account: 'bob' })
+  for (const headers of [
+    { authorization: `Bearer ${token}`, 'x-api-key': key },
+    { authorization: `Bearer ${token}`, 'x-api-key': other },
+    { authorization: `Bearer ${other}`, 'x-goog-api-key': token },
+  ])
+    assert.is(await outcomeOf(await send('/v1/chat/completions', headers)), '400 identity_conflict')
   assert.is(up.calls.length, 0)
 })
 

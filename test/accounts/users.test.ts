@@ -1,18 +1,22 @@
+import * as ai from 'ai'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createSignalbox } from '../../src/ai/signalbox.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { Identify } from '../../src/request/identity.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
-import { fakeClock } from '../support/clock.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { byCookie, outcomeOf } from './support/app.ts'
 
 const test = suite('users of an app, from the cookie to the counters')
 
-async function open(options: Partial<GatewayOptions> = {}) {
-  const clock = fakeClock()
+async function open({
+  clock = fakeClock(),
+  ...options
+}: Partial<Omit<GatewayOptions, 'clock'>> & { clock?: FakeClock } = {}) {
   const storage = memoryStorage({ clock })
   const fetch = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({ storage, clock, fetch, catalog, logger: false, identify: byCookie, ...options })
@@ -98,4 +102,85 @@ test('check 31: the storage keeps no id of a user in plain sight', async () => {
   const stored = await storage.list('')
   assert.ok(stored.length > 2)
   assert.not.match(JSON.stringify(stored), new RegExp(secretive))
+})
+
+/** A gateway whose plan for everybody allows so many requests a day. */
+async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {}) {
+  const opened = await open({ accounts: { defaultPlan: 'Free' }, ...options })
+  await opened.gateway.api.groups.create({ name: 'Free', each: { requests: { day } } })
+  return opened
+}
+
+test("check 6: a user's cookie and a key of the same account go together, and a request counts for both", async () => {
+  const { gateway, ask, fetch } = await openWithPlan(9)
+  const { api } = gateway
+  const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })
+  const headers = { 'x-api-key': key }
+  const statuses = []
+  for (let at = 0; at < 3; at++) statuses.push((await ask('alice', headers)).status)
+  assert.equal([...statuses, (await ask('alice')).status], [200, 200, 429, 200])
+  const readUsed = async (resource: 'keys' | 'accounts', one: string) =>
+    (await api[resource].limits.get(one)).limits.map(({ scope, used }) => `${scope} ${used}`)
+  assert.equal(await readUsed('keys', id), ['key 2', 'account 3'])
+  assert.equal(await readUsed('accounts', 'alice'), ['account 3'])
+  const calls = fetch.calls.length
+  assert.is(await outcomeOf(await ask('bob', headers)), '400 identity_conflict')
+  assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
+})
+
+test('check 16: models in process have the limits of their account', async () => {
+  const { gateway, ask } = await openWithPlan(2)
+  const model = createSignalbox(gateway, { account: 'alice' })('one/m')
+  const generate = () =>
+    ai.generateText({ model, prompt: 'Hi', maxRetries: 0 }).then(
+      () => 200,
+      (error: { statusCode?: number }) => error.statusCode,
+    )
+  assert.equal([await generate(), (await ask('alice')).status, await generate()], [200, 200, 429])
+  assert.is((await ask('alice')).status, 429)
+})
+
+test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, also with the token of an administrator', async () => {
+  const token = 'admin-token-of-thirty-two-characters'
+  const { gateway, fetch } = await openWithPlan(3, { management: { token } })
+  const ask = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
+    gateway.fetch(`http://app.test${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie: `s=${user}`, ...headers },
+      body: JSON.stringify(body),
+    })
+  const chat = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] }
+  const requests: Array<[path: string, body: object]> = [
+    ['/v1/chat/completions', chat],
+    ['/v1/messages', { ...chat, max_tokens: 9 }],
+    ['/v1/responses', { model: 'one/m', input: 'Hi' }],
+    ['/v1beta/models/one/m:generateContent', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
+    ['/v1/chat/completions', { ...chat, stream: true }],
+  ]
+  for (const [user, headers] of [
+    ['alice', {}],
+    ['admin', { authorization: `Bearer ${token}` }],
+    ['root', { 'x-api-key': token }],
+  ] as const) {
+    const calls = fetch.calls.length
+    const statuses: number[] = []
+    for (const [path, body] of requests) statuses.push((await ask(path, user, body, headers)).status)
+    assert.equal(statuses, [200, 200, 200, 429, 429], user)
+    assert.is(fetch.calls.length, calls + 3)
+  }
+  const concurrent = await Promise.all(requests.map(([path, body]) => ask(path, 'carol', body)))
+  assert.is(concurrent.filter(({ status }) => status === 200).length, 3)
+})
+
+test('check 79: a clock that goes back a day gives a user nothing back, and one that goes ahead a month does', async () => {
+  const fake = fakeClock(Date.UTC(2026, 4, 20))
+  let movedMs = 0
+  const { ask } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })
+  assert.equal([(await ask('alice')).status, (await ask('alice')).status], [200, 429])
+  movedMs = -24 * 60 * 60 * 1_000
+  assert.is((await ask('alice')).status, 429)
+  movedMs = 31 * 24 * 60 * 60 * 1_000
+  assert.equal([(await ask('alice')).status, (await ask('alice')).status], [200, 429])
+  movedMs = 0
+  assert.is((await ask('alice')).status, 429)
 })

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { createGateway } from '../../../src/gateway.ts'
 import { openStore } from '../../services/open-store.ts'
-import { ALLOWED, PER_PROCESS, SECRET } from './first-requests.ts'
+import { ALLOWED_USD, PER_PROCESS, SECRET, USD_PER_REQUEST } from './first-requests.ts'
 
 /*
  * A process with a gateway on a store that it shares with others: `asker <store> <token>`. It says "ready", waits for a line, and sends all requests at once:
@@ -21,11 +21,13 @@ const gateway = createGateway({
   storage,
   ...(!storage.ownSecret && { secret: SECRET }),
   logger: false,
-  catalog: { one: { baseUrl: 'http://one.test' } },
+  catalog: {
+    one: { baseUrl: 'http://one.test', models: [{ id: 'm', price: { input: 0, output: USD_PER_REQUEST * 1e6 } }] },
+  },
   limits: { maxParallelRequests: PER_PROCESS },
   fetch: async () => Response.json(completion),
 })
-const { fetch } = token ? gateway : gateway.as({ account: 'user_1', limits: { requests: { total: ALLOWED } } })
+const { fetch } = token ? gateway : gateway.as({ account: 'user_1', limits: { usd: { total: ALLOWED_USD } } })
 
 say('ready')
 await once(process.stdin.setEncoding('utf8'), 'data')
@@ -36,7 +38,7 @@ await Promise.all(
     const response = await fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-      body: JSON.stringify({ model: 'one/m', messages: [] }),
+      body: JSON.stringify({ model: 'one/m', max_tokens: 1, messages: [] }),
     })
     const text = await response.text()
     const outcome = [200, 402, 429].includes(response.status) ? response.status : text
