@@ -1,0 +1,114 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { clients } from '../pipeline/support/sdk/clients/clients.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { byCookie } from './support/app.ts'
+import { SECRET } from './support/token-world.ts'
+
+const test = suite('errors about accounts and tokens in the hands of the SDKs')
+
+const MODEL = 'the-model'
+
+/** How to get each error: its status, and the headers that a client sends. */
+interface Case {
+  code: string
+  status: number
+  headers: Record<string, string>
+}
+
+async function open() {
+  const clock = fakeClock()
+  const gateway = createGateway({
+    storage: memoryStorage({ clock }),
+    secret: SECRET,
+    clock,
+    fetch: fakeUpstream(() => json(chatAnswer())),
+    catalog,
+    logger: false,
+    allowedOrigins: ['https://app.example'],
+    accounts: { newPerMinute: 1 },
+    identify(request, about) {
+      const { headers } = request
+      if (headers.get('x-case') === 'throw') throw new Error('no session store')
+      if (headers.get('x-case') === 'invalid') return {} as never
+      return headers.get('x-case') === 'token' ? undefined : (byCookie(request, about) ?? null)
+    },
+  })
+  const { api } = gateway
+  await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
+  await api.aliases.set({ alias: MODEL, model: 'one/m' })
+  for (const id of ['alice', 'paused']) await api.accounts.put({ id })
+  const mint = (account: string, more: object = {}) => api.tokens.mint({ account, ...more })
+  const [expired, revoked] = [await mint('alice', { expiresIn: 30 }), await mint('paused')]
+  await api.accounts.pause('paused')
+  await clock.advance(60_000)
+  const elsewhere = await mint('alice', { origins: ['https://app.example'] })
+  const { key } = await api.keys.create({ name: 'plain' })
+  await gateway.as({ account: 'the one new account of this minute' }).fetch('http://app.test/v1/models')
+  const user = { cookie: 's=alice' }
+  const token = (value: string) => ({ 'x-case': 'token', 'api-key': value })
+  const cases: Case[] = [
+    { code: 'identity_required', status: 401, headers: {} },
+    { code: 'identity_conflict', status: 400, headers: { ...user, 'api-key': key } },
+    { code: 'identity_unavailable', status: 503, headers: { 'x-case': 'throw' } },
+    { code: 'identity_invalid', status: 500, headers: { 'x-case': 'invalid' } },
+    { code: 'account_not_allowed', status: 403, headers: { ...user, 'x-signalbox-account': 'bob' } },
+    { code: 'account_paused', status: 403, headers: { cookie: 's=paused' } },
+    { code: 'too_many_new_accounts', status: 503, headers: { cookie: 's=mallory' } },
+    { code: 'cross_site', status: 403, headers: { ...user, 'sec-fetch-site': 'cross-site' } },
+    { code: 'token_invalid', status: 401, headers: token('sbt_x') },
+    { code: 'token_expired', status: 401, headers: token(expired.token) },
+    { code: 'token_revoked', status: 401, headers: token(revoked.token) },
+    { code: 'token_not_allowed', status: 403, headers: token(elsewhere.token) },
+  ]
+  const fetchWith =
+    (headers: Record<string, string>): typeof globalThis.fetch =>
+    (input, init) => {
+      const request = new Request(input, init)
+      for (const [name, value] of Object.entries(headers)) request.headers.set(name, value)
+      return gateway.fetch(request)
+    }
+  return { cases, fetchWith }
+}
+
+/** The status and the message that an SDK tells, by whatever names it has for them. Some quote the body of the response. */
+function readError(error: unknown): { status: unknown; message: string } {
+  const { status, statusCode } = Object(error)
+  return { status: status ?? statusCode, message: String(error).replaceAll('\\', '') }
+}
+
+/** The AI SDK throws this for any 401 of its gateway, with a message of its own. */
+const isOwn401 = (error: unknown) => error instanceof Error && error.name === 'GatewayAuthenticationError'
+
+for (const [name, { create }] of Object.entries(clients))
+  test(`check 82: ${name} reads the status and the message of each error`, async () => {
+    const { cases, fetchWith } = await open()
+    for (const { code, status, headers } of cases)
+      for (const stream of [false, true]) {
+        const bare = await fetchWith(headers)('http://app.test/v1/chat/completions', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model: MODEL, messages: [] }),
+        })
+        const { error } = (await bare.json()) as { error: { message: string; code?: string } }
+        assert.equal([bare.status, error.code], [status, code === 'identity_invalid' ? undefined : code])
+        assert.is(bare.headers.get('x-should-retry'), status === 503 ? null : 'false', code)
+        const thrown = await create(fetchWith(headers))
+          .ask(MODEL, { stream })
+          .then(
+            () => undefined,
+            (failure: unknown) => failure,
+          )
+        if (isOwn401(thrown)) {
+          assert.is(status, 401, code)
+          continue
+        }
+        const told = readError(thrown)
+        assert.is(told.status, status, `${code}: ${thrown}`)
+        assert.match(told.message, error.message)
+      }
+  })
