@@ -210,6 +210,39 @@ test('a Node request as an exchange makes a Fetch request for functions of the h
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
+test('a Node request as an exchange makes a Fetch request that is one for every library, also if its signal is used late', async () => {
+  const seen = Promise.withResolvers<string>()
+  const { port } = await serve(async (exchange) => {
+    const request = exchange.toRequest()
+    const copy = new Request(request, { headers: { 'x-b': '2' } })
+    const other = new Request('http://sessions.example/', request)
+    const { signal } = request
+    dialled.socket.destroy()
+    await new Promise<void>((resolve) => void exchange.onAbort(resolve))
+    const late = exchange.toRequest().signal
+    seen.resolve(
+      JSON.stringify([
+        request instanceof Request,
+        String(request),
+        [copy.url, copy.headers.get('x-a'), copy.headers.get('x-b')],
+        [other.method, other.headers.get('x-a'), other.signal.aborted],
+        request.clone().headers.get('x-a'),
+        [signal.aborted, signal === request.signal, late.aborted],
+      ]),
+    )
+  })
+  const dialled = lab.dial(port, 'POST /a HTTP/1.1\r\nHost: me.example\r\nX-A: 1\r\nContent-Length: 3\r\n\r\nabc')
+  const expected = [
+    true,
+    '[object Request]',
+    ['http://me.example/a', null, '2'],
+    ['POST', '1', true],
+    '1',
+    [true, true, true],
+  ]
+  assert.is(await seen.promise, JSON.stringify(expected))
+})
+
 test('a Node request as an exchange passes the content encoding of a request on, and its bytes as they are', async () => {
   const { url } = await serve(async (exchange) => [exchange.header('content-encoding'), await text(exchange)])
   const response = await fetch(`${url}/v1`, { method: 'POST', body: 'zip', headers: { 'content-encoding': 'gzip' } })

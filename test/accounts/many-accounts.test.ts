@@ -1,0 +1,104 @@
+import { fileStorage } from '../../adapters/storage/file.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { childProgram } from '../storage/support/children.ts'
+import { inFolder } from '../storage/support/folder.ts'
+import { isCi } from '../support/ci.ts'
+import { roundsUntil } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openAccounts } from './support/open-accounts.ts'
+
+const STORED = isCi ? 1_000_000 : 50_000
+/** A request takes 0.6 ms of processor time with all that is written for a new account: too much to send a million. These fill all caches, */
+const WARM_UP = isCi ? 30_000 : 2_000
+/** and these must not need more memory. */
+const SERVED = isCi ? 70_000 : 4_000
+const MAX_MIB = 1_024
+/** What a start on a full store may take of one on an empty store. */
+const START_RATIO = 1.2
+
+const IDLE_MS = 90 * 24 * 60 * 60 * 1_000
+
+const REJECTED = isCi ? 100_000 : 5_000
+
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('many accounts', {})
+const slowly = { timeoutMs: 600_000 }
+
+test.before(async (context) => {
+  context.program = await childProgram(new URL('./support/filling.ts', import.meta.url))
+})
+test.after(({ program }) => program?.remove())
+
+interface Filled {
+  served: number
+  startMs: number
+  peakMiB: number
+  grownMiB: number
+}
+
+test(
+  `check 30: a process for a million accounts stays within ${MAX_MIB} MiB, and starts as fast as with none`,
+  slowly,
+  ({ program }) =>
+    inFolder((full) =>
+      inFolder(async (empty) => {
+        const fill = async (path: string, warmUp: number, accounts: number): Promise<Filled> => {
+          const line = await program?.start(path, String(warmUp), String(accounts)).said('filled ')
+          return JSON.parse(line?.slice('filled '.length) ?? '')
+        }
+        for (const path of [full, empty]) await setUp(path)
+        await store(full, STORED)
+
+        const ratios = await roundsUntil(START_RATIO, async () => {
+          const [withAll, withNone] = [await fill(full, 0, 0), await fill(empty, 0, 0)]
+          return withAll.startMs / withNone.startMs
+        })
+        assert.ok(Math.min(...ratios) <= START_RATIO, `times the start with none: ${ratios}`)
+
+        const { served, peakMiB, grownMiB } = await fill(full, WARM_UP, SERVED)
+        assert.is(served, SERVED)
+        const atMillion = peakMiB + Math.max(0, grownMiB) * ((1_000_000 - SERVED) / (SERVED - WARM_UP))
+        console.log(
+          `  ${SERVED} accounts: peak ${peakMiB.toFixed()} MiB, live memory grew by ${grownMiB.toFixed(1)} MiB`,
+        )
+        assert.ok(peakMiB <= MAX_MIB, `${peakMiB} MiB`)
+        if (isCi) assert.ok(atMillion <= MAX_MIB, `${atMillion} MiB`) // fewer accounts don't fill the caches
+      }),
+    ),
+)
+
+async function setUp(path: string): Promise<void> {
+  const storage = fileStorage({ path, logger: false })
+  const { api, close } = createGateway({ storage, logger: false })
+  await api.connections.create({ provider: 'one', providerSpecificData: { baseUrl: 'http://one.test' } })
+  await close()
+  await storage.close?.()
+}
+
+/** Stores the record of one account under the refs of many, each of which expires if it stays idle. */
+async function store(path: string, count: number): Promise<void> {
+  const storage = fileStorage({ path, logger: false })
+  const { api, close } = createGateway({ storage, logger: false })
+  const { ref } = await api.accounts.put({ id: 'user', name: 'User' })
+  await close()
+  const { value = '' } = (await storage.get(`accounts/${ref}`)) ?? {}
+  const write = (at: number) => {
+    const other = `a_${at.toString(2).padStart(26, '0').replaceAll('0', 'b').replaceAll('1', 'c')}`
+    return storage.set(`accounts/${other}`, value.replaceAll(ref, other), { ttlMs: IDLE_MS })
+  }
+  for (let at = 0; at < count; at += 500) await Promise.all(Array.from({ length: 500 }, (_, more) => write(at + more)))
+  await storage.close?.()
+}
+
+test(`check 27: ${REJECTED} random ids that are rejected leave the storage as it is`, slowly, async () => {
+  const { accounts, dump } = openAccounts({ options: { newPerMinute: 1 } })
+  await accounts.getAccount({ account: 'first' })
+  const before = await dump()
+  let [asked, rejected] = [0, 0]
+  const ask = async () => {
+    while (asked < REJECTED)
+      await accounts.getAccount({ account: `id-${Math.random()}-${asked++}` }).catch(() => rejected++)
+  }
+  await Promise.all(Array.from({ length: 64 }, ask))
+  assert.is(rejected, REJECTED)
+  assert.is(await dump(), before)
+})
