@@ -88,13 +88,13 @@ export class NodeExchange implements Exchange {
 
   toRequest(): Request {
     const url = `${this.scheme}://${this.#req.headers.host ?? 'localhost'}${this.path}${this.query}`
-    const headers = new Headers()
+    const request = createRequest(url, this.method, this)
+    const { headers } = request // copying other headers would take as long as adding them
     for (const [name, value] of Object.entries(this.#req.headers)) {
-      for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one)
+      if (Array.isArray(value)) for (const one of value) headers.append(name, one)
+      else headers.append(name, value ?? '')
     }
-    const abort = new AbortController()
-    this.onAbort(() => abort.abort())
-    return new Request(url, { method: this.method, headers, signal: abort.signal })
+    return request
   }
 
   /** Marks the response as complete: from now on, a closed connection doesn't mean that the client gave up. */
@@ -110,6 +110,38 @@ export class NodeExchange implements Exchange {
     this.#listeners = undefined
     for (const listener of [...listeners]) listener() // a listener may remove itself or another one
   }
+}
+
+type CreateRequest = (url: string, method: string, client: Pick<NodeExchange, 'onAbort'>) => Request
+
+let create: CreateRequest | undefined
+
+/** A Fetch request whose signal aborts when the client disconnects. The signal is made when it is used, since it costs as much as the rest. */
+const createRequest: CreateRequest = (...args) => {
+  create ??= defineRequest()
+  return create(...args)
+}
+
+/** Defines the class when it is first used, because Node loads its own `fetch` with `Request`. */
+function defineRequest(): CreateRequest {
+  class IncomingRequest extends Request {
+    readonly #client: Pick<NodeExchange, 'onAbort'>
+    #signal: AbortSignal | undefined
+
+    constructor(url: string, method: string, client: Pick<NodeExchange, 'onAbort'>) {
+      super(url, { method })
+      this.#client = client
+    }
+
+    override get signal(): AbortSignal {
+      if (this.#signal) return this.#signal
+      const abort = new AbortController()
+      this.#signal = abort.signal
+      this.#client.onAbort(() => abort.abort())
+      return abort.signal
+    }
+  }
+  return (...args) => new IncomingRequest(...args)
 }
 
 function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse): void {
