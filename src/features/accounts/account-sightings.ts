@@ -65,4 +65,4 @@ function toProfile(
   return profile
 }
 
-const DAY_MS = 24 * 60 * 60 * 1_000
+export const DAY_MS = 24 * 60 * 60 * 1_000

@@ -11,7 +11,7 @@ import type { Clock } from '../../types.ts'
 import { createLimitInterning } from './account-limits.ts'
 import { createPausedPlanError, createPlans } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
-import { recordSighting } from './account-sightings.ts'
+import { DAY_MS, recordSighting } from './account-sightings.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
 import { createNewAccountBrake } from './new-accounts.ts'
 
@@ -77,7 +77,8 @@ export function createAccounts({
   const identities = new WeakMap<CallerAccount, Identity>()
   /** The latest account made of each record. */
   const latest = new WeakMap<KnownAccount, CallerAccount>()
-  const toDay = createCalendar()
+  /** The latest day of a request, in UTC. */
+  let [today, day] = [0, '']
   const lately = createExpiringMap<true>({ clock, ttlMs: RETRY_MS, max: MAX_LATELY })
   const listeners: Array<(ref: string) => void> = []
   const notify = (ref: string) => {
@@ -148,7 +149,10 @@ export function createAccounts({
       const { ref } = account
       const identity = identities.get(account)
       if (!identity || lately.get(ref)) return
-      const day = toDay(clock.now())
+      const now = clock.now()
+      const number = Math.floor(now / DAY_MS)
+      if (number !== today) day = new Date(now).toISOString().slice(0, 10)
+      today = number
       const known = getSettledValue(cache.find(ref))
       if (known?.seenOn === day && !hasNewPlan(known, identity)) return
       lately.set(ref, true)
@@ -202,18 +206,6 @@ function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
     members.every((member) => one[member] === other[member])
   )
 }
-
-/** Creates a function that tells the day of a time, in UTC. It remembers the latest, since each request of an account asks for today. */
-function createCalendar(): (ms: number) => string {
-  let [dayNumber, day] = [Number.NaN, '']
-  return (ms) => {
-    const number = Math.floor(ms / DAY_MS)
-    if (number !== dayNumber) [dayNumber, day] = [number, new Date(ms).toISOString().slice(0, 10)]
-    return day
-  }
-}
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** Whether your app names another plan than the account's record, which API keys of the account use. */
 export const hasNewPlan = (

@@ -106,7 +106,7 @@ async function findActingKey({ keyDigest }: Acting, { keyLookup }: KeyStore) {
 }
 
 /** Lists the distinct credentials of a request. Reads all headers, because your app may use `Authorization` for its own users. */
-function listPresentedCredentials(exchange: Exchange): string[] {
+export function listPresentedCredentials(exchange: Exchange): string[] {
   const bearer = bearerToken(exchange.header('authorization'))
   const credentials = bearer === undefined ? [] : [bearer]
   for (const name of KEY_HEADERS) {

@@ -12,7 +12,14 @@ import type { CachedIdentify, Identify, IdentifyContext, Identity } from '../ide
 import type { RequestLog, ServedRoute } from '../request-log.ts'
 import { type AllowedOrigin, toAllowedOrigins } from './allowed-origins.ts'
 import type { AreaRequest } from './area.ts'
-import { checkNamed, findAccount, findKey, type KeyStore, unknownKey } from './authenticate-client.ts'
+import {
+  checkNamed,
+  findAccount,
+  findKey,
+  type KeyStore,
+  listPresentedCredentials,
+  unknownKey,
+} from './authenticate-client.ts'
 import { callerFormat } from './caller-format.ts'
 import { isForeign } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
@@ -111,7 +118,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
   async function addKey(account: CallerAccount, { exchange }: AreaRequest, log: RequestLog | undefined, scope: Scope) {
     const caller: Caller = { owner: account.ref, key: undefined, account }
     if (log) log.client.caller = caller
-    if (exchange.actsAs) return caller
+    if (exchange.actsAs || listPresentedCredentials(exchange).length === 0) return caller
     const { key, addToken } = await scope.race(findKey(exchange, keyStore))
     if (key && key.account !== account.ref) throw gatewayError('IDENTITY_CONFLICT')
     const both: Caller = key ? { ...caller, key } : caller
