@@ -102,7 +102,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
-        const reply = await withTimeout(sendOnce(args()), until - performance.now())
+        const reply = await withTimeout(sendOnce(args()), Math.max(0, until - performance.now()))
         isAway = false
         return reply
       } catch (cause) {
