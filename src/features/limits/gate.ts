@@ -35,7 +35,7 @@ export function createGate({ ledger, clock, admitsCalls }: GateTerms): Gate {
       const holders = getHolders(caller)
       const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
       if (gated.isMeasured && !isRestricted(caller)) {
-        // otherwise, the access feature has added the same rule
+        // the access feature has added the same rule for restricted callers
         const refusalOfBody = createBodyRule()
         const rule: TargetRule = ({ call }) => refusalOfBody(call)
         request.log.targetRules.push(rule)

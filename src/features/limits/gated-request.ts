@@ -137,7 +137,7 @@ export class GatedRequest {
       const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
       covered = spent
       if (by.tokens <= 0 && by.usd <= 0) return
-      const refusal = await this.#extended(reservation, by)
+      const refusal = await this.#extend(reservation, by)
       if (refusal) throw createCutOffError(refusal.limit, this.#terms.holders)
       reserved += by.tokens
     })
@@ -151,27 +151,27 @@ export class GatedRequest {
     reservation: Reservation,
     { least, usdPerToken, mayBeLess }: { least: number; usdPerToken: number; mayBeLess: boolean },
   ): Promise<number> {
-    const of = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
+    const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
     let more = Math.max(least, MORE_OUTPUT)
-    let refusal = await this.#extended(reservation, of(more))
+    let refusal = await this.#extend(reservation, toAmounts(more))
     while (refusal) {
       const { unit, remaining } = refusal.limit
       more = Math.min(more - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
       if (more < least) break
-      refusal = await this.#extended(reservation, of(more))
+      refusal = await this.#extend(reservation, toAmounts(more))
     }
     if (!refusal) return more
     const beyond = Math.max(least, SLACK_STEP)
-    if (mayBeLess && !(await this.#extended(reservation, of(beyond), of(SLACK)))) return beyond
+    if (mayBeLess && !(await this.#extend(reservation, toAmounts(beyond), toAmounts(SLACK)))) return beyond
     throw createCutOffError(refusal.limit, this.#terms.holders)
   }
 
   /** Reserves more for an attempt in flight, up to `beyond` its limits; resolves to the refusal if that is too much. */
-  async #extended(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
+  async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
     try {
       return await reservation.extend(by, beyond)
     } catch (thrown) {
-      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
       return undefined
     }
   }
@@ -198,17 +198,17 @@ export class GatedRequest {
     try {
       return await ledger.reserve(scopes, wanted)
     } catch (thrown) {
-      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
       this.#entry ??= 'unkept'
       return undefined
     }
   }
 
   /** Whether a request with these limits is rejected while the storage is unavailable. */
-  #isRefusedAway(): boolean {
+  #rejectsWithoutStorage(): boolean {
     const { scopes, rules } = this.#terms
     return UNITS.some((unit) => {
-      const verdict = rules.onStorageUnavailable?.[unit] ?? WHEN_AWAY[unit]
+      const verdict = rules.onStorageUnavailable?.[unit] ?? WITHOUT_STORAGE[unit]
       return verdict === 'refuse' && isLimited(unit, scopes)
     })
   }
@@ -263,7 +263,7 @@ const SLACK_STEP = 128
 const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
 const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
 
-const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
+const WITHOUT_STORAGE: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
   requests: 'allow',
   parallel: 'allow',
   tokens: 'refuse',
