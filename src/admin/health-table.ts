@@ -14,7 +14,7 @@ export const damagedRecordTable = {
     failure: 'repair record',
     input: damagedRecordInputs.put,
     summary: 'Replace a damaged record',
-    description: 'Send the whole new record.',
+    parameters: { record: 'The whole new record.' },
   },
   delete: {
     method: 'DELETE',

@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type GenericSchema, safeParse } from 'valibot'
+import { describeInput } from '../../src/admin/http/openapi/field-words.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -226,3 +227,17 @@ test('the gateway rejects inputs that their schemas reject', async () => {
   }
   assert.ok(refusals > 1_000, `${refusals} were refused`)
 })
+
+test('each field of an input has a description', () => {
+  const missing = servedOperations().flatMap((operation) => {
+    const words = describeInput(operation)
+    const fields = Object.keys(operation.input?.entries ?? {}).filter(
+      (field) => !(field in words || PLAIN.includes(field)),
+    )
+    return fields.map((field) => `${operation.names.join('.')} ${field}`)
+  })
+  assert.equal(missing, [], 'Describe each in the `parameters` of its operation, in the table of its resource.')
+})
+
+/** Fields of records that can be sent back and are ignored. */
+const PLAIN = ['id', 'createdAt', 'updatedAt', 'warnings', 'error', 'health']

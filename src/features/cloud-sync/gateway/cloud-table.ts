@@ -21,6 +21,7 @@ export const cloudTable = {
     input: cloudInputs.enable,
     summary: 'Turn on cloud sync',
     description: 'Creates a key if there is none. Succeeds even if cloud sync could not be verified.',
+    parameters: { enrollmentToken: 'The token of the proxy; only needed the first time.' },
     errors,
   },
   sync: {
@@ -39,6 +40,7 @@ export const cloudTable = {
     input: cloudInputs.disable,
     summary: 'Turn off cloud sync',
     description: 'Fetches the latest changes, then deletes the data and sessions on the proxy.',
+    parameters: { force: 'Whether to turn it off even if the proxy fails.' },
     errors,
   },
   check: {

@@ -53,6 +53,8 @@ export const usageTable = {
       end: 'Only requests that ended like this.',
       error: 'Only requests with this error code, such as `KEY_PAUSED`.',
       endpoint: 'Only requests to this endpoint, such as `/v1/messages`.',
+      sort: 'Default `time`.',
+      order: 'Default `desc`.',
     },
     errors: [409],
   },
