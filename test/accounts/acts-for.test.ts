@@ -88,7 +88,7 @@ test('check 3: the options of the AI SDK may only name the own account', async (
   assert.is(await ask(key, 'bob', naming('bob')), '200')
 })
 
-test('an id that no account can have is the mistake of the host', async () => {
+test('an account id that is invalid is an error of your app', async () => {
   const { api, ask } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
   for (const id of ['x'.repeat(201), 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa']) assert.match(await ask(key, id), /^400/)

@@ -15,7 +15,7 @@ test.after(lab.close)
 const chat = JSON.stringify({ model: 'one/m', messages: [] })
 const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: chat }
 
-test('as() serves requests of one account without asking, by fetch, handle, and exchange', async () => {
+test('as() serves requests of one account through fetch, handle, and exchange, without calling identify', async () => {
   const app = await openApp({ identify: () => null })
   const alice = app.as({ account: 'alice', tags: ['web'] })
   assert.is((await alice.fetch('http://app.test/v1/chat/completions', init)).status, 200)
@@ -26,12 +26,12 @@ test('as() serves requests of one account without asking, by fetch, handle, and 
   assert.is((await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status, 401, 'others are asked')
 })
 
-test('as() works on a gateway without identify, whose other requests need what they needed', async () => {
+test('as() works on a gateway without identify, and its other requests need the same as before', async () => {
   const app = await openApp({ identify: undefined })
   assert.is((await app.as({ account: 'alice' }).fetch('http://app.test/v1/chat/completions', init)).status, 200)
 })
 
-test('two accounts at once stay apart', async () => {
+test('concurrent requests of two accounts stay separate', async () => {
   const app = await openApp()
   const headers = (account: string) => ({ ...init.headers, 'x-signalbox-account': account })
   const [alice, bob] = ['alice', 'bob'].map((account) => app.as({ account }))
@@ -44,7 +44,7 @@ test('two accounts at once stay apart', async () => {
   )
 })
 
-test('the identity of as() wins over the cookie of the request', async () => {
+test("the identity of as() takes precedence over the request's cookie", async () => {
   const app = await openApp()
   const { fetch } = app.as({ account: 'alice' })
   const request = app.toRequest('/v1/chat/completions', {
@@ -75,7 +75,7 @@ for (const identity of [
     )
   })
 
-test('as() keeps what it was given', async () => {
+test('as() keeps a copy of the identity it was given', async () => {
   const app = await openApp()
   const identity: Identity = { account: 'alice' }
   const { fetch } = app.as(identity)
@@ -94,7 +94,7 @@ test('a Node handler serves one account', async () => {
   )
 })
 
-test("a Node handler asks by the framework's request, with its platform", async () => {
+test("a Node handler identifies callers by the framework's request, and gets its platform", async () => {
   const app = await openApp({ identify: () => null })
   const users: Array<string | undefined> = ['alice', undefined, 'bob']
   const platforms: unknown[] = []
@@ -113,13 +113,13 @@ test("a Node handler asks by the framework's request, with its platform", async 
   assert.equal([statuses, platforms, app.asked.length], [[200, 401, 200], [true, true, true], 0])
 })
 
-test('a Node handler cannot ask twice', async () => {
+test('a Node handler rejects a second way to identify callers', async () => {
   const app = await openApp()
   assert.throws(() => toNodeHandler(app.as({ account: 'alice' }), { identify: () => null }), /already/)
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)
 })
 
-test('check 16: models in process run as their account, without the rules for browsers', async () => {
+test('check 16: in-process models run as their account, without the rules for browsers', async () => {
   const app = await openApp({ identify: () => null })
   const signalbox = createSignalbox(app.gateway, { account: 'alice' })
   const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
@@ -145,7 +145,7 @@ test('check 16: models in process run as their account, without the rules for br
   )
 })
 
-test('check 16: an abort of a model in process ends the call', async () => {
+test('check 16: aborting an in-process model ends the call', async () => {
   const app = await openApp({ identify: () => null, fetch: () => never() })
   const signalbox = createSignalbox(app.gateway, { account: { account: 'alice', name: 'Alice' } })
   const stop = new AbortController()

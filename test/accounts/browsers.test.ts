@@ -16,7 +16,7 @@ function audioForm(): FormData {
   return form
 }
 
-test('check 21: pages of other sites are rejected before anybody is asked', async () => {
+test('check 21: pages of other sites are rejected before identify is called', async () => {
   const app = await openApp()
   const marks: Array<Record<string, string>> = [
     { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
@@ -46,7 +46,7 @@ test('check 21: pages of other sites are rejected before anybody is asked', asyn
   assert.equal([app.asked.length, app.up.calls.length], [0, 0])
 })
 
-test('check 22: the own pages and clients that are no browsers are served', async () => {
+test("check 22: the app's own pages and clients other than browsers are served", async () => {
   const app = await openApp()
   const fine: Array<Record<string, string>> = [
     {},
@@ -129,7 +129,11 @@ test("check 23: the platform's own request, which has the cookie, is hidden as w
   for (const origin of ['http://app.test', PARTNER, SIBLING])
     for (const platform of [[event], worker]) {
       const headers = { origin, 'sec-fetch-site': origin.includes('app.test') ? 'same-origin' : 'cross-site' }
-      const request = app.toRequest('/v1/chat/completions', { as: 'alice', headers, body: chatBody })
+      const request = app.toRequest('/v1/chat/completions', {
+        as: 'alice',
+        headers,
+        body: chatBody,
+      })
       assert.is((await app.gateway.fetch(request, ...platform)).status, 200)
     }
   const env = { env: worker[0], ctx: worker[1] }
@@ -150,13 +154,13 @@ test('check 23: an app that has read the cookie itself rejects an allowed origin
   assert.is((await ask()).status, 200)
 })
 
-test('the own origin keeps its cookies even if it is listed', async () => {
+test("the app's own origin keeps its cookies even if it is listed", async () => {
   const app = await openApp({ allowedOrigins: [APP] })
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP, 'sec-fetch-site': 'same-origin' } })).status, 200)
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)
 })
 
-test('check 24: what belongs to a user is for no cache and for no other page', async () => {
+test("check 24: responses for a user are not cached, and other pages can't read them", async () => {
   const app = await openApp()
   for (const path of ['/v1/account', '/v1/models']) {
     const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })

@@ -21,7 +21,7 @@ test('check 17 (bug B6): without a cache, a user who signs out is a stranger wit
   assert.is(await outcomeOf(await app.chat({ as: 'alice' })), '401 identity_required')
 })
 
-test('check 18: an identity is asked for again after its time', async () => {
+test('check 18: an identity is resolved again after its TTL', async () => {
   let isSignedIn = true
   const app = await open((request, about) => (isSignedIn ? byCookie(request, about) : null))
   for (let times = 0; times < 3; times++) assert.is((await app.chat({ as: 'alice' })).status, 200)
@@ -33,7 +33,7 @@ test('check 18: an identity is asked for again after its time', async () => {
   assert.is((await app.chat({ as: 'alice' })).status, 401)
 })
 
-test('check 18: a change of the account drops what was kept, also what is being asked for', async () => {
+test('check 18: a change of the account drops its cached identity, even one that is being resolved', async () => {
   const asking: Array<(identity: { account: string }) => void> = []
   let hangs = false
   const app = await open((request, about) =>
@@ -57,14 +57,14 @@ test('check 18: a change of the account drops what was kept, also what is being 
   assert.is(app.asked.length, 5, 'an answer from before the change is not kept')
 })
 
-test('a paused account is rejected although its identity is kept', async () => {
+test('a paused account is rejected although its identity is cached', async () => {
   const app = await open()
   await app.chat({ as: 'alice' })
   app.paused.add('alice')
   assert.is(await outcomeOf(await app.chat({ as: 'alice' })), '403 account_paused')
 })
 
-test('rejections and failures are not kept', async () => {
+test('rejections and failures are not cached', async () => {
   for (const answer of [null, undefined, { refuse: 'No.' }, {}, 'fail'] as const) {
     let isOk = false
     const app = await open((request, about) => {
@@ -78,7 +78,7 @@ test('rejections and failures are not kept', async () => {
   }
 })
 
-test('a request without a text to keep it by is asked for each time', async () => {
+test('a request without a cache key is identified each time', async () => {
   for (const text of [undefined, '', '\ud800']) {
     const app = await openApp({
       identify: { resolve: () => ({ account: 'alice' }), cacheBy: () => text, ttlMs: 60_000 },
@@ -89,7 +89,7 @@ test('a request without a text to keep it by is asked for each time', async () =
   }
 })
 
-test('a cacheBy that throws is a 503, and one that returns no text a 500', async () => {
+test('a cacheBy that throws causes a 503, and one that returns something other than a string a 500', async () => {
   const throwing = await openApp({
     identify: {
       resolve: byCookie,
@@ -104,7 +104,7 @@ test('a cacheBy that throws is a 503, and one that returns no text a 500', async
   assert.is((await odd.chat({ as: 'alice' })).status, 500)
 })
 
-test('check 20: of many cookies at once, none gets the identity of another', { timeoutMs: 300_000 }, async () => {
+test("check 20: with many concurrent cookies, none gets another's identity", { timeoutMs: 300_000 }, async () => {
   const many = isCi ? 100_000 : 3_000
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   for (const isKept of [true, false]) {

@@ -46,7 +46,7 @@ function watchedBody() {
   return { stream, wasRead: () => isRead }
 }
 
-test('the description of the API has no route of clients that is not in these tests', async () => {
+test('the API description has no client route that these tests lack', async () => {
   const app = await openApp({ extend: [hello] })
   const { paths } = (await app.api.openapi()) as { paths: Record<string, object> }
   const tested = new Set(routes.map(([, path]) => path))
@@ -91,7 +91,7 @@ for (const [method, path] of routes)
     }
   })
 
-test('OPTIONS and the health check ask nobody', async () => {
+test("OPTIONS and the health check don't call identify", async () => {
   const app = await openApp()
   for (const path of ['/v1/models', '/v1/chat/completions'])
     await app.gateway.fetch(app.toRequest(path, { method: 'OPTIONS' }))
@@ -99,14 +99,14 @@ test('OPTIONS and the health check ask nobody', async () => {
   assert.is(app.asked.length, 0)
 })
 
-test('an account does not open the management API', async () => {
+test('an account has no access to the management API', async () => {
   const app = await openApp()
   assert.is((await app.send('/api/keys', { as: 'alice' })).status, 401)
   assert.is((await app.as({ account: 'alice' }).fetch(app.toRequest('/api/keys'))).status, 401)
   assert.is(app.asked.length, 0)
 })
 
-test('identify learns what the request is', async () => {
+test('identify gets the facts about the request', async () => {
   const seen: object[] = []
   const app = await openApp({
     identify: (request, { endpoint, kind, format, requestId }) => {

@@ -9,7 +9,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the ref of an account as the end user')
 
-test('providers get the ref in place of the user that the client names, only for accounts', async () => {
+test('providers get the ref instead of the user that the client names, only for accounts', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({
     storage: memoryStorage(),
@@ -36,7 +36,7 @@ test('providers get the ref in place of the user that the client names, only for
   assert.equal(await ask(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
 })
 
-test('each format has a field for it, except for the one of Gemini', () => {
+test("each format except Gemini's has a field for it", () => {
   const replaced = (format: ClientFormat, body: Parameters<typeof withEndUser>[1]) => withEndUser(format, body, 'r')
   assert.equal(replaced('anthropic-messages', { metadata: { user_id: 'x', a: 1 } }), {
     metadata: { user_id: 'r', a: 1 },

@@ -16,15 +16,16 @@ const full: Identity = {
   tags: ['beta'],
 } as unknown as Identity
 
-test('an identity may have all members, some, or members that are undefined', () => {
+test('an identity may have all fields, some, or fields that are undefined', () => {
   assert.equal(readIdentifyResult(full), { identity: full })
   assert.equal(readIdentifyResult({ account: 'a' }), { identity: { account: 'a' } })
   assert.equal(readIdentifyResult({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
 })
 
-test('nothing is neither an identity nor a rejection', () => assert.is(readIdentifyResult(undefined), undefined))
+test('an empty result is neither an identity nor a rejection', () =>
+  assert.is(readIdentifyResult(undefined), undefined))
 
-test('null and a refusal reject a request, and clients retry only with a retry time', () => {
+test('null and a refusal reject a request, and clients only retry if there is a retry time', () => {
   const read = (answer: unknown) => {
     const found = readIdentifyResult(answer)
     assert.ok(found && 'refusal' in found)
@@ -124,7 +125,7 @@ test('every item of a list is checked, whatever methods the list has', () => {
     assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
 })
 
-test('check 14: ids of accounts are 1 to 200 composed characters that can be seen', () => {
+test('check 14: account ids are 1 to 200 visible composed characters', () => {
   for (const account of ['x'.repeat(200), 'a b', 'é', '__proto__', '../x', '%2e'])
     assert.ok(readIdentifyResult({ account }))
   const bad = [

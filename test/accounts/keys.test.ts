@@ -104,7 +104,7 @@ test('check 5 (bug B4): labels of users in a body make no accounts, and all of t
   assert.equal(await gateway.api.accounts.list(), { accounts: [] })
 })
 
-test('a key has a group or an account, and an account with keys stays', async () => {
+test("a key has either a group or an account, and an account with keys can't be deleted", async () => {
   const { api } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
   const message = async (work: Promise<unknown>) => work.then(String, (error: Error) => error.message)

@@ -18,7 +18,7 @@ test('check 13: each id is an account of its own, whatever characters it has', a
   assert.equal(await refsOf(), refs.map((ref) => `accounts/${ref}`).sort())
 })
 
-test('an account is stored with its first attempt, not before, and once a day', async () => {
+test('an account is stored with its first attempt, not before, and at most once a day', async () => {
   const { accounts, use, refsOf, storage, clock } = openAccounts()
   await accounts.getAccount({ account: 'alice' })
   assert.equal(await refsOf(), [])
@@ -105,7 +105,7 @@ test('a plan is found by its id or its name, and its limits for each account app
   }
 })
 
-test('an unknown plan is an error of the app, and a paused one rejects', async () => {
+test('an unknown plan is an error of the app, and a paused one rejects requests', async () => {
   const { tell, putPlan } = openAccounts()
   assert.is(await tell({ account: 'alice', plan: 'nope' }), '500 IDENTITY_INVALID')
   await putPlan({ id: 'nope' })
@@ -127,7 +127,7 @@ test("limits of the identity replace the plan's, and equal limits are the same o
   assert.is(one.limits, other.limits)
 })
 
-test('a plan that the app names is stored for the keys of the account, and so is a new one', async () => {
+test("a plan that the app names is stored for the account's keys, and so is a new one", async () => {
   const { accounts, use, putPlan, clock } = openAccounts()
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })
@@ -139,7 +139,7 @@ test('a plan that the app names is stored for the keys of the account, and so is
   assert.equal([(await byKey()).plan?.id, (await byKey()).name], ['pro', 'Alice'])
 })
 
-test('a record that was changed by another program rejects, and so does one of another account', async () => {
+test("a record that another program changed is rejected, and so is another account's record", async () => {
   const storage = memoryStorage()
   const { use, tell } = openAccounts({ storage })
   const { ref } = await use({ account: 'alice' })

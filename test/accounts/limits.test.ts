@@ -37,7 +37,7 @@ test('a caller has the limits of its key, its account, its plan, and the gateway
   )
 })
 
-test('a request counts for its account and its key, and passes only if it fits into both', async () => {
+test('a request counts for its account and its key, and must fit into both', async () => {
   const { one: ledger, other } = open()
   const scopes = [key({ requests: { day: 5 } }), account({ requests: { day: 2 } })]
   reserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
@@ -51,7 +51,7 @@ test('a request counts for its account and its key, and passes only if it fits i
   assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
 })
 
-test('accounts of users are neither sent to a mirror nor listed as near their limits', async () => {
+test('user accounts are neither sent to a mirror nor listed as near their limits', async () => {
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
   for (let at = 0; at < 30; at++)
@@ -67,7 +67,7 @@ test('accounts of users are neither sent to a mirror nor listed as near their li
   )
 })
 
-test('a refusal speaks of the account and its plan, without ids', async () => {
+test('a rejection mentions the account and its plan, without ids', async () => {
   const { one: ledger } = open()
   const wanted = { fixed: { requests: 2 } }
   const terms = { need: 2, limitsOutput: true, now: 0, headers: {} }

@@ -44,7 +44,7 @@ test('over HTTP, an id is percent-encoded', async () => {
   assert.equal(await send('GET'), { error: 'Account not found' })
 })
 
-test('put writes nothing if nothing would change, and rejects ids that can have no account', async () => {
+test('put writes nothing if nothing would change, and rejects invalid account ids', async () => {
   const { api, dump } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   const before = await dump()
@@ -74,7 +74,7 @@ test('lists are paged and filtered', async () => {
   assert.is((await api.accounts.list({ plan: 'pro', after: pro.after ?? '' })).accounts.length, 3)
 })
 
-test('an account that has never been seen can be paused', async () => {
+test('an account that was never seen can be paused', async () => {
   const { api } = await open()
   assert.is((await api.accounts.pause('mallory')).isActive, false)
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
@@ -96,7 +96,7 @@ test('check 32: after delete with erase, the storage has no trace of the id; wit
   }
 })
 
-test('what delete with keep has left can be erased later', async () => {
+test('a later delete can erase what a delete with keep has left', async () => {
   const { api, storage } = await open()
   await api.accounts.put({ id: 'alice', name: 'Alice' })
   await api.accounts.delete('alice')
@@ -107,7 +107,7 @@ test('what delete with keep has left can be erased later', async () => {
   assert.is(await message(api.accounts.delete('alice', { usage: 'erase' })), 'Account not found')
 })
 
-test('an account whose record was changed elsewhere is shown with its problem, and pausing confirms it', async () => {
+test('an account whose record was changed elsewhere shows its problem, and pausing confirms it', async () => {
   const { api, storage } = await open()
   const { ref } = await api.accounts.put({ id: 'alice' })
   const stored = await storage.get(`accounts/${ref}`)

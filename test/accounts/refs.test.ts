@@ -34,7 +34,7 @@ test('an account can be named by its ref or its id', async () => {
   assert.ok(isAccountRef(ref))
 })
 
-test('ids of up to 200 composed characters without control characters or outer blanks are accepted', () => {
+test('ids of up to 200 composed characters without control characters or surrounding whitespace are accepted', () => {
   for (const id of [...HOSTILE_IDS, 'x'.repeat(200), 'with blanks', 'é', '😀']) assert.ok(isAccountId(id), id)
   const rejected = ['', 'x'.repeat(201), ' a', 'a ', '\u0000', 'a\u200b', '\u202e', '\ud800', 'e\u0301', 'a\nb']
   for (const id of [...rejected, `a_${'a'.repeat(26)}`]) assert.not.ok(isAccountId(id), JSON.stringify(id))

@@ -64,7 +64,7 @@ async function outcomeOf(response: Response): Promise<string> {
   return error?.code ? `${response.status} ${error.code}` : `${response.status}`
 }
 
-test('a token opens model endpoints in each of the four key headers, and nowhere else', async () => {
+test('a token works at model endpoints in each of the four key headers, and nowhere else', async () => {
   const { send, mint, up } = await openGateway()
   const { token } = await mint()
   const headers: Record<string, string>[] = [
@@ -137,7 +137,7 @@ test('check 72: errors tell the client in its format, and say not to retry', asy
   assert.is((await claude.json()).error.type, 'authentication_error')
 })
 
-test('a token that is not valid is rejected even if no key is required', async () => {
+test('an invalid token is rejected even if no key is required', async () => {
   const { api, chat, mint } = await openGateway()
   await api.settings.update({ requireApiKey: false })
   const { token } = await mint()
@@ -234,7 +234,7 @@ test("check 77: neither the token nor its claims are in records, logs, errors, a
   assert.ok(id.length === 24)
 })
 
-test('gateways with invalid options for tokens are not created', () => {
+test('invalid options for tokens are rejected', () => {
   for (const tokens of [7, { audience: '' }, { audience: 7 }, { audiences: 'a' }])
     assert.throws(() => createGateway({ storage: memoryStorage(), tokens: tokens as never }), /^tokens|"tokens/)
 })

@@ -48,7 +48,7 @@ async function openApp(identify: Identify = byCookie) {
   return { api: gateway.api, chat, seen, up }
 }
 
-test('an identity and a token of the same account go together, and the limits of both apply', async () => {
+test('an identity and a token of the same account work together, and the limits of both apply', async () => {
   const { api, chat, seen } = await openApp()
   const { token, id } = await api.tokens.mint({ account: 'alice', limits: { requests: { total: 1 } } })
   const both = { cookie: 's=alice', 'x-api-key': token }
@@ -70,7 +70,7 @@ test('check 7: an identity and a token of two accounts are rejected', async () =
   assert.is(up.calls.length, 0)
 })
 
-test('a token and a key of the same account go together', async () => {
+test('a token and a key of the same account work together', async () => {
   const { api, chat, seen } = await openApp(() => undefined)
   const { key } = await api.keys.create({ name: 'of-alice', account: 'alice' })
   const { token, id } = await api.tokens.mint({ account: 'alice' })
@@ -108,7 +108,7 @@ test('7. keys or tokens of two accounts are rejected together, in whatever heade
   assert.is(await chat({ 'x-api-key': alice.key, 'api-key': `${bob.key}x` }), '200')
 })
 
-test('where the app says nothing, the token counts; where it refuses, no token helps', async () => {
+test('if the app returns nothing, the token counts; if it rejects, no token helps', async () => {
   const silent = await openApp(() => undefined)
   const { token } = await silent.api.tokens.mint({ account: 'alice' })
   assert.is(await silent.chat({ 'x-api-key': token }), '200')

@@ -84,7 +84,7 @@ test('concurrent revocations are all stored', async () => {
   assert.is(Object.keys(refs).length, 20)
 })
 
-test('entries last for a day, and the time for all accounts then moves to the latest of them', async () => {
+test('entries last for a day, and the revocation time for all accounts then moves to the latest of them', async () => {
   const { storage, clock, revoke } = tokenWorld()
   await revoke('alice')
   await clock.advance(60_000)
@@ -99,7 +99,7 @@ test('entries last for a day, and the time for all accounts then moves to the la
   assert.equal(Object.keys(refs), ['ref of bob', 'ref of carol', 'ref of dave'])
 })
 
-test('beyond 10,000 entries, or what the storage can hold, the older half moves the time for all accounts', async () => {
+test("beyond 10,000 entries, or the storage's limit, the older half moves the revocation time for all accounts", async () => {
   for (const [largestValueBytes, most] of [
     [undefined, 10_000],
     [4_800, 100],
@@ -121,7 +121,7 @@ test('beyond 10,000 entries, or what the storage can hold, the older half moves 
   }
 })
 
-test('while the storage is away, known revocations stay; a damaged record accepts no token', async () => {
+test('while the storage is unavailable, known revocations stay; with a damaged record, no token is accepted', async () => {
   const memory = memoryStorage()
   let isAway = false
   const storage: Storage = {

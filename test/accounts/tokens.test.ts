@@ -8,7 +8,7 @@ const test = suite('tokens')
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('a token has the claims of its input, an id, and an end, and verifies', async () => {
+test('a token has the claims of its input, an id, and an expiry, and verifies', async () => {
   const { mint, verify } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   const input: NewToken = {
     account: 'alice',
@@ -51,7 +51,7 @@ test('a token has the claims of its input, an id, and an end, and verifies', asy
   assert.is(await verify(token, { origin: 'https://app.example' }), verified)
 })
 
-test('a token lives for 15 minutes by default, and for 30 seconds to a day', async () => {
+test('a token lasts 15 minutes by default, and 30 seconds to a day otherwise', async () => {
   const { mint } = tokenWorld()
   const lives: [NewToken['expiresIn'], number][] = [
     [undefined, 900],
@@ -67,7 +67,7 @@ test('a token lives for 15 minutes by default, and for 30 seconds to a day', asy
   }
 })
 
-test('bad input is rejected with what to do', async () => {
+test('bad input is rejected with advice', async () => {
   const { mint } = tokenWorld({ publicOrigin: 'https://own.example', allowedOrigins: ['https://app.example'] })
   const rejected: [unknown, RegExp][] = [
     [undefined, /^Send an object with "account"/],
@@ -100,7 +100,7 @@ test('bad input is rejected with what to do', async () => {
   await mint({ account: 'a', origins: ['https://own.example', 'https://app.example'] })
 })
 
-test('without a known own origin, one origin can be the own one', async () => {
+test("if the gateway's own origin is unknown, one of the origins can be its own", async () => {
   const { mint } = tokenWorld({ allowedOrigins: ['https://app.example'] })
   await mint({ account: 'a', origins: ['https://app.example', 'https://own.example'] })
   assert.is(
@@ -124,7 +124,7 @@ test('a token has at most 1,800 characters', async () => {
   assert.ok(length > 1_790 && length <= 1_800, String(length))
 })
 
-test('a gateway without any secret mints no tokens, and accepts none', async () => {
+test('a gateway without a secret mints no tokens, and accepts none', async () => {
   const { storage } = tokenWorld()
   const { ownSecret, ...bare } = storage
   const { mint, verify } = tokenWorld({ secret: undefined, storage: bare })
@@ -137,7 +137,7 @@ test('a gateway without any secret mints no tokens, and accepts none', async () 
   assert.is(await codeOf(verify(token)), 'TOKEN_INVALID')
 })
 
-test("without the option, the storage's own secret signs, a text or a key", async () => {
+test("without the option, the storage's own secret signs, whether it is a string or a key", async () => {
   const material = crypto.getRandomValues(new Uint8Array(32))
   const ownKey = await crypto.subtle.importKey('raw', material, 'HKDF', false, ['deriveKey'])
   const { storage } = tokenWorld()

@@ -76,7 +76,7 @@ test('check 31: what the storage has of them survives folding and a restart, wit
   assert.is((await api.usage.summary({ account: 'alice@example.com' })).totals.requests, 1)
 })
 
-test('an account and its key both have a request of the key', async () => {
+test("a key's request counts for both its account and the key", async () => {
   const { api, ask, requests } = await open()
   const key = await api.keys.create({ name: 'app', account: 'alice', metadata: { team: 'y' } })
   await ask(undefined, { authorization: `Bearer ${key.key}` })
@@ -96,7 +96,7 @@ test('check 77: a record has the id of a token, and nothing else of it', async (
   for (const part of token.split('.')) assert.not.ok(dump.includes(part))
 })
 
-test('the user that a client names does not split the totals of an account', async () => {
+test("the user that a client names doesn't split the totals of an account", async () => {
   const { api, ask, requests } = await open()
   await ask({ account: 'alice' }, {}, { user: 'session-1' })
   await ask({ account: 'alice' }, {}, { user: 'session-2' })
@@ -120,13 +120,13 @@ test('hooks get the id of the account', async () => {
   assert.equal([usage[0]?.account, ended[0]?.account, ended[0]?.accountRef], ['alice', 'alice', ref])
 })
 
-test('an account of which nothing is stored gets a warning', async () => {
+test('filtering by an unknown account returns a warning', async () => {
   const { api } = await open()
   const { warnings } = await api.usage.summary({ account: 'nobody' })
   assert.equal(warnings, ['There is no account with the ID or ref "nobody".'])
 })
 
-test('the explanation of a request uses the account of a key, or an account', async () => {
+test('an explanation uses the account of a key, or an account', async () => {
   const { api } = await open()
   await api.accounts.put({ id: 'alice', models: ['one/allowed'] })
   const key = await api.keys.create({ name: 'app', account: 'alice' })
@@ -137,7 +137,7 @@ test('the explanation of a request uses the account of a key, or an account', as
   assert.is((await api.explain({ model: 'one/m', account: 'alice' })).error?.code, 'ACCOUNT_PAUSED')
 })
 
-test('a group that is the plan of an account cannot be deleted', async () => {
+test("a group that is an account's plan cannot be deleted", async () => {
   const { api } = await open()
   const { id } = await api.groups.create({ name: 'pro' })
   await api.accounts.put({ id: 'alice', plan: id })

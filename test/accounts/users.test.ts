@@ -40,7 +40,7 @@ const withLimit = (minute: number) => ({
   }) satisfies Identify,
 })
 
-test('check 25: each user has limits of their own, from the first request on', async () => {
+test('check 25: each user has separate limits, from the first request on', async () => {
   const { ask } = await open(withLimit(2))
   assert.equal(
     [(await ask('alice')).status, (await ask('alice')).status, (await ask('alice')).status, (await ask('bob')).status],
@@ -71,7 +71,7 @@ test('an unknown plan is an error of the app', async () => {
   assert.equal([response.status, errors.length, fetch.calls.length], [500, 1, 0])
 })
 
-test('a user who runs into the limit gets an error about the account, which names no key', async () => {
+test('a user who reaches a limit gets an error about the account that names no key', async () => {
   const { ask } = await open(withLimit(1))
   await ask('alice')
   const response = await ask('alice')
@@ -81,7 +81,7 @@ test('a user who runs into the limit gets an error about the account, which name
   assert.is(await outcomeOf(response), '429 rate_limit_exceeded')
 })
 
-test('a user reads the limits of the own account', async () => {
+test('users can read the limits of their own account', async () => {
   const { gateway, ask } = await open(withLimit(5))
   await ask('alice')
   const read = async (user: string) => {

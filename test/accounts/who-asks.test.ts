@@ -57,7 +57,7 @@ test("check 3: the AI SDK's quota entity must be the own account", async () => {
   assert.is((await app.chat({ as: 'alice', body: { providerOptions: { gateway: { order: ['x'] } } } })).status, 200)
 })
 
-test('check 6: a key that belongs to no account, or to another one, does not go with an identity', async () => {
+test("check 6: a key that belongs to no account, or to another one, doesn't work with an identity", async () => {
   const app = await openApp()
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
@@ -99,7 +99,7 @@ test('check 9: null rejects a request whatever its key', async () => {
   assert.is(app.up.calls.length, 0)
 })
 
-test('a refusal rejects a request with its own status and text, in the format of the client', async () => {
+test("a refusal rejects a request with its own status and message, in the client's format", async () => {
   const refusals: Record<string, ReturnType<Identify>> = {
     '/402': { refuse: 'Your trial has ended.', status: 402 },
     '/403': { refuse: 'Your team has no access.', status: 403 },
@@ -121,7 +121,7 @@ test('a refusal rejects a request with its own status and text, in the format of
   assert.equal([slow.response.headers.get('retry-after'), slow.response.headers.get('x-should-retry')], ['7', null])
 })
 
-test('check 10: an identify that throws, rejects, or hangs gives a 503, and its reason goes only to onError', async () => {
+test('check 10: an identify that throws, rejects, or hangs causes a 503, and only onError gets the reason', async () => {
   const secret = new Error('connect to session-db.internal failed')
   const failures: Record<string, Identify> = {
     throws: () => {
@@ -150,7 +150,7 @@ test('check 10: an identify that throws, rejects, or hangs gives a 503, and its 
   }
 })
 
-test('check 10: an identify that hangs is given up after 5 s, and learns it from its signal', async () => {
+test('check 10: an identify that hangs is abandoned after 5 s, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -166,7 +166,7 @@ test('check 10: an identify that hangs is given up after 5 s, and learns it from
   assert.is(signals[0]?.aborted, true)
 })
 
-test('a client that leaves ends its identify, and is not called a failure of it', async () => {
+test("a client that disconnects ends its identify, which doesn't count as a failure", async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -185,7 +185,7 @@ test('a client that leaves ends its identify, and is not called a failure of it'
   assert.equal([signals.length, app.errors.length], [2, 0])
 })
 
-test('check 11: what is no identity gives a bare 500, and onError learns the member', async () => {
+test('check 11: an invalid identity returns a bare 500, and onError gets the field', async () => {
   const wrong: Array<[unknown, RegExp]> = [
     [{}, /"account"/],
     [{ account: 7 }, /"account"/],
@@ -205,7 +205,7 @@ test('check 11: what is no identity gives a bare 500, and onError learns the mem
   }
 })
 
-test('check 13: hostile ids are accounts of their own', async () => {
+test('check 13: hostile ids are accounts like any other', async () => {
   const ids = ['__proto__', 'constructor', 'a/b', '../x', '%2e', 'A', 'a', 'toString', 'null', 'undefined']
   const seen = new Set<string>()
   const app = await openApp({
@@ -224,7 +224,7 @@ test('check 13: hostile ids are accounts of their own', async () => {
   assert.is(seen.size, ids.length)
 })
 
-test('check 15: what a platform passes beside the request is no identity', async () => {
+test("check 15: the platform's arguments are not an identity", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     identify: (_, { platform }) => {

@@ -8,7 +8,7 @@ const test = suite('features that go their own way')
 const passing: Feature = { name: 'passing', aroundCall: (_, next) => next() }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
 
-test('the tokens of a request are counted once where a step is around its call', async () => {
+test("a request's tokens count once even if a step wraps its call", async () => {
   const used: number[] = []
   for (const extend of [[], [passing]]) {
     const { gateway, chat, addKey } = await openExtended(extend)
@@ -25,7 +25,7 @@ test('the tokens of a request are counted once where a step is around its call',
   assert.ok(used.some((tokens) => tokens > 2))
 })
 
-test('a step may drop the stream of one call and reply with that of another', async () => {
+test("a step may discard the stream of one call and reply with another's", async () => {
   const { chat, up, records } = await openExtended([
     {
       name: 'second-try',
@@ -41,7 +41,7 @@ test('a step may drop the stream of one call and reply with that of another', as
   assert.equal([up.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
 })
 
-test('listeners of a request and of an attempt that throw are reported, and change nothing', async () => {
+test('request and attempt listeners that throw are reported, and change nothing', async () => {
   const { chat, records, errors, gateway, addKey } = await openExtended([
     {
       name: 'throwing',
@@ -69,7 +69,7 @@ test('listeners of a request and of an attempt that throw are reported, and chan
     assert.is(messages.filter((one) => one === message).length, 2)
 })
 
-test('a reply that a step keeps has none of the headers that the gateway adds for a key', async () => {
+test('a reply that a step caches has none of the headers that the gateway adds for a key', async () => {
   const kept: Array<Record<string, string>> = []
   const { chat, addKey } = await openExtended([
     {
@@ -87,13 +87,13 @@ test('a reply that a step keeps has none of the headers that the gateway adds fo
   assert.is(kept[0]?.['x-signalbox-request-id'], undefined)
 })
 
-test('a changed model leaves all other characters of the body as they are', async () => {
+test('changing the model leaves all other characters of the body unchanged', async () => {
   const { chat, up } = await openExtended([{ name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) }])
   await chat({ seed: 1 })
   assert.match(up.calls[0]?.body ?? '', /^\{"model":"new","messages":.*,"seed":1\}$/)
 })
 
-test('a feature that is an instance of a class keeps all of its steps', async () => {
+test('a feature that is a class instance keeps all of its steps', async () => {
   class Counting {
     name = 'counting'
     attempts = 0
@@ -113,7 +113,7 @@ test('a feature that is an instance of a class keeps all of its steps', async ()
   assert.equal([counting.attempts, counting.closed], [1, true])
 })
 
-test('the lowest output limit of several steps holds, and a step may reject a target or the whole request', async () => {
+test('the lowest output limit of several steps applies, and a step may reject a target or the whole request', async () => {
   const limiting = (tokens: number): Feature => ({
     name: `limit-${tokens}`,
     aroundAttempt(attempt, next) {
@@ -136,7 +136,7 @@ test('the lowest output limit of several steps holds, and a step may reject a ta
   }
 })
 
-test('a route that never replies ends with its client', async () => {
+test('a route that never replies ends when its client disconnects', async () => {
   let signal: AbortSignal | undefined
   const { send, records, gateway } = await openExtended([
     {

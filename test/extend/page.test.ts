@@ -5,7 +5,7 @@ import { openExtended } from './world.ts'
 
 const test = suite('the examples of src/features/README.md')
 
-test('the cache answers an identical request of the same key without a provider, and records who served it', async () => {
+test('the cache answers an identical request with the same key without a provider, and records who served it', async () => {
   const { createCache } = await readExamples()
   const { chat, up, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })
@@ -106,7 +106,7 @@ test('usage records and metrics include requests to feature routes', async () =>
   assert.match(await scrape(), /^http_server_request_duration_seconds_count\{.*http_route="\/hello\/:name".*\} 1$/m)
 })
 
-test('the examples leave a gateway that serves models as before', async () => {
+test('the examples leave a gateway that still serves models as before', async () => {
   const { createCache, createWordFilter, hello } = await readExamples()
   const { chat } = await openExtended([createCache(), createWordFilter('SESAME'), hello])
   assert.equal(await (await chat({})).json(), chatAnswer())

@@ -40,7 +40,7 @@ for (const [rest, status, end] of [
   ['broken', 500, 'cut'],
   ['waiting', 499, 'aborted'],
 ] as const)
-  test(`a stream of a step that is ${rest} holds its limits until its end, and then releases them with its log`, async () => {
+  test(`a step's stream that is ${rest} holds its limits until it ends, and then releases them with its log`, async () => {
     const { stream, body } = createStream(rest)
     const { chat, records, addKey, gateway } = await openExtended([replying(() => streamed(body))])
     const key = await addKey('one at a time', ONE_AT_A_TIME)
@@ -62,7 +62,7 @@ for (const [rest, status, end] of [
     await next.body?.cancel()
   })
 
-test('a stream of a step that waits breaks off when its key is paused', async () => {
+test("a step's stream that waits breaks off when its key is paused", async () => {
   const { stream, body } = createStream('waiting')
   const { gateway, chat, records, addKey } = await openExtended([replying(() => streamed(body))])
   const key = await addKey('to pause')
@@ -94,7 +94,7 @@ test('a step that replies with a Response, whole or streamed, ends its request w
   )
 })
 
-test('a stream of a provider that a step passes on changed is billed, and its record says how it ended', async () => {
+test('a provider stream that a step passes on changed is billed, and its record says how it ended', async () => {
   for (const isCut of [false, true]) {
     const passing: Feature = {
       name: 'passing',
@@ -114,7 +114,7 @@ test('a stream of a provider that a step passes on changed is billed, and its re
   }
 })
 
-test('when the client disconnects while a step waits, the request ends immediately and the late reply of the step is dropped', async () => {
+test("when the client disconnects while a step waits, the request ends immediately and the step's late reply is dropped", async () => {
   const { stream, body } = createStream('complete')
   let bring = (_: Reply) => {}
   let signal: AbortSignal | undefined
@@ -139,7 +139,7 @@ test('when the client disconnects while a step waits, the request ends immediate
   assert.is(stream.cancelled, 1)
 })
 
-test('keys come before the steps of features, and a listener that throws changes nothing', async () => {
+test('keys are checked before the steps of features, and a listener that throws changes nothing', async () => {
   const errors: unknown[] = []
   const failing: Feature = {
     name: 'failing',
@@ -174,7 +174,7 @@ test('keys come before the steps of features, and a listener that throws changes
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
-test('a changed model is routed, limited, and recorded by its new name, and the stream stays as the client asked', async () => {
+test('a changed model is routed, limited, and recorded under its new name, and the stream stays as the client requested', async () => {
   const { chat, up } = await openExtended([
     {
       name: 'renaming',

@@ -32,7 +32,7 @@ test('operations are typed by their features, next to those of the gateway', asy
   assert.equal([text, put.text, (await gateway.api.keys.list()).keys], ['note a', 'note a', []])
 })
 
-test('an operation is typed if its feature is written in place', async () => {
+test('an operation is typed if its feature is written inline', async () => {
   const { api } = createGateway({
     ...options,
     extend: [
@@ -49,7 +49,7 @@ test('an operation is typed if its feature is written in place', async () => {
   assert.is((await api.notes.get('b')).text, 'note b')
 })
 
-test('wrong names and arguments of operations are errors of the compiler', () => {
+test('wrong names and arguments of operations are compile errors', () => {
   const misuse = () => {
     const { api } = createGateway({ ...options, extend: [notes] })
     // @ts-expect-error: there is no such operation

@@ -24,7 +24,7 @@ const USD: UsageLimits = { usd: { total: 1 } }
 const REQUESTS: UsageLimits = { requests: { total: 9 } }
 
 for (const [title, [param, fields]] of Object.entries(detours))
-  test(`a key with allowed models or a limit on tokens or US dollars may not send ${title}`, async () => {
+  test(`a key with allowed models or a token or dollar limit may not send ${title}`, async () => {
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }, { groupLimits: TOKENS }]) {
       const { chat, up, used } = await openGate(options)
       const { status, code, message } = await refusal(await chat({ model: 'one/m', ...fields }))
@@ -34,7 +34,7 @@ for (const [title, [param, fields]] of Object.entries(detours))
     }
   })
 
-test('a key with a limit on requests alone may send them, and one with a limit on tokens those that say nothing', async () => {
+test('a key with only a request limit may send them, and one with a token limit may send those that are empty', async () => {
   const { chat, up } = await openGate({ limits: REQUESTS })
   assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
   assert.equal(JSON.parse(up.calls[0]?.body ?? '').models, ['two/m'])
@@ -54,7 +54,7 @@ const ambiguous: Record<string, [param: string, members: string]> = {
 }
 
 for (const [title, [param, members]] of Object.entries(ambiguous))
-  test(`a key with allowed models or a limit on tokens or US dollars may not send ${title}`, async () => {
+  test(`a key with allowed models or a token or dollar limit may not send ${title}`, async () => {
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }]) {
       const { post, up } = await openGate(options)
       const text = `{"model":"one/m",${members},"messages":${JSON.stringify(messages)}}`

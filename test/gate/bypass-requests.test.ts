@@ -68,7 +68,7 @@ const ways: Record<string, Way | ((keys: { limited: string; other: string }) => 
 }
 
 for (const [title, way] of Object.entries(ways))
-  test(`a key that may make no more requests does not get past its limit by ${title}`, async () => {
+  test(`a key that has used up its requests doesn't get around its limit by ${title}`, async () => {
     const world = await openGate({
       limits: { requests: { total: 1 } },
       combos: { both: ['one/m', 'two/m'], outer: ['both', 'claude/c'] },
@@ -95,14 +95,14 @@ for (const [title, way] of Object.entries(ways))
     assert.equal([up.calls.length, await used('requests')], [1, 1])
   })
 
-test('requests at once do not get past a limit together', async () => {
+test("concurrent requests don't exceed a limit together", async () => {
   const { chat, up, used } = await openGate({ limits: { requests: { total: 7 } } })
   const replies = await Promise.all(Array.from({ length: 40 }, () => chat()))
   assert.is(replies.filter(({ status }) => status === 200).length, 7)
   assert.equal([up.calls.length, await used('requests')], [7, 7])
 })
 
-test('two keys of a group share its limit, and a key of another group does not', async () => {
+test("two keys of a group share its limit, and a key of another group doesn't", async () => {
   const { gateway, key, up } = await openGate({ groupLimits: { requests: { total: 3 } } })
   const { groups } = await gateway.api.groups.list()
   const second = await gateway.api.keys.create({ name: 'bob', group: groups[0]?.id ?? '' })
@@ -122,7 +122,7 @@ test('two keys of a group share its limit, and a key of another group does not',
   assert.is(up.calls.length, 4)
 })
 
-test('a key that was rotated away and back, paused, renamed or given other limits keeps its counters', async () => {
+test('a key that was rotated, paused, renamed, or given other limits keeps its counters', async () => {
   const { gateway, chat, keyId } = await openGate({ limits: { requests: { total: 2 } } })
   assert.is((await chat()).status, 200)
   await gateway.api.keys.update(keyId, { isActive: false })
@@ -138,7 +138,7 @@ test('a key that was rotated away and back, paused, renamed or given other limit
   assert.is((await chat()).status, 200)
 })
 
-test('a hedge and a fallback do not count as further requests', async () => {
+test("hedges and fallbacks don't count as further requests", async () => {
   const { chat, used, up } = await openGate({
     limits: { requests: { total: 2 } },
     combos: { both: ['one/m', 'two/m', 'cheap/m'] },

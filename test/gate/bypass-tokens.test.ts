@@ -68,7 +68,7 @@ const ways: Record<string, [path: string, body: object]> = {
 }
 
 for (const [title, [path, body]] of Object.entries(ways))
-  test(`a provider that answers as much as it may stays within the budget of a request with ${title}`, async () => {
+  test(`a provider that returns as much as it may stays within the budget of a request with ${title}`, async () => {
     const reported = { tokens: 0 }
     const { post, used, reserved } = await openGate({
       limits: { tokens: { total: LIMIT } },
@@ -86,7 +86,7 @@ for (const [title, [path, body]] of Object.entries(ways))
     assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])
   })
 
-test('requests at once do not get past a budget together', async () => {
+test("concurrent requests don't exceed a budget together", async () => {
   const reported = { tokens: 0 }
   const {
     chat: ask,

@@ -111,7 +111,7 @@ for (const [where, more] of dearer)
     for (const { costSource } of records) assert.is(costSource, 'estimated')
   })
 
-test('a tier that is given twice is refused, as providers differ in which one they read', async () => {
+test('a tier that is given twice is rejected, because providers differ in which one they read', async () => {
   const gate = await openGate({ limits: { usd: { day: 10 } } })
   const body = JSON.stringify({ model: 'one/m', messages }).slice(0, -1)
   const { status } = await refusal(
@@ -121,7 +121,7 @@ test('a tier that is given twice is refused, as providers differ in which one th
 })
 
 for (const [where, more] of plain)
-  test(`${where} with ${JSON.stringify(more)} costs the plain price`, async () => {
+  test(`${where} with ${JSON.stringify(more)} costs the regular price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
     const reply = await send(gate, where, more)
     assert.is(reply.status, 200, await reply.text())
@@ -207,7 +207,7 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
 ]
 
 for (const [what, where, more, answer, source] of served)
-  test(`${what}: the cost of an answer to ${where} is ${source} by the tier that it names`, async () => {
+  test(`${what}: the cost of a response to ${where} is ${source} by the tier that it names`, async () => {
     const records: RequestRecord[] = []
     const gate = await openGate({ answer, onRequest: (record) => void records.push(record) })
     const reply = await send(gate, where, more)

@@ -23,7 +23,7 @@ async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: num
   return { requests: await world.used('requests'), tokens: await world.used('tokens') }
 }
 
-test('the client leaves before there are headers', async () => {
+test('the client disconnects before the headers', async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
   const leaving = new AbortController()
   const asked = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
@@ -34,7 +34,7 @@ test('the client leaves before there are headers', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the client leaves in the midst of a stream, of which it pays what was streamed', async () => {
+test('the client disconnects mid-stream, and pays for what was streamed', async () => {
   for (const end of ['hang', 'close'] as const) {
     const world = await openGate({ limits: LIMITS, answer: () => sse(begun, end) })
     const reader = (await world.chat(stream)).body?.getReader()
@@ -46,7 +46,7 @@ test('the client leaves in the midst of a stream, of which it pays what was stre
   }
 })
 
-test('a provider that does not say what was used is taken to have used what it said', async () => {
+test('the usage of a provider that reports none is estimated from its output', async () => {
   const text = words.join('')
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
   const world = await openGate({ limits: LIMITS, answer: () => json({ id: 'c', object: 'chat.completion', choices }) })
@@ -61,7 +61,7 @@ test('a provider that does not say what was used is taken to have used what it s
   assert.ok((await usedOf(streamed)).tokens >= words.length)
 })
 
-test('the client leaves after the last byte', async () => {
+test('the client disconnects after the last byte', async () => {
   const world = await openGate({ limits: LIMITS })
   const reader = (await world.chat(stream)).body?.getReader()
   while (!(await reader?.read())?.done);
@@ -69,14 +69,14 @@ test('the client leaves after the last byte', async () => {
   assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
 })
 
-test('the client does not read what it was sent, and leaves', async () => {
+test("the client doesn't read what it was sent, and disconnects", async () => {
   const world = await openGate({ limits: LIMITS })
   const reply = await world.chat(stream)
   await reply.body?.cancel()
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the client leaves while its reservation is being written, and counts nowhere', async () => {
+test('the client disconnects while its reservation is being written, and counts nowhere', async () => {
   const storage = memoryStorage()
   const writing = Promise.withResolvers<void>()
   const begunWriting = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ for (const [title, [answer, status, body = {}]] of Object.entries(failures))
     assert.is((await usedOf(world)).requests, 1)
   })
 
-test('a provider that goes beyond the maximum is paid what it reports, and the next request is refused', async () => {
+test('a provider that exceeds the maximum is paid what it reports, and the next request is rejected', async () => {
   const reported = { tokens: 0 }
   const world = await openGate({
     limits: { tokens: { month: 5_000 } },
@@ -161,7 +161,7 @@ test('cached input and reasoning count as tokens, cached input at its own price'
   assert.is(await world.used('usd'), 0.0006)
 })
 
-test('an option that a provider refuses costs no second request, and only what was answered', async () => {
+test("an option that a provider rejects doesn't count as a second request, and only the response is charged", async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const world = await openGate({
@@ -186,7 +186,7 @@ test('an option that a provider refuses costs no second request, and only what w
   assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
 })
 
-test('each call of a compaction is paid, and the second is refused where the first has left too little', async () => {
+test('each call of a compaction is charged, and the second is rejected if the first has left too little', async () => {
   const conversation = Array.from({ length: 6 }, (_, nth) => ({
     role: nth % 2 ? 'assistant' : 'user',
     content: 'Hi there',
@@ -205,7 +205,7 @@ test('each call of a compaction is paid, and the second is refused where the fir
   }
 })
 
-test('the gateway closes in the midst of a stream', async () => {
+test('the gateway closes mid-stream', async () => {
   const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const reader = reply.body?.getReader()
@@ -215,7 +215,7 @@ test('the gateway closes in the midst of a stream', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the key is paused in the midst of a stream', async () => {
+test('the key is paused mid-stream', async () => {
   const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const text = reply.text()
@@ -224,7 +224,7 @@ test('the key is paused in the midst of a stream', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('the time-out of the client ends before there is an answer', async () => {
+test("the client's timeout expires before there is a response", async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
   const asked = world.chat({}, { headers: { authorization: `Bearer ${world.key}`, 'x-signalbox-timeout-ms': '50' } })
   await untilCalled(world)
@@ -233,7 +233,7 @@ test('the time-out of the client ends before there is an answer', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('many at once, of which some leave and some fail, leave nothing behind', async () => {
+test('many concurrent requests, some cancelled and some failing, leave nothing reserved', async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const world = await openGate({

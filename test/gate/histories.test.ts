@@ -11,7 +11,7 @@ const BATCH = 100
 const PART = 500
 
 for (let part = 0; part < HISTORIES / PART; part++)
-  test(`histories ${part * PART + 1} to ${(part + 1) * PART} spend no more than they may, and leave nothing held`, {
+  test(`histories ${part * PART + 1} to ${(part + 1) * PART} spend no more than allowed, and leave nothing reserved`, {
     timeoutMs: 600_000,
   }, async () => {
     for (let batch = 0; batch < PART / BATCH; batch++) {

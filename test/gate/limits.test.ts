@@ -8,7 +8,7 @@ const test = suite('limits of a key at the gate')
 const limitHeadersOf = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
-test('a limit on requests lets so many pass, says when the next may, and begins anew with its window', async () => {
+test('a request limit admits that many requests, says when the next may follow, and resets with its window', async () => {
   const { chat, clock, up, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
@@ -38,7 +38,7 @@ test('a limit on requests lets so many pass, says when the next may, and begins 
   assert.is((await chat()).status, 200)
 })
 
-test('a limit on requests in all, or by the day, does not invite clients to ask again by themselves', async () => {
+test("a daily or total request limit doesn't invite clients to retry on their own", async () => {
   const total = await openGate({ limits: { requests: { total: 1 } } })
   await total.chat()
   const refused = await total.chat()
@@ -58,7 +58,7 @@ test('a limit on requests in all, or by the day, does not invite clients to ask 
   )
 })
 
-test('tokens are settled with what the provider reports, and the headers say what is left after it', async () => {
+test('tokens are settled with what the provider reports, and the headers show what remains', async () => {
   const { chat, used, reserved, reported } = await openGate({ limits: { tokens: { day: 10_000 } } })
   const reply = await chat()
   assert.equal([reply.status, reply.headers.get('x-ratelimit-remaining-tokens')], [200, '9988'])
@@ -66,7 +66,7 @@ test('tokens are settled with what the provider reports, and the headers say wha
   assert.equal([await used('tokens'), await used('requests'), await reserved(), reported.tokens], [12, 1, 0, 12])
 })
 
-test('headers are those of the scarcest limit on each unit, in the form of each client, in place of those of the provider', async () => {
+test("headers show the scarcest limit of each unit, in each client's form, instead of the provider's", async () => {
   const limits = { requests: { minute: 10, total: 8 }, tokens: { hour: 100_000, month: 1_000_000 } }
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
@@ -106,7 +106,7 @@ test('headers are those of the scarcest limit on each unit, in the form of each 
   assert.equal(limitHeadersOf(await post('/v1beta/models/google/g:generateContent', { contents })), {})
 })
 
-test('keys without limits get the headers of the provider, and the cost of whole answers where it is known', async () => {
+test("keys without limits get the provider's headers, and the cost of whole responses if it is known", async () => {
   const answer = metered({}, { tokens: 0 })
   const { chat } = await openGate({
     answer: async (call, nth) => {
@@ -126,7 +126,7 @@ test('keys without limits get the headers of the provider, and the cost of whole
   await stream.text()
 })
 
-test('a budget of tokens that is used up says whose it is, what was used, when it resets, and keeps clients from asking again', async () => {
+test('a token budget that is used up says whose it is, what was used, and when it resets, and keeps clients from retrying', async () => {
   const { chat, up } = await openGate({
     limits: { tokens: { month: 3_000 } },
     answer: metered({ output: 5_000 }, { tokens: 0 }),
@@ -144,7 +144,7 @@ test('a budget of tokens that is used up says whose it is, what was used, when i
   assert.is(up.calls.length, 1)
 })
 
-test('a request that may use more than is left is too expensive; by the minute it is told to wait if it will fit then', async () => {
+test('a request that may use more than remains is too expensive; with a minute limit, it is told to wait if it will fit then', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const refused = await day.chat({ max_tokens: 3_500 })
   assert.is(refused.headers.get('x-should-retry'), 'false')
@@ -164,7 +164,7 @@ test('a request that may use more than is left is too expensive; by the minute i
   assert.is((await refusal(await minute.chat({ max_tokens: 9_000 }))).code, 'request_too_expensive')
 })
 
-test('a budget in US dollars counts input and output by their prices', async () => {
+test('a dollar budget counts input and output by their prices', async () => {
   const { chat, used, stateOf } = await openGate({ limits: { usd: { day: 0.05 } } })
   assert.is((await chat({ max_tokens: 100 })).status, 200)
   assert.is(await used('usd'), 0.000057)
@@ -175,7 +175,7 @@ test('a budget in US dollars counts input and output by their prices', async () 
   assert.equal([state?.used, state?.reserved], [0.000057, 0])
 })
 
-test('where the worst case does not fit, the answer of a request without a maximum of its own is cut shorter, which a warning says', async () => {
+test("if the worst case doesn't fit, the response to a request without its own maximum is shortened, with a warning", async () => {
   for (const limits of [{ tokens: { day: 3_000 } }, { usd: { day: 0.02 } }]) {
     const { chat, up } = await openGate({ limits })
     const reply = await chat()
@@ -190,7 +190,7 @@ test('where the worst case does not fit, the answer of a request without a maxim
   assert.is((await refusal(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
 })
 
-test('a target that is too expensive is passed over for one that fits', async () => {
+test('a target that is too expensive is skipped in favor of one that fits', async () => {
   const { chat, up } = await openGate({
     limits: { usd: { day: 0.01 } },
     combos: { both: ['one/m', 'free/m', 'cheap/m'] },
@@ -203,7 +203,7 @@ test('a target that is too expensive is passed over for one that fits', async ()
   )
 })
 
-test('a model without a known price is refused where US dollars are limited, unless the settings allow it', async () => {
+test('a model without a known price is rejected if dollars are limited, unless the settings allow it', async () => {
   const strict = await openGate({ limits: { usd: { day: 10 } } })
   const refused = await strict.chat({ model: 'free/m' })
   assert.is(refused.headers.get('x-should-retry'), 'false')
@@ -238,7 +238,7 @@ test('a tier that costs more than the model has no known price', async () => {
   assert.ok((await open.used('usd')) > 0)
 })
 
-test('requests under way at once are limited, whatever becomes of them', async () => {
+test('concurrent requests are limited, however they end', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, up } = await openGate({
     limits: { parallel: 1 },
@@ -260,7 +260,7 @@ test('requests under way at once are limited, whatever becomes of them', async (
   assert.is(await used('requests'), 2)
 })
 
-test('what would fit once a request under way has settled is told to ask again in a second', async () => {
+test('a request that would fit once an in-flight one has settled is told to retry in a second', async () => {
   const { chat, up } = await openGate({ limits: { tokens: { month: 6_000 } }, answer: never })
   const leaving = new AbortController()
   const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })
@@ -278,7 +278,7 @@ test('what would fit once a request under way has settled is told to ask again i
   await first
 })
 
-test('the gateway holds requests without a key to its own limits', async () => {
+test('the gateway enforces its own limits on requests without a key', async () => {
   const { gateway, post } = await openGate({ settings: { limits: { requests: { minute: 1 } } } })
   const ask = () =>
     gateway.fetch('http://gateway/v1/chat/completions', {
@@ -291,7 +291,7 @@ test('the gateway holds requests without a key to its own limits', async () => {
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
-test('a refused request counts nowhere, and one that fails counts once', async () => {
+test('a rejected request counts nowhere, and one that fails counts once', async () => {
   const { chat, used, clock } = await openGate({
     limits: { requests: { minute: 1, day: 10 }, tokens: { day: 20_000 } },
     combos: { both: ['one/m', 'two/m'] },
@@ -306,7 +306,7 @@ test('a refused request counts nowhere, and one that fails counts once', async (
   assert.is(await used('requests'), 2)
 })
 
-test('each attempt of a fallback reserves for itself, and what the failed one held is free by then', async () => {
+test('each attempt of a fallback has its own reservation, and that of the failed one is released by then', async () => {
   const reported = { tokens: 0 }
   const answer = metered({}, reported)
   const { chat, used, reserved } = await openGate({
@@ -318,7 +318,7 @@ test('each attempt of a fallback reserves for itself, and what the failed one he
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
 })
 
-test('what is too expensive is only told to lower the limit of its output where it has one', async () => {
+test('the advice to lower the output limit is only given for requests that have one', async () => {
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
   const { code, message } = await refusal(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')

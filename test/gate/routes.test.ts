@@ -14,14 +14,14 @@ const served = modelRoutes(async () => ({ status: 200, headers: {} })).map(({ pa
   ),
 }))
 
-test('each route of the table leads to an endpoint, and each endpoint has a route', () => {
+test('each route of the table has an endpoint, and each endpoint has a route', () => {
   for (const route of served) assert.ok(route.endpoints.length > 0, `nothing is known of ${route.path}`)
   assert.is(new Set(served.flatMap((route) => route.endpoints)).size, endpoints.length)
 })
 
 for (const endpoint of endpoints)
   for (const model of modelsFor(endpoint))
-    test(`POST ${endpoint.path} with ${model} counts once, is refused then, and calls no provider`, async () => {
+    test(`POST ${endpoint.path} with ${model} counts once, is then rejected, and calls no provider`, async () => {
       const { post, up, used, reserved, reported } = await openGate({
         limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },
       })
@@ -42,7 +42,7 @@ for (const endpoint of endpoints)
       assert.is(await used('requests'), 1)
     })
 
-test('listings, preflights and paths that do not exist need no budget', async () => {
+test('listings, preflights, and unknown paths need no budget', async () => {
   const { gateway, key, chat } = await openGate({ limits: { requests: { total: 1 } } })
   assert.is((await chat()).status, 200)
   const headers = { authorization: `Bearer ${key}` }

@@ -107,7 +107,7 @@ const limits: Record<string, [limits: UsageLimits, Expected]> = {
 for (const [title, [held, expected]] of Object.entries(limits))
   for (const client of ['chat', 'responses', 'messages', 'gemini'])
     for (const stream of [false, true])
-      test(`the client of ${client} knows ${title} by its class, and does not ask again${stream ? ', for a stream' : ''}`, async () => {
+      test(`the client of ${client} recognizes ${title} by its class, and doesn't retry${stream ? ', for a stream' : ''}`, async () => {
         const { chat, calls, asked, up } = await openClients({
           limits: held,
           answer: metered({ output: 9_000 }, { tokens: 0 }),
@@ -119,7 +119,7 @@ for (const [title, [held, expected]] of Object.entries(limits))
       })
 
 for (const client of ['chat', 'responses', 'messages', 'gemini'])
-  test(`the client of ${client} knows a model that it may not use and a key that has expired by their classes`, async () => {
+  test(`the client of ${client} recognizes a forbidden model and an expired key by their classes`, async () => {
     const { calls, gateway, keyId, clock, asked } = await openClients({ models: ['two/*'] })
     const permission = {
       name: 'PermissionDeniedError',
@@ -146,7 +146,7 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
     assert.is(asked(), 2)
   })
 
-test('a limit by the minute tells clients when to ask again, and that they may', async () => {
+test('a minute limit tells clients when to retry, and that they may', async () => {
   const { post } = await openGate({ limits: { requests: { minute: 1 } } })
   const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
   assert.is((await ask()).status, 200)

@@ -43,7 +43,7 @@ const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream of ${format} goes on while its budget lasts, and ends with an error of the format where it does not`, async () => {
+  test(`a stream of ${format} continues while its budget lasts, and otherwise ends with an error in the format`, async () => {
     const rich = await openGate({
       limits: { tokens: { total: 100_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -64,7 +64,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.is(poor.up.open, 0)
   })
 
-test('a stream that keeps to its maximum is not cut, however many tokens its text seems to have', async () => {
+test("a stream that keeps to its maximum isn't cut off, however many tokens its text seems to have", async () => {
   const sentence =
     'The establishment of international organizations remains fundamentally important for understanding. '
   const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
@@ -98,7 +98,7 @@ for (const [unit, limits, most] of inUnits(2_000))
   for (const holder of ['key', 'group', 'gateway'] as const)
     for (const asked of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
       for (const model of ['one/m', 'claude/c'])
-        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} of a ${holder} by one extension at most`, async () => {
+        test(`a stream of ${model} with ${JSON.stringify(asked)} exceeds the ${unit} of a ${holder} by at most one extension`, async () => {
           const world = await openGate({
             ...(holder === 'key' && { limits }),
             ...(holder === 'group' && { groupLimits: limits }),
@@ -113,7 +113,7 @@ for (const [unit, limits, most] of inUnits(2_000))
         })
 
 for (const [unit, limits, most] of inUnits(6_000))
-  test(`streams at once exceed the ${unit} of their group by one extension together`, async () => {
+  test(`concurrent streams exceed the ${unit} of their group by one extension together`, async () => {
     const world = await openGate({
       groupLimits: limits,
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -126,7 +126,7 @@ for (const [unit, limits, most] of inUnits(6_000))
     assert.is(await world.reserved(), 0)
   })
 
-test('a stream uses all that is left under several limits', async () => {
+test('a stream uses everything that remains under several limits', async () => {
   const world = await openGate({
     limits: { tokens: { minute: 1_500, total: 3_000 }, usd: { day: 0.02 } },
     answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -146,7 +146,7 @@ const others: Readonly<Record<keyof typeof asks, string>> = {
 }
 
 for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
-  test(`a stream of ${format} from a provider of another format ends so, too, and its record says why`, async () => {
+  test(`a stream of ${format} from a provider of another format ends the same way, and its record says why`, async () => {
     const { post, gateway } = await openGate({
       limits: { tokens: { total: 2_000 } },
       answer: metered({ words, output: 4_000 }, { tokens: 0 }),
@@ -159,7 +159,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.match(record?.reason ?? '', /^The response was cut off because it used up the rest of a limit/)
   })
 
-test('a stream is not read event by event where nothing is limited', async () => {
+test("a stream isn't read event by event if nothing is limited", async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },
     answer: metered({ words, output: 4_000 }, { tokens: 0 }),

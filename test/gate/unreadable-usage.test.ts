@@ -71,7 +71,7 @@ const nothing = [
 ]
 
 for (const [format, { path, body, answer }] of Object.entries(answers)) {
-  test(`an answer of ${format} without a count that can be read is estimated, and does not count as nothing`, async () => {
+  test(`a response of ${format} without a readable count is estimated, and doesn't count as nothing`, async () => {
     for (const usage of nothing) {
       const { post, used } = await openGate({
         limits: { tokens: { total: 10_000 } },
@@ -83,7 +83,7 @@ for (const [format, { path, body, answer }] of Object.entries(answers)) {
   })
 }
 
-test('counts and costs beyond all measure stay numbers in records, sums and headers', async () => {
+test('absurdly large counts and costs stay numbers in records, sums, and headers', async () => {
   const { path, body, answer } = answers['openai-chat']
   const counts = '{"prompt_tokens":1e999,"completion_tokens":5,"cost":1e30}'
   const { post, gateway, used } = await openGate({

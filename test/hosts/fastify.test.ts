@@ -14,7 +14,7 @@ for (const [version, node] of nodes) {
 const test = suite('a gateway that gets requests of Fastify with their body read')
 
 for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
-  test(`a gateway behind Fastify answers ${path} with an error that contains the code to write instead`, async () => {
+  test(`a gateway behind Fastify responds to ${path} with an error that contains the correct code`, async () => {
     assert.match(await codeInError(process.execPath, path), /^app\.register\(.*\)$/)
   })
 

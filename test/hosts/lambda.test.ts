@@ -31,7 +31,7 @@ async function withFunction(
   }
 }
 
-test('a gateway on AWS Lambda answers 504 before the time of the function is over, and lets the provider go', async () => {
+test('a gateway on AWS Lambda returns a 504 before the function times out, and cancels the call to the provider', async () => {
   await withFunction('lambda', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('never', false)
@@ -43,7 +43,7 @@ test('a gateway on AWS Lambda answers 504 before the time of the function is ove
   })
 })
 
-test('a gateway on AWS Lambda cuts a stream before the time of the function is over, and lets the provider go', async () => {
+test('a gateway on AWS Lambda cuts off a stream before the function times out, and cancels the call to the provider', async () => {
   await withFunction('lambda-hooks', { timeoutMs: 3_000 }, async ({ lambda, upstream, client }) => {
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true)
@@ -58,7 +58,7 @@ test('a gateway on AWS Lambda cuts a stream before the time of the function is o
   })
 })
 
-test('a gateway on AWS Lambda runs hooks to their end before the function is frozen', async () => {
+test('a gateway on AWS Lambda completes hooks before the function is frozen', async () => {
   await withFunction('lambda-hooks', {}, async ({ lambda, client }) => {
     const response = await client.chat('Hi', true)
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)

@@ -45,7 +45,7 @@ function blockOf(name: string): string[] {
 const test = suite('the code for web frameworks in examples/README.md')
 
 for (const [name, app] of Object.entries(apps))
-  test(`the code for web frameworks in examples/README.md is that of the tests: ${name}`, () => {
+  test(`the code for web frameworks in examples/README.md matches the tests: ${name}`, () => {
     const lines = blockOf(name)
     const tested = linesOf(read(app))
     for (const line of lines) assert.ok(tested.includes(line), `not in ${app}: ${line}`)
@@ -59,7 +59,7 @@ for (const [name, paths] of Object.entries(mounts))
     for (const line of lines) assert.ok(tested.includes(line.replace(/^app/, '')), `not in ${paths}: ${line}`)
   })
 
-test('the code for web frameworks in examples/README.md has no block that nothing tests', () => {
+test('the code for web frameworks in examples/README.md has no untested block', () => {
   const titles = [...section.matchAll(/```js\n\/\/ (.*)/g)].map(([, title = '']) => title)
   const known = ['gateway.js', ...Object.keys(apps), ...Object.keys(mounts)]
   assert.equal(

@@ -48,13 +48,13 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     ['of 20 kB', LONG],
     ['of 2 MB', 'a'.repeat(2_000_000)],
   ] as const) {
-    test(`a request ${size} is answered whole`, async () => {
+    test(`a request ${size} gets a whole response`, async () => {
       const response = await client.chat(content, false)
       assert.is(response.status, 200, await response.clone().text())
       assert.is((await response.json()).choices[0].message.content, 'Hello')
     })
 
-    test(`a request ${size} is answered by a stream`, async () => {
+    test(`a request ${size} gets a stream`, async () => {
       const response = await client.chat(content, true)
       assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
       assert.match(await response.text(), /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]\n\n$/)
@@ -63,7 +63,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
 
   streamsAsItComes(test, () => ({ client, upstream }))
 
-  test('errors have the format of the client', async () => {
+  test("errors are in the client's format", async () => {
     const chat = await client.chat('Hi', false, { model: 'nobody/m' })
     assert.is(chat.status, 404)
     assert.is((await chat.json()).error.code, 'model_not_found')
@@ -84,7 +84,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     assert.is((await bad.json()).error.type, 'invalid_request_error')
   })
 
-  test('unknown paths get a 404 from the host, those of the gateway one from the gateway', async () => {
+  test('unknown paths get a 404 from your app, and those of the gateway get its own', async () => {
     const own = await fetch(`${origin}/elsewhere`)
     assert.is(own.status, 404)
     assert.match(await own.text(), notFound)
@@ -94,7 +94,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     assert.is((await fetch(`${origin}/ai/health`)).status, 200)
   })
 
-  test('routes of the host still have their bodies parsed', async () => {
+  test("your app's routes still get parsed bodies", async () => {
     const response = await fetch(`${origin}/own`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -104,7 +104,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   if (seesClientsLeave === 'never') return
-  test('a stream reaches its client piece by piece, and the provider is let go when the client leaves it', async () => {
+  test("a stream reaches its client in pieces, and the provider's call ends when the client disconnects", async () => {
     const abort = new AbortController()
     const cut = upstream.nextCut()
     const response = await client.chat(`forever${LONG}`, true, { signal: abort.signal })
@@ -114,7 +114,7 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   })
 
   for (const stream of seesClientsLeave === 'always' ? [false, true] : [])
-    test(`the provider is let go when the client leaves before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
+    test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the answer'}`, async () => {
       const abort = new AbortController()
       const cut = upstream.nextCut()
       const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')

@@ -105,7 +105,7 @@ test("without a key, every route returns 401 in the caller's format", async () =
   assert.is(up.calls.length, 0)
 })
 
-test('an unknown key gets a 401 on every route, with another message than a missing key', async () => {
+test('an unknown key gets a 401 on every route, with a different message than a missing key', async () => {
   const { ask, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {

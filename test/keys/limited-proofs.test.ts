@@ -55,7 +55,7 @@ const changes: Record<string, (record: Record<string, unknown>) => void> = {
 }
 
 for (const [title, how] of Object.entries(changes))
-  test(`the proof of what a key may use refuses a key ${title}, until it is confirmed`, async () => {
+  test(`the signature of a key's permissions rejects a key ${title}, until it is confirmed`, async () => {
     const storage = memoryStorage()
     const first = await open(storage)
     const { key, id } = await first.api.keys.create({ name: 'a', ...fields })

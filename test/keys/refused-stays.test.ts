@@ -34,7 +34,7 @@ const refusals: Record<string, { status: number; refuse(world: World): Promise<u
 
 for (const [what, { status, refuse }] of Object.entries(refusals))
   for (const lateMs of [0, 1, 20, 500, 999])
-    test(`a key that ${what} elsewhere is not let in ${lateMs} ms after its stream was ended`, async () => {
+    test(`a key that ${what} elsewhere is still rejected ${lateMs} ms after its stream was ended`, async () => {
       const { clock, ask, stream, api, ...others } = await world()
       if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
@@ -61,7 +61,7 @@ for (const [prefix, list] of [
   ['keys/', 'keys'],
   ['groups/', 'groups'],
 ] as const)
-  test(`a record in ${prefix} without its proof is reported when it is read, once`, async () => {
+  test(`a record in ${prefix} without its signature is reported when it is read, once`, async () => {
     const storage: Storage = memoryStorage()
     const { api, told } = await openWorld({ storage, connections: [] })
     await api.groups.create({ name: 'team' })

@@ -45,7 +45,7 @@ test('rejects an unencrypted keyring in a storage with its own secret, with or w
   }
 })
 
-test('every version of a secret has a name', () => {
+test('each version of a secret has a name', () => {
   for (const version of ['', ' ', undefined, null, Number.NaN, {}]) {
     const secret = Object([{ version, value: 's'.repeat(32) }])
     assert.throws(() => createGateway({ storage: memoryStorage(), secret }), /secret must be a non-empty string/)
@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [what, prepare] of Object.entries(starts))
-  test(`of two gateways that start on ${what}, the second uses the vault of the first, whenever that was made`, async () => {
+  test(`if two gateways start on ${what}, the second uses the first one's keyring, whenever that was created`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let at = 0

@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('createExpiringMap')
 
-test('a value is kept until its time is over, counted from when it was last set', () => {
+test('a value is kept until its TTL ends, counted from when it was last set', () => {
   let now = 0
   const map = createExpiringMap<number>({ clock: { now: () => now }, ttlMs: 10, max: 2 })
   map.set('a', 1)
@@ -16,7 +16,7 @@ test('a value is kept until its time is over, counted from when it was last set'
   assert.is(map.get('a'), undefined)
 })
 
-test('the value that was set the longest ago makes room for a new one, and none for one that is set again', () => {
+test('a new value evicts the one that was set longest ago, and setting a value again evicts none', () => {
   const map = createExpiringMap<number>({ clock: { now: () => 0 }, ttlMs: 10, max: 2 })
   map.set('a', 1)
   map.set('b', 1)

@@ -15,7 +15,7 @@ const table: Record<string, [given: string, expected: string]> = {
 }
 
 for (const [name, [given, expected]] of Object.entries(table)) {
-  test(`a JSON text without one of its members leaves out ${name}`, () => {
+  test(`removing a field from JSON text removes ${name}`, () => {
     assert.is(withoutMember(given, 'x'), expected)
     const { x: _, ...rest } = JSON.parse(given)
     assert.equal(JSON.parse(withoutMember(given, 'x')), rest)

@@ -64,14 +64,14 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
 }
 
 for (const [name, [schema, expected]] of Object.entries(cases)) {
-  test(`schemas as JSON Schema have ${name}`, () => {
+  test(`JSON Schema conversion has ${name}`, () => {
     const converted = convert(schema)
     assert.equal(converted, expected)
     new Ajv2020({ validateFormats: false }).compile(converted)
   })
 }
 
-test('refer to a schema with a name, which is converted once, with or without checks around it', () => {
+test('a named schema is referenced and converted once, with or without checks around it', () => {
   const name = v.pipe(v.string(), v.nonEmpty())
   const person = v.object({ name, other: v.nullable(name), names: v.array(name) })
   const converter = createJsonSchemaConverter(new Map<object, string>([[name, 'Name']]), '#/$defs/')
@@ -84,7 +84,7 @@ test('refer to a schema with a name, which is converted once, with or without ch
   assert.equal(converter.definitions, { Name: { type: 'string', minLength: 1 } })
 })
 
-test('schemas as JSON Schema may hold themselves', () => {
+test('schemas may contain themselves', () => {
   interface Tree {
     children: Tree[]
   }
@@ -102,7 +102,7 @@ test('schemas as JSON Schema may hold themselves', () => {
   assert.ok(converter.definitions.Tree)
 })
 
-test('a kind of schema without a conversion is refused by its name', () => {
+test('an unsupported kind of schema is rejected by name', () => {
   for (const schema of [v.date(), v.bigint(), v.map(v.string(), v.string()), v.lazy(() => v.string())])
     assert.throws(() => convert(v.object({ a: schema as v.GenericSchema })), new RegExp(`"${schema.type}"`))
 })

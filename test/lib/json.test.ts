@@ -12,7 +12,7 @@ test('escapes every character as JSON.stringify does', () => {
   }
 })
 
-test('escapes texts of any characters and lengths as JSON.stringify does', () => {
+test('escapes strings of any characters and lengths as JSON.stringify does', () => {
   const text = fc.oneof(anyText(), fc.string({ minLength: 190, maxLength: 210 }))
   fc.assert(fc.property(text, (any) => assert.is(`"${escapeJson(any)}"`, JSON.stringify(any))))
 })

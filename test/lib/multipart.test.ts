@@ -12,7 +12,7 @@ const form = (...lines: string[]) => encodeUtf8(lines.join('\r\n'))
 const field = (name: string, value: string) => ['--b', `Content-Disposition: form-data; name="${name}"`, '', value]
 const END = ['--b--', '']
 
-test('keeps the order, the names, the types and the bytes of parts', () => {
+test('keeps the order, names, types, and bytes of parts', () => {
   const bytes = concatBytes([
     form('preamble', '--b', 'content-disposition: form-data; name="file"; filename="C:\\dir\\a \\"b\\".mp3"', ''),
     form('Content-Type: audio/mpeg; x=y', '', ''),
@@ -44,7 +44,7 @@ test('keeps the order, the names, the types and the bytes of parts', () => {
   assert.is(file?.bytes.buffer, bytes.buffer, 'a file is a view of the upload')
 })
 
-test('reads names as browsers and libraries write them', () => {
+test('parses names as browsers and libraries write them', () => {
   const nameOf = (disposition: string) => {
     const [part] = readForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
     return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
@@ -55,7 +55,7 @@ test('reads names as browsers and libraries write them', () => {
   assert.equal(nameOf('name="file"; filename=""'), ['file', undefined])
 })
 
-test('writes fields before files, with a random boundary, and names for files without one', () => {
+test('writes fields before files, with a random boundary, and with names for files without one', () => {
   const sent: FormPart[] = [
     { name: 'image[]', fileName: 'a"\r\n.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
     { name: 'model', value: 'm' },
@@ -73,7 +73,7 @@ test('writes fields before files, with a random boundary, and names for files wi
   ])
 })
 
-test('reads back whatever it writes, also bytes that look like boundaries', () => {
+test('parses whatever it writes, including bytes that look like boundaries', () => {
   const random = createRandom(35)
   const pick = random.below
   const signs = [13, 10, 45, 45, 98, 0, 255]
@@ -139,7 +139,7 @@ const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
 }
 
 for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
-  test(`refuses ${what}, and says so`, () => {
+  test(`rejects ${what}, and says so`, () => {
     try {
       readForm(bytes, type)
     } catch (error) {
@@ -149,7 +149,7 @@ for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
     throw new Error('It was read.')
   })
 
-test('refuses a form that is cut at any byte', () => {
+test('rejects a form that is cut off at any byte', () => {
   const whole = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
   for (let end = 0; end < whole.length; end++)
     assert.throws(
@@ -159,7 +159,7 @@ test('refuses a form that is cut at any byte', () => {
   assert.is(readForm(whole, TYPE).length, 2)
 })
 
-test('takes linear time for bytes that look like boundaries nearly', () => {
+test('takes linear time for bytes that almost look like boundaries', () => {
   const almost = encodeUtf8(`\r\n--${'--\r\n'.repeat(200_000)}--`)
   const ms = cpuMs(() => assert.throws(() => readForm(almost, 'multipart/form-data; boundary=----x')))
   assert.ok(ms < 1_000, `${ms} ms`)

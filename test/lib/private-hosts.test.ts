@@ -5,7 +5,7 @@ const test = suite('hosts of one network or machine')
 
 const isPrivate = (address: string) => isPrivateHost(new URL(address).hostname)
 
-test('private addresses are found in every spelling, and names of local networks', () => {
+test('private addresses are recognized in every spelling, as are names of local networks', () => {
   for (const host of [
     ...['localhost', 'a.localhost', 'nas', 'nas.local', 'models.internal', 'x.lan', 'router.home.arpa', 'nas.'],
     ...['127.0.0.1', '2130706433', '0x7f.1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.0.1'],
@@ -14,7 +14,7 @@ test('private addresses are found in every spelling, and names of local networks
     assert.ok(isPrivate(`http://${host}/v1`), host)
 })
 
-test('public names and addresses are not taken for private ones', () => {
+test("public names and addresses don't count as private", () => {
   for (const host of [
     ...['api.openai.com', 'local.example.com', 'internal.io', '10.example.com', 'example.com.'],
     ...['8.8.8.8', '172.32.0.1', '172.15.0.1', '100.128.0.1', '192.169.0.1', '[2606:4700::1111]', '[::ffff:8.8.8.8]'],

@@ -11,7 +11,7 @@ const rejection = (work: Promise<unknown>): Promise<unknown> =>
     (reason: unknown) => reason,
   )
 
-test('all that was added to a scope is cancelled once, in order, when it ends; what was removed is not', () => {
+test("everything added to a scope is cancelled once, in order, when it ends; what was removed isn't", () => {
   const cancelled: string[] = []
   const scope = new Scope()
   const gone = () => cancelled.push('gone')
@@ -25,7 +25,7 @@ test('all that was added to a scope is cancelled once, in order, when it ends; w
   assert.equal([scope.hasEnded, scope.reason === REASON], [true, true])
 })
 
-test('what is added to a scope that has ended is cancelled at once', () => {
+test('anything added to a scope that has ended is cancelled immediately', () => {
   const scope = new Scope()
   scope.end(REASON)
   const reasons: unknown[] = []
@@ -33,7 +33,7 @@ test('what is added to a scope that has ended is cancelled at once', () => {
   assert.is(reasons[0], REASON)
 })
 
-test('a race in a scope has the result or the failure of its work, and rejects with the reason when the scope ends first', async () => {
+test('a race in a scope has the result or failure of its work, and rejects with the reason if the scope ends first', async () => {
   const scope = new Scope()
   assert.is(await scope.race(Promise.resolve(1)), 1)
   assert.is(await rejection(scope.race(Promise.reject(REASON))), REASON)
@@ -43,7 +43,7 @@ test('a race in a scope has the result or the failure of its work, and rejects w
   assert.is(await rejection(scope.race(Promise.resolve(2))), REASON)
 })
 
-test('the scope of a client ends when the client leaves, and not after it was closed', async () => {
+test("a client's scope ends when the client disconnects, and not after it was closed", async () => {
   let leave = () => {}
   const exchange = {
     onAbort(listener: () => void) {

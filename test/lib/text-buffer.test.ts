@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a text buffer')
 
-test('a text buffer gives all pieces in their order, also between two additions', () => {
+test('a text buffer returns all pieces in order, even between two additions', () => {
   const buffer = createTextBuffer()
   let expected = ''
   for (let index = 0; index < 1_000; index++) {
@@ -15,14 +15,14 @@ test('a text buffer gives all pieces in their order, also between two additions'
   assert.is(buffer.text, expected)
 })
 
-test('a text buffer is empty and not begun at first, and begun by a piece without a character', () => {
+test('a text buffer starts empty and not begun, and an empty piece begins it', () => {
   const buffer = createTextBuffer()
   assert.equal([buffer.isBegun, buffer.text], [false, ''])
   buffer.add('')
   assert.equal([buffer.isBegun, buffer.text], [true, ''])
 })
 
-test('a text buffer gives up a text that is longer than its limit, and holds nothing of it', () => {
+test('a text buffer discards a text that exceeds its limit', () => {
   const buffer = createTextBuffer(10)
   buffer.add('1234567890')
   assert.is(buffer.text, '1234567890')
@@ -32,7 +32,7 @@ test('a text buffer gives up a text that is longer than its limit, and holds not
   assert.is(buffer.text, undefined)
 })
 
-test('a text buffer takes little more room than its characters', async () => {
+test('a text buffer takes little more memory than its characters', async () => {
   const before = await bytesHeld()
   const buffer = createTextBuffer()
   for (let index = 0; index < 1_000_000; index++) buffer.add(String(index).slice(-4))

@@ -19,7 +19,7 @@ function start({ publishMs = 0, goesOn = false } = {}) {
   return { clock, publishedAt, publisher }
 }
 
-test('the first change is published at once, and later ones together after the pause', async () => {
+test('the first change is published immediately, and later ones together after the pause', async () => {
   const { clock, publishedAt, publisher } = start()
   publisher.schedule()
   assert.equal(publishedAt, [0])
@@ -32,7 +32,7 @@ test('the first change is published at once, and later ones together after the p
   assert.equal(publishedAt, [0, 100, 530])
 })
 
-test('a change during a publication is published afterwards', async () => {
+test('a change during a publication is published afterward', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250 })
   publisher.schedule()
   await clock.advance(50)
@@ -41,7 +41,7 @@ test('a change during a publication is published afterwards', async () => {
   assert.equal(publishedAt, [0, 250])
 })
 
-test('the state is published again without a change for as long as publish demands', async () => {
+test('the state is published again without a change as long as publish requests it', async () => {
   const { clock, publishedAt, publisher } = start({ goesOn: true })
   publisher.schedule()
   await clock.advance(2_500)
@@ -51,7 +51,7 @@ test('the state is published again without a change for as long as publish deman
   assert.equal(publishedAt, [0, 1_000, 2_000, 2_500, 3_500])
 })
 
-test('stop waits for the publication under way, and nothing is published afterwards', async () => {
+test('stop waits for the publication in flight, and nothing is published afterward', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250, goesOn: true })
   publisher.schedule()
   await clock.advance(50)

@@ -40,7 +40,7 @@ async function exchange(one: Side, other: Side) {
   await tell(other, one)
 }
 
-test('what each side has used counts on both, once, however often they say it', async () => {
+test("each side's usage counts on both, once, however often it is reported", async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 30)
   await cloud.spend(scope, 45)
@@ -62,7 +62,7 @@ test('what each side has used counts on both, once, however often they say it', 
   ])
 })
 
-test('a message that comes again, or after a later one, changes nothing, also in another process', async () => {
+test('a repeated or outdated message changes nothing, even in another process', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 10)
   const early = await cloud.said()
@@ -80,7 +80,7 @@ test('a message that comes again, or after a later one, changes nothing, also in
   )
 })
 
-test('what was used elsewhere ends with its window', async () => {
+test('usage from the other side ends with its window', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 60)
   await tell(cloud, home)
@@ -97,7 +97,7 @@ test('what was used elsewhere ends with its window', async () => {
   )
 })
 
-test('a side whose clock is behind counts in the windows of the other', async () => {
+test("a side whose clock is behind counts in the other's windows", async () => {
   const { home, cloud, scope } = openSides()
   cloud.world.now += 3_600_000
   await cloud.spend(scope, 60)
@@ -112,7 +112,7 @@ test('a side whose clock is behind counts in the windows of the other', async ()
   )
 })
 
-test('counters that are started anew on one side start anew on the other, and older ones are passed over', async () => {
+test('counters that are reset on one side are reset on the other, and older ones are ignored', async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 20)
   await cloud.spend(scope, 30)
@@ -145,7 +145,7 @@ test('counters that are started anew on one side start anew on the other, and ol
   )
 })
 
-test('what an earlier mirror has used stays used, and is told to the next one', async () => {
+test('usage of an earlier mirror stays counted, and is reported to the next one', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 40)
   await tell(cloud, home)
@@ -166,7 +166,7 @@ test('what an earlier mirror has used stays used, and is told to the next one', 
   }
 })
 
-test('a record of the form before mirrors were counted opens, and counts on', async () => {
+test('a record from before mirrors were counted opens, and keeps counting', async () => {
   const { home, cloud, scope } = openSides()
   await home.spend(scope, 9)
   const [{ key: name, value } = { key: '', value: '' }] = await home.world.storage.list('limits/')
@@ -182,7 +182,7 @@ test('a record of the form before mirrors were counted opens, and counts on', as
   )
 })
 
-test("accounts are told in pages, without the gateway's and without those of which nothing was used", async () => {
+test("accounts are reported in pages, without the gateway's and without unused ones", async () => {
   const { home } = openSides()
   const limits = { tokens: { total: 100 } }
   for (const id of ['a/b', 'c', 'd']) await home.spend(key(limits, id), 1)

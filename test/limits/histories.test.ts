@@ -13,7 +13,7 @@ const HISTORIES = isCi ? 20_000 : 1_000
  * were made, or are made later. `live` compares all counters with a model that adds everything up afresh.
  */
 test(
-  'never more than allowed, nothing refused that fits, all counters add up, nothing held by nobody',
+  'limits are never exceeded, nothing that fits is rejected, all counters add up, and no reservation is left over',
   { timeoutMs: 1_200_000 },
   () => fc.assert(fc.asyncProperty(histories, live), { numRuns: HISTORIES }),
 )

@@ -5,7 +5,7 @@ import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './supp
 
 const test = suite('the counters of limits')
 
-test('shows what is used, reserved and left, and when the window ends', async () => {
+test('shows what is used, reserved, and remaining, and when the window ends', async () => {
   const { one, other } = open()
   const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
   const first = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
@@ -54,7 +54,7 @@ test('shows what is used, reserved and left, and when the window ends', async ()
   })
 })
 
-test('tells apart what is used up, what is too large, and what is held by requests under way', async () => {
+test('distinguishes what is used up, what is too large, and what in-flight requests hold', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const ask = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
@@ -72,7 +72,7 @@ test('tells apart what is used up, what is too large, and what is held by reques
   assert.is((await ask(0)).kind, 'reserved')
 })
 
-test('of several limits the refusal names requests, then parallel, then the one that lasts longest', async () => {
+test('with several limits, the refusal reports requests, then parallel, then the one that lasts longest', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
   reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
@@ -89,7 +89,7 @@ test('of several limits the refusal names requests, then parallel, then the one 
   ])
 })
 
-test('reserves as much output as fits into the tightest of all limits, at least what is asked', async () => {
+test('reserves as much output as fits into the tightest limit, and at least the requested minimum', async () => {
   const { one } = open()
   const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
   const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.00001 }
@@ -117,7 +117,7 @@ test('reserves in all scopes or in none', async () => {
   for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
 })
 
-test('of two requests at once that exclude each other one passes, at whatever instances and in whatever order', async () => {
+test("if two concurrent requests don't both fit, one passes, on any instances and in any order", async () => {
   for (let round = 0; round < 50; round++) {
     const { world, one, other } = open()
     const shared = [group({ tokens: { day: 100 } }), gateway({ tokens: { day: 100 } })]
@@ -158,7 +158,7 @@ test('settles tokens and USD before requests and parallel, each once', async () 
   )
 })
 
-test('extends a reservation, or keeps it as it was', async () => {
+test('extends a reservation, or leaves it unchanged', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -169,7 +169,7 @@ test('extends a reservation, or keeps it as it was', async () => {
   assert.equal(sums(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
 })
 
-test('counts a settlement in the windows of its reservation, and nothing of it in later ones', async () => {
+test('counts a settlement in the windows of its reservation, and not in later ones', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
@@ -198,7 +198,7 @@ test('check 79: never opens a window again when a clock goes back, and goes on w
   assert.is((await ask()).kind, 'reserved')
 })
 
-test('what was spent under other limits counts under changed ones', async () => {
+test('spending under earlier limits counts under changed ones', async () => {
   const { one } = open()
   reserved(await one.reserve([key({ requests: { day: 9 } })], { fixed: { requests: 1, tokens: 70 } })).settle({
     requests: 1,
@@ -209,7 +209,7 @@ test('what was spent under other limits counts under changed ones', async () => 
   assert.is((await one.reserve([changed], { fixed: { tokens: 30 } })).kind, 'reserved')
 })
 
-test('a reset starts the counters anew, and requests under way stay reserved', async () => {
+test('a reset restarts the counters, and in-flight requests stay reserved', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { total: 100 } })
   reserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
@@ -220,7 +220,7 @@ test('a reset starts the counters anew, and requests under way stay reserved', a
   assert.equal(sums(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
 })
 
-test('a reset repairs what a clock that was ahead has done', async () => {
+test('a reset repairs the effects of a clock that was ahead', async () => {
   const { a, one, other } = open()
   const scope = key({ requests: { day: 1 } })
   a.offset = 365 * 86_400_000
@@ -231,7 +231,7 @@ test('a reset repairs what a clock that was ahead has done', async () => {
   assert.is((await other.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
 })
 
-test('a deleted account is gone, and what was under way does not bring it back', async () => {
+test("a deleted account is gone, and in-flight requests don't bring it back", async () => {
   const { world, one, other } = open()
   const scope = key({ tokens: { total: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -257,7 +257,7 @@ test('a damaged account is an error, not an empty one, until it is reset', async
   }
 })
 
-test('a storage that is away refuses with 503, and loses no settlement', async () => {
+test('while the storage is unavailable, it rejects with a 503 and loses no settlement', async () => {
   const { world, one } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
@@ -271,7 +271,7 @@ test('a storage that is away refuses with 503, and loses no settlement', async (
   assert.equal(sums(await one.state(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
 })
 
-test('close writes what waits', async () => {
+test('close writes pending changes', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { day: 100 } })
   const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
@@ -280,7 +280,7 @@ test('close writes what waits', async () => {
   assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
 })
 
-test('waits for one write when nobody else has written, and for none where nothing is limited', async () => {
+test('takes one write if nobody else has written, and none if nothing is limited', async () => {
   const { world, one } = open()
   const calls: string[] = []
   const { get, set } = world.storage

@@ -3,7 +3,7 @@ import { key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('instances that crash, or seem to')
 
-test('what a crashed instance held is unsettled within a minute, frees parallel, and is ended as spent or as unspent', async () => {
+test('reservations of a crashed instance become unsettled within a minute, free parallel, and can be settled as spent or unspent', async () => {
   for (const as of ['spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 }, parallel: 1 })
@@ -27,7 +27,7 @@ test('what a crashed instance held is unsettled within a minute, frees parallel,
   }
 })
 
-test('what an instance settles after it was taken for lost counts once', async () => {
+test('what an instance settles after it was considered lost counts once', async () => {
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
@@ -42,7 +42,7 @@ test('what an instance settles after it was taken for lost counts once', async (
   }
 })
 
-test('an instance that lives is not lost, however long its request takes', async () => {
+test("a running instance isn't lost, however long its request takes", async () => {
   const { world, one, other } = open()
   const scope = key({ parallel: 1 })
   reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
@@ -52,7 +52,7 @@ test('an instance that lives is not lost, however long its request takes', async
   }
 })
 
-test('the record stays small over thousands of instances that come and go', async () => {
+test('the record stays small over thousands of short-lived instances', async () => {
   const { world } = open()
   const scope = key({ requests: { total: 10_000 } })
   for (let count = 0; count < 2_000; count++) {
@@ -66,7 +66,7 @@ test('the record stays small over thousands of instances that come and go', asyn
   assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
 })
 
-test('what many crashed instances held is added up, and stays unsettled until it is ended', async () => {
+test('reservations of many crashed instances are added up, and stay unsettled until they are ended', async () => {
   const { world } = open()
   const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
   for (let count = 0; count < 200; count++) {

@@ -7,7 +7,7 @@ import { key, reserved, sums } from './support/ledgers.ts'
 
 const test = suite('limits on a store that is not atomic')
 
-test('one process is exact, even where a read shows what was there before its last writes', async () => {
+test('a single process is exact, even if a read returns the state before its last writes', async () => {
   const memory = memoryStorage()
   let isLate = false
   let seen: Stored | undefined

@@ -18,7 +18,7 @@ const windowAt = (window: LimitWindow, at: string) => [
   text(getWindowEnd(window, minute(at))),
 ]
 
-test('each window is the calendar unit in UTC that a moment lies in', () => {
+test('each window is the UTC calendar unit that contains a time', () => {
   const at = '2026-03-18T13:45:59.999Z' // a Wednesday
   assert.equal(windowAt('minute', at), ['2026-03-18T13:45:00.000Z', '2026-03-18T13:46:00.000Z'])
   assert.equal(windowAt('hour', at), ['2026-03-18T13:00:00.000Z', '2026-03-18T14:00:00.000Z'])
@@ -28,18 +28,18 @@ test('each window is the calendar unit in UTC that a moment lies in', () => {
   assert.equal(windowAt('total', at), ['1970-01-01T00:00:00.000Z', undefined])
 })
 
-test('a week begins on Monday at midnight', () => {
+test('a week starts on Monday at midnight', () => {
   assert.is(windowAt('week', '2026-03-22T23:59:59.999Z')[0], '2026-03-16T00:00:00.000Z')
   assert.is(windowAt('week', '2026-03-23T00:00:00.000Z')[0], '2026-03-23T00:00:00.000Z')
   assert.is(windowAt('week', '2027-01-01T12:00:00.000Z')[0], '2026-12-28T00:00:00.000Z')
 })
 
-test('a month has its own length, in leap years too', () => {
+test('a month has its own length, also in leap years', () => {
   assert.equal(windowAt('month', '2028-02-29T10:00:00Z'), ['2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'])
   assert.equal(windowAt('month', '2026-12-31T23:59:59Z'), ['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
 })
 
-test('windows follow each other without gap or overlap', () => {
+test('windows follow each other without gaps or overlaps', () => {
   for (const window of WINDOWS) {
     let at = minute('2023-12-30T22:58:00Z')
     for (let count = 0; count < 500; count++) {
@@ -53,7 +53,7 @@ test('windows follow each other without gap or overlap', () => {
   }
 })
 
-test('all starts at once are those of each window', () => {
+test('computing all starts together gives those of each window', () => {
   for (const at of ['2026-03-18T13:45:00Z', '2026-03-18T13:46:00Z', '2020-02-29T00:00:00Z'])
     assert.equal(
       windowStarts(minute(at)),
@@ -61,7 +61,7 @@ test('all starts at once are those of each window', () => {
     )
 })
 
-test('the end of a window is given in ISO 8601, and total has none', () => {
+test('the end of a window is in ISO 8601, and total has none', () => {
   assert.is(windowEndText('day', minute('2026-03-18T13:45:00Z')), '2026-03-19T00:00:00.000Z')
   assert.is(windowEndText('month', minute('2026-03-18T13:45:00Z')), '2026-04-01T00:00:00.000Z')
   assert.is(windowEndText('total', minute('2026-03-18T13:45:00Z')), null)

@@ -159,7 +159,7 @@ test("a list can lower the gateway's number of attempts, but not raise it", asyn
   assert.is(up.calls.length, 3)
 })
 
-test('the setting allowRequestModels forbids lists, also for the host app', async () => {
+test('the setting allowRequestModels also forbids lists for the host app', async () => {
   const { ask, up, api, gateway, chat } = await open()
   await api.settings.update({ allowRequestModels: false })
   const response = await ask({ models: ['one/m'] })

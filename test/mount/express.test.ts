@@ -37,7 +37,7 @@ for (const name of ['express', 'express4']) {
     return response.json()
   }
 
-  test('strips its mount for a gateway without a base path', async () => {
+  test('strips its mount path for a gateway without a base path', async () => {
     const app = express()
     app.use('/ai', toExpressHandler(echo))
     const { url } = await lab.listen(app)
@@ -60,7 +60,7 @@ for (const name of ['express', 'express4']) {
     assert.is((await (await fetch(`${url}/ai/v1/models`)).json()).target, '/ai/v1/models')
   })
 
-  test(`${name === 'express' ? 'Express 5' : 'Express 4'} works under a router inside a router`, async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} works under a nested router`, async () => {
     const inner = express()
     inner.use('/b', toExpressHandler(echo))
     const app = express()
@@ -85,7 +85,7 @@ for (const name of ['express', 'express4']) {
     })
   }
 
-  test('a body that a parser has decompressed is not compressed any more', async () => {
+  test('a body that a parser has decompressed is no longer compressed', async () => {
     const app = express()
     app.use(express.json())
     app.use('/ai', toExpressHandler(echo))
@@ -97,7 +97,7 @@ for (const name of ['express', 'express4']) {
     assert.equal([encoding, body], [null, '{"a":1}'])
   })
 
-  test('the exact bytes are taken where a host keeps them', async () => {
+  test('the exact bytes are used if the host app keeps them', async () => {
     const app = express()
     app.use((req, _, next) => {
       const kept = { rawBody: Buffer.from('{"n":12345678901234567890}'), body: { n: 1 } }
@@ -110,7 +110,7 @@ for (const name of ['express', 'express4']) {
     assert.is((await post(`${url}/ai/v1`, '{}')).body, '{"n":12345678901234567890}')
   })
 
-  test('the limit of the gateway holds for a parsed body too', async () => {
+  test("the gateway's limit also applies to a parsed body", async () => {
     const small = stubGateway(async (exchange) => json(await exchange.body(5).catch((error) => error.code)))
     const app = express()
     app.use(express.json())
@@ -119,7 +119,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await post(`${url}/ai/v1`, '{"a":1}'), 'PAYLOAD_TOO_LARGE')
   })
 
-  test(`${name === 'express' ? 'Express 5' : 'Express 4'} says what to do when somebody has read the body and kept it`, async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} says what to do if something has consumed the body`, async () => {
     const app = express()
     app.use((req, _, next) => {
       req.resume().on('end', () => next())
@@ -129,7 +129,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await post(`${url}/ai/v1`, '{}'), /Mount the gateway before any body parser\. In Fastify/)
   })
 
-  test('a path that is not the gateway\u2019s goes to the next handler, with its body unread', async () => {
+  test("a path that isn't the gateway's goes to the next handler, with its body unread", async () => {
     const app = express()
     app.use(toExpressHandler(echo))
     app.use(express.text({ type: '*/*' }))
@@ -139,7 +139,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await response.text(), 'host: kept')
   })
 
-  test('a target that is no path goes to the next handler outside the base path, and is refused inside', async () => {
+  test('an invalid target goes to the next handler outside the base path, and is rejected inside', async () => {
     const app = express()
     app.use(toExpressHandler({ ...echo, basePath: '/ai' }))
     app.use((_, res) => res.end('host'))
@@ -154,7 +154,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await ask('/host', 'a/b'), /host$/)
   })
 
-  test('each chunk is sent as it comes, and the gateway is informed when the client disconnects', async () => {
+  test('each chunk is sent as it arrives, and the gateway learns when the client disconnects', async () => {
     const body = source()
     const app = express()
     app.use(

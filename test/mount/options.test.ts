@@ -57,7 +57,7 @@ const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]
   ['serveDeno', { host: '::' }, 'host is not an option. Known: port, hostname, allowedHosts.'],
 ]
 for (const [name, options, says] of refused) {
-  test(`${name} refuses ${JSON.stringify(options)}: ${says}`, async () => {
+  test(`${name} rejects ${JSON.stringify(options)}: ${says}`, async () => {
     assert.is(await call(name, gateway, options), says)
   })
 }
@@ -71,7 +71,7 @@ for (const name of [
   'toLambdaHandler',
   'toServiceWorkerHandler',
 ] as const) {
-  test(`${name} says how it is called when there is no gateway`, async () => {
+  test(`${name} explains how to call it if there is no gateway`, async () => {
     for (const none of [undefined, { port: 4000 }, () => new Response()])
       assert.is(
         await call(name, none),
@@ -80,13 +80,13 @@ for (const name of [
   })
 }
 
-test('toWorkersHandler says how it is called when it was given the gateway itself, or nothing', async () => {
+test('toWorkersHandler explains how to call it if it got the gateway itself, or nothing', async () => {
   const callable = Object.assign(async () => new Response(), gateway)
   for (const none of [undefined, gateway, callable])
     assert.match(await call('toWorkersHandler', none), /takes a function: toWorkersHandler\(\(env\) => createGateway/)
 })
 
-test('createNodeFetch refuses what is not an option', () => {
+test('createNodeFetch rejects unknown options', () => {
   assert.throws(
     () => Reflect.apply(createNodeFetch, undefined, [{ proxy: 'http://proxy' }]),
     (error: unknown) => String(error) === 'TypeError: proxy is not an option. Known: dispatcher, connect.',

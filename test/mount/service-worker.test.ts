@@ -26,7 +26,7 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   return response
 }
 
-test('a gateway in a service worker answers its own paths at once, as an event must be answered', async () => {
+test('a gateway in a service worker responds to its own paths synchronously, as events require', async () => {
   const response = await dispatch(new Request('https://app.example/ai/v1/models'))
   assert.is(response?.status, 200)
   assert.match((await response?.text()) ?? '', /"object":"list"/)
@@ -37,19 +37,19 @@ test('a gateway in a service worker leaves other paths to the network', () => {
     assert.is(dispatch(new Request(`https://app.example${path}`)), undefined, path)
 })
 
-test('a gateway in a service worker leaves the same paths of other origins to the network: a page may call a provider itself', () => {
+test('a gateway in a service worker leaves the same paths on other origins to the network, because a page may call a provider directly', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
 })
 
-test('a gateway in a service worker leaves what a form sends to the network: any site can send one', () => {
+test('a gateway in a service worker leaves form submissions to the network, because any site can send one', () => {
   const form = (method: string) =>
     dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
   assert.is(form('POST'), undefined)
   assert.ok(form('GET'), 'an address in the address bar')
 })
 
-test('a gateway in a service worker calls providers as pages may, who have to ask before they send a header', async () => {
+test('a gateway in a service worker calls providers as pages may, which must ask before they send a header', async () => {
   const own = globalThis.fetch
   const seen: Headers[] = []
   try {
@@ -82,7 +82,7 @@ test('a gateway in a service worker calls providers as pages may, who have to as
   )
 })
 
-test('a gateway in a service worker hands over the signal of the page, and the event for work that outlives the answer', async () => {
+test("a gateway in a service worker passes on the page's signal, and the event for work that outlives the response", async () => {
   let seen: { request?: Request; platform?: unknown[] } = {}
   const spied = toServiceWorkerHandler({
     matches: gateway.matches,

@@ -5,7 +5,7 @@ const test = suite('a gateway in a module worker')
 const context = { waitUntil() {} }
 const request = () => new Request('https://worker.example/v1/models')
 
-test('a gateway in a module worker opens the gateway from the bindings once, also for requests that come together', async () => {
+test('a gateway in a module worker is created from the bindings once, even for concurrent requests', async () => {
   const opened: unknown[] = []
   const worker = toWorkersHandler(async (env: { NAME: string }) => {
     opened.push(env)
@@ -18,7 +18,7 @@ test('a gateway in a module worker opens the gateway from the bindings once, als
   assert.equal(opened, [env])
 })
 
-test('a gateway in a module worker hands over the request, the bindings and the context', async () => {
+test('a gateway in a module worker passes on the request, the bindings, and the context', async () => {
   let seen: unknown[] = []
   const worker = toWorkersHandler<object>(() => ({
     async fetch(...given) {
@@ -31,7 +31,7 @@ test('a gateway in a module worker hands over the request, the bindings and the 
   assert.ok(seen.every((value, index) => value === given[index]) && seen.length === 3)
 })
 
-test('a failure to open fails its request, and the next one tries again', async () => {
+test('a failure to create the gateway fails its request, and the next one tries again', async () => {
   for (const fail of [
     () => {
       throw new Error('no binding')

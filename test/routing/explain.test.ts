@@ -139,7 +139,7 @@ test('a target whose format does not support the request is skipped, as the requ
   assert.equal([error?.status, error?.message], [response.status, read.message])
 })
 
-test('size and streaming are the ones that the request will have', async () => {
+test('the explanation uses the size and streaming of the actual request', async () => {
   const body = { messages: [{ role: 'user', content: 'hé' }], stream: true }
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'pool', ...body })).length
   const entries = (max: number): ComboModel[] => [{ model: 'one/m', when: { bytes: { max }, stream: true } }, 'two/m']

@@ -50,7 +50,7 @@ for (const [what, dead] of [
 ] as const) {
   for (const strategy of ['fallback', 'round-robin'] as const)
     test(
-      `a dead target that ${what} fails hardly a request beside a good one after a second, from the start or later: ${strategy}`,
+      `a dead target that ${what} next to a healthy one fails almost no requests after a second, whenever it fails: ${strategy}`,
       PATIENT,
       async () => {
         const fromStart = await simulate({ providers: { one: dead, two: fine }, combo: { strategy }, seconds: 6 })
@@ -63,7 +63,7 @@ for (const [what, dead] of [
 
   for (const count of isCi ? [1, 2, 3] : [2])
     test(
-      `${count} dead targets, each of which ${what}, cost at most 1.2 calls a request and ten a second`,
+      `${count} dead targets, each of which ${what}, cost at most 1.2 calls per request plus ten per second`,
       PATIENT,
       async () => {
         const outcome = await simulate({ providers: several(count, () => dead), seconds: 5 })
@@ -78,7 +78,7 @@ for (const [what, dead] of [
 const SLOWEST_MS = 150
 
 test(
-  'the wait that a provider asks for is kept by 100 clients, though half of the list waits and the other half fails',
+  '100 clients respect the wait that a provider requests, while half of the list waits and the other half fails',
   PATIENT,
   async () => {
     const answeredAt: number[] = []

@@ -151,7 +151,7 @@ const FAULTS: Array<[fault: Fault, ms: number]> = [
 
 for (const [fault, ms] of FAULTS)
   test(
-    `a gateway on a store that fails goes on with what it has read while the store ${fault}, refuses changes in six seconds, and is whole three seconds later`,
+    `a gateway on a failing store keeps using what it has read while the store ${fault}, rejects changes within six seconds, and recovers within three seconds`,
     {
       timeoutMs: 90_000,
     },
@@ -203,7 +203,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'a gateway on a store that fails is told of a change within 15 seconds when its connections died silently and new ones work',
+  'a gateway on a failing store learns of a change within 15 seconds if its connections died silently and new ones work',
   {
     timeoutMs: 300_000,
   },
@@ -221,7 +221,7 @@ test(
     ),
 )
 
-test('a gateway on a store that fails loses, doubles and brings back nothing that it has acknowledged, whatever becomes of replies and connections', {
+test('a gateway on a failing store loses, duplicates, and restores nothing that was acknowledged, whatever happens to replies and connections', {
   timeoutMs: 90_000,
 }, async () => {
   const lost = await keepHistory(async (proxies) => {
@@ -239,7 +239,7 @@ test('a gateway on a store that fails loses, doubles and brings back nothing tha
 })
 
 test(
-  'a gateway on a store that fails keeps the same when the server of the store is killed under load, twice',
+  "a gateway on a failing store gives the same guarantees when the store's server is killed under load, twice",
   { timeoutMs: 300_000 },
   () =>
     keepHistory(async () => {

@@ -78,7 +78,7 @@ async function answersInTime({ program, key }: World, store: string, place: stri
   assert.ok(Math.min(...timesCryptography) < TIMES_CRYPTOGRAPHY, `${timesCryptography} times the cryptography`)
 }
 
-test('on Postgres, the first request and the list of models are answered within 3 s of the start of the process', {
+test('on Postgres, the first request and the model list get a response within 3 s of the process start', {
   timeoutMs: 300_000,
 }, async (world) => {
   const server = await startPostgres()
@@ -100,7 +100,7 @@ test('on Postgres, the first request and the list of models are answered within 
   }
 })
 
-test('on Redis, the first request and the list of models are answered within 3 s of the start of the process', {
+test('on Redis, the first request and the model list get a response within 3 s of the process start', {
   timeoutMs: 300_000,
 }, async (world) => {
   const server = await findRedis()

@@ -70,7 +70,7 @@ async function toldAfter(told: string[], key: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-test('a pool that cannot listen is detected, reported once, and polled for changes', async () => {
+test("a pool that can't listen is detected, reported once, and polled for changes", async () => {
   const { other, lines, told, table, close } = pair({ pollMs: 200 })
   for (let tries = 0; lines.length === 0 && tries < 300; tries++) await sleep(20)
   await other.set('after', 'value')
@@ -84,7 +84,7 @@ test('a pool that cannot listen is detected, reported once, and polled for chang
   await close()
 })
 
-test('a pool without the pooler gets changes at once, without a warning', async () => {
+test('a pool that bypasses the pooler gets changes immediately, without a warning', async () => {
   const { other, lines, told, close } = pair({ listen: direct, pollMs: 60_000 })
   await other.set('warm', 'value')
   await sleep(500)
@@ -100,7 +100,7 @@ test('a pool without the pooler gets changes at once, without a warning', async 
   await close()
 })
 
-test('a hundred reads and writes at once, of gateways with more connections than the pooler has, are all answered', async () => {
+test('a hundred concurrent reads and writes, from gateways with more connections than the pooler, all succeed', async () => {
   const table = newTable()
   const pools = Array.from({ length: 4 }, () => openPool(bouncer.url, { max: 10 }))
   const stores = pools.map((pool) => postgresStorage(pool, { table, listen: false }))

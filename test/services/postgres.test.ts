@@ -37,7 +37,7 @@ test.after(async () => {
   await server.remove()
 })
 
-test('a change of another process is reported within 100 ms by LISTEN, and without it with the next poll', async () => {
+test("another process's change is reported within 100 ms by LISTEN, and otherwise with the next poll", async () => {
   for (const [listen, limitMs] of [
     [undefined, 100],
     [false as const, 400],
@@ -75,7 +75,7 @@ test('a change of another process is reported within 100 ms by LISTEN, and witho
   }
 })
 
-test('a pool of one connection is polled, with one warning, and every call is answered', async () => {
+test('a pool of one connection is polled, with one warning, and every call succeeds', async () => {
   const single = openPoolAt(server.url, { max: 1 })
   const lines: string[] = []
   const warn = (line: string) => void lines.push(line)
@@ -99,7 +99,7 @@ test('a pool of one connection is polled, with one warning, and every call is an
   await single.end()
 })
 
-test('changes while the server was away are reported within three seconds of its return, and a write meanwhile is refused with a code', {
+test('changes during an outage of the server are reported within three seconds of its return, and a write during it is rejected with a code', {
   timeoutMs: 300_000,
 }, async () => {
   if (!server.isOwn) return
@@ -135,7 +135,7 @@ test('changes while the server was away are reported within three seconds of its
   for (const one of [mine, theirs]) await one.end()
 })
 
-test('a missing table that may not be created is an error that names it and says what to do', async () => {
+test('a missing table that may not be created causes an error that names it and says what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),
@@ -148,7 +148,7 @@ test('a missing table that may not be created is an error that names it and says
   await storage.close?.()
 })
 
-test('close leaves the pool of the host open', async () => {
+test("close leaves your app's pool open", async () => {
   const storage = postgresStorage(pool)
   await storage.set('key', 'value')
   await storage.close?.()
@@ -161,7 +161,7 @@ test('close leaves the pool of the host open', async () => {
   assert.is(error.code, 'STORAGE_CLOSED')
 })
 
-test('an idle connection that is lost does not end a process whose pool has no listener for errors', async () => {
+test("losing an idle connection doesn't crash a process whose pool has no error listener", async () => {
   const bare = openPool()
   bare.removeAllListeners('error')
   const storage = postgresStorage(bare, { table: 'lost' })
@@ -177,7 +177,7 @@ test('an idle connection that is lost does not end a process whose pool has no l
   await bare.end()
 })
 
-test('options that cannot work are refused with what to pass', () => {
+test('invalid options are rejected with what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

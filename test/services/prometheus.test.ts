@@ -43,7 +43,7 @@ test.after(async () => {
   for (const close of closers) await close()
 })
 
-test('is up with its token, and down with another one', async ({ server }) => {
+test('is up with its token, and down with a different one', async ({ server }) => {
   await server.until('up{job="gateway"}', (value) => value === 1)
   await server.until('up{job="stranger"}', (value) => value === 0)
   const { gateway, stranger } = await server.problems()
@@ -51,7 +51,7 @@ test('is up with its token, and down with another one', async ({ server }) => {
   assert.match(stranger ?? '', /401/)
 })
 
-test('has the series of its requests, by the queries of the dashboard', async ({ world, server }) => {
+test("has the series of its requests, by the dashboard's queries", async ({ world, server }) => {
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
   const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
   const headers = { authorization: `Bearer ${key}` }
@@ -88,7 +88,7 @@ test('has the series of its requests, by the queries of the dashboard', async ({
   assert.ok(Object.values(await server.query(p95)).every((value) => value > 0))
 })
 
-test('answers every query of the dashboard without an error', async ({ server }) => {
+test('answers every dashboard query without an error', async ({ server }) => {
   const file = new URL('../../src/features/observe/grafana/signalbox.json', import.meta.url)
   const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(await readFile(file, 'utf8'))
   const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
@@ -97,7 +97,7 @@ test('answers every query of the dashboard without an error', async ({ server })
     await server.query(query.replaceAll(/\$__(?:rate_interval|range)/g, '5s').replaceAll(/\$\w+/g, '.*'))
 })
 
-test('is text that promtool finds nothing wrong with, and OpenMetrics where the scrape prefers it', async ({ url }) => {
+test('is text that promtool accepts without complaints, and OpenMetrics if the scrape prefers it', async ({ url }) => {
   const scrape = (accept: string) => fetch(url, { headers: { authorization: `Bearer ${TOKEN}`, accept } })
   const text = await (await scrape('text/plain')).text()
   // It knows that histograms are in base units, and warns of what the names of OpenTelemetry's conventions are.

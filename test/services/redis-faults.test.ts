@@ -56,7 +56,7 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; message?: str
   )
 
 for (const name of PACKAGES) {
-  test(`Redis that fails makes each of 24 increments once when ${name} loses replies`, async () => {
+  test(`failing Redis: each of 24 increments is made once when ${name} loses replies`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.increment?.('warm', 1)
@@ -76,7 +76,7 @@ for (const name of PACKAGES) {
     proxy.close()
   })
 
-  test(`no acknowledged write of ${name} is lost, doubled or made late when the Redis server is killed under load`, async () => {
+  test(`no acknowledged write of ${name} is lost, duplicated, or made late when the Redis server is killed under load`, async () => {
     const { storage, other, close } = await open(name)
     const told = await listen(storage)
     const acknowledged: string[] = []
@@ -119,7 +119,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`writes of ${name} are refused within six seconds while the Redis server is stopped, and none of them is made later`, async () => {
+  test(`writes of ${name} are rejected within six seconds while the Redis server is stopped, and none is made later`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
     const told = await listen(storage)
@@ -140,7 +140,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`Redis that fails reports by key what changed while the connections of ${name} had died silently`, async () => {
+  test(`failing Redis: changes made while the connections of ${name} were silently dead are reported by key`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.set('kept', 'value')
@@ -157,7 +157,7 @@ for (const name of PACKAGES) {
   })
 }
 
-test('Redis that fails reports a gap and every key that there is when the stream of changes was cut or removed', async () => {
+test('failing Redis: a gap and every existing key are reported if the change stream was trimmed or removed', async () => {
   const { storage, other, root, command, close } = await open('ioredis')
   await other.set('one', '1')
   await other.set('two', '2')
@@ -177,7 +177,7 @@ test('Redis that fails reports a gap and every key that there is when the stream
   await close()
 })
 
-test('Redis that fails closes the connection that it made, and none of the host', async () => {
+test("failing Redis: the adapter closes its own connection, and none of the app's", async () => {
   for (const name of PACKAGES) {
     const { client, command, isOpen, end } = await openClient(name, server.url)
     const connections = async () =>
@@ -197,7 +197,7 @@ test('Redis that fails closes the connection that it made, and none of the host'
   }
 })
 
-test('Redis that fails reads a text that another program wrote under its keys, refuses any other type by name, and holds no value in an error', async () => {
+test('failing Redis: a string that another program wrote is readable, any other type is rejected by name, and no error contains a value', async () => {
   const { storage, root, command, close } = await open('ioredis')
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')
@@ -211,7 +211,7 @@ test('Redis that fails reads a text that another program wrote under its keys, r
   await close()
 })
 
-test('Redis that fails is a 503 of the gateway for each change within six seconds while the server is gone, by each client', {
+test('failing Redis: each change returns a 503 within six seconds while the server is down, with each client', {
   timeoutMs: 300_000,
 }, async () => {
   const token = 'a-management-token-of-32-characters-or-more'

@@ -20,7 +20,7 @@ async function heard(told: string[], key: string): Promise<void> {
 }
 
 for (const name of PACKAGES)
-  test(`a subscriber of the host is used instead of one more connection of ${name}, again after it was cut, and left open`, async () => {
+  test(`the app's subscriber is used instead of another connection of ${name}, reused after it was cut off, and left open`, async () => {
     const [main, subscriber, elsewhere] = [
       await openClient(name, server.url),
       await openClient(name, server.url),
@@ -62,7 +62,7 @@ for (const name of PACKAGES)
   })
 
 for (const name of ['redis', 'redis-5'] as const)
-  test(`the connection that watch makes of ${name} is closed, also when it was not open yet`, async () => {
+  test(`the connection that watch creates from ${name} is closed, even if it isn't open yet`, async () => {
     const own = await startRedis()
     const host = await openClient(name, own.url)
     const monitor = await openClient('ioredis', own.url)

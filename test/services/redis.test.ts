@@ -57,7 +57,7 @@ test('Redis storage keeps all of 4 x 200 read-modify-writes of four processes', 
   end()
 })
 
-test('Redis storage has a key that is paused refused by other processes within 100 ms', { timeoutMs: 300_000 }, async ({
+test('Redis storage: other processes reject a paused key within 100 ms', { timeoutMs: 300_000 }, async ({
   program,
 }) => {
   const latest = await roundsUntil(100, async () => {
@@ -69,7 +69,7 @@ test('Redis storage has a key that is paused refused by other processes within 1
   assert.ok(Math.min(...latest) <= 100, `ms until all knew of the pause: ${latest}`)
 })
 
-test('Redis storage throws a TypeError for what is no client and for options that it does not know', () => {
+test('Redis storage throws a TypeError for an invalid client and for unknown options', () => {
   for (const client of [undefined, null, {}, 'redis://127.0.0.1'])
     assert.throws(() => redisStorage(client as never), /takes a redis or ioredis client/)
   const client = { call: async () => null, duplicate: () => client }

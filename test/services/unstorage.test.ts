@@ -56,7 +56,7 @@ test.after(async () => {
   await remove()
 })
 
-test('unstorage as a storage keeps a file for each key below the base, with a short name of small letters, whatever the key', async () => {
+test('unstorage adapter: each key is a file below the base, with a short lowercase name, whatever the key', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }), { base: 'app:ai', longestKeyBytes: 1_000 })
   const keys = [
@@ -82,7 +82,7 @@ test('unstorage as a storage keeps a file for each key below the base, with a sh
   assert.is((await readFile(join(folder, 'app/ai/keys'), 'utf8')).includes('"value":"keys"'), true)
 })
 
-test('unstorage as a storage reads again what another process is writing', async () => {
+test('unstorage adapter: a value that another process is writing is read again', async () => {
   const opened = open('memory', {})
   const found: unknown[] = []
   const getItem = (key: string) => Promise.resolve(found.length > 0 ? found.shift() : opened.getItem(key))
@@ -95,7 +95,7 @@ test('unstorage as a storage reads again what another process is writing', async
   assert.is(found.length, 0)
 })
 
-test('unstorage as a storage shows a damaged entry unchanged, beside the others, until it is replaced or removed', async () => {
+test('unstorage adapter: a damaged entry is shown unchanged, next to the others, until it is replaced or removed', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }))
   const version = await storage.set('whole', 'value')
@@ -116,13 +116,13 @@ test('unstorage as a storage shows a damaged entry unchanged, beside the others,
   }
 })
 
-test('unstorage as a storage has one of many writers create a key, where all write by the same storage object', async () => {
+test('unstorage adapter: one of many writers creates a key if all use the same storage object', async () => {
   const storage = unstorageStorage(open('fs', { base: join(root, next()) }))
   const tries = Array.from({ length: 20 }, (_, index) => storage.set('key', `${index}`, { ifVersion: null }))
   assert.is((await Promise.all(tries)).filter((result) => result !== false).length, 1)
 })
 
-test('unstorage as a storage names a driver that fails, without the value that it was given, and leaves the storage open', async () => {
+test('unstorage adapter: a failing driver is named, without the value it was given, and the storage stays open', async () => {
   const opened = open('memory', {})
   const setItem = () => Promise.reject(Object.assign(new Error('the disk is full'), { args: ['the secret'] }))
   const error = await refusal(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
@@ -136,7 +136,7 @@ test('unstorage as a storage names a driver that fails, without the value that i
   assert.is((await unstorageStorage(opened).get('key'))?.value, 'value')
 })
 
-test('unstorage as a storage gives up a driver that does not answer after four seconds, and uses it again', {
+test('unstorage adapter: a driver that hangs is abandoned after four seconds, and used again', {
   timeoutMs: 30_000,
 }, async () => {
   const opened = open('memory', {})
@@ -154,7 +154,7 @@ test('unstorage as a storage gives up a driver that does not answer after four s
   assert.is((await storage.get('key'))?.value, 'later')
 })
 
-test('unstorage as a storage refuses what is no storage and options that cannot work', () => {
+test('unstorage adapter: invalid storages and options are rejected', () => {
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, []), /unstorageStorage takes a storage/)
   for (const base of ['', 'A', 'a:', 'a/b']) assert.throws(() => unstorageStorage(open('memory', {}), { base }), /base/)
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, [open('memory', {}), { prefix: 'a' }]), /prefix/)

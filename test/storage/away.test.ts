@@ -83,7 +83,7 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`data that was read stays in force while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`data that was read stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
       fail(how)
@@ -96,7 +96,7 @@ for (const watched of [true, false])
     })
 
 for (const how of ['refuses', 'hangs'] as const) {
-  test(`a storage that is away is a 503 for a key that was not seen, and for a gateway that has read nothing, while it ${how}`, async () => {
+  test(`unavailable storage: a 503 for a key that wasn't seen, and for a gateway that has read nothing, while it ${how}`, async () => {
     const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
     assert.is(await status(key), 200)
     await elsewhere.api.settings.update({ requireApiKey: true })
@@ -109,7 +109,7 @@ for (const how of ['refuses', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`a storage that is away is a 503 for each change within six seconds while it ${how}, and the change is not made`, async () => {
+  test(`unavailable storage: a 503 for each change within six seconds while it ${how}, and the change isn't made`, async () => {
     const { clock, world, id, elsewhere, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
@@ -144,7 +144,7 @@ for (const how of ['refuses', 'hangs'] as const) {
   })
 }
 
-test('a storage that is away shows what changed while it was away within a second of its return', async () => {
+test('unavailable storage: changes made during the outage are visible within a second of its return', async () => {
   for (const watched of [true, false]) {
     const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)
@@ -161,7 +161,7 @@ test('a storage that is away shows what changed while it was away within a secon
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`the own changes of a gateway are in force while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`a gateway's own changes are in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -193,7 +193,7 @@ for (const watched of [true, false])
       assert.ok([404, 503].includes(result.status), String(result.status))
     })
 
-test('a storage that is away leaves in force what was read when a change of it has failed', async () => {
+test('unavailable storage: what was read stays in effect after a change has failed', async () => {
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
   const [pool] = (await world.api.combos.list()).combos
@@ -212,7 +212,7 @@ test('a storage that is away leaves in force what was read when a change of it h
   assert.equal([await status(key), await status()], [200, 200])
 })
 
-test('a storage that is away has made a change once when only the reply was lost', async () => {
+test('unavailable storage: a change is made once if only the reply was lost', async () => {
   const { clock, world, id, elsewhere, fail, mend } = await open()
   await world.api.keys.list()
   fail('loses replies')
@@ -222,7 +222,7 @@ test('a storage that is away has made a change once when only the reply was lost
   assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
 })
 
-test('a storage whose data cannot be read is a 500, whatever was read before', async () => {
+test("a storage whose data can't be read causes a 500, whatever was read before", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })
@@ -231,7 +231,7 @@ test('a storage whose data cannot be read is a 500, whatever was read before', a
   assert.is((await world.chat({})).status, 500)
 })
 
-test('a storage that is away leaves in force what was read while notifications of it came late and doubled', async () => {
+test('unavailable storage: what was read stays in effect if notifications arrive late and twice', async () => {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
   const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
@@ -264,7 +264,7 @@ test('a storage that is away leaves in force what was read while notifications o
   assert.is(await status(), 200)
 })
 
-test('a storage that is away is a 503 for each change while it has no room, and requests go on', async () => {
+test('unavailable storage: a 503 for each change while the storage is full, and requests continue', async () => {
   const memory = memoryStorage()
   let isFull = false
   const set: Storage['set'] = async (...args) => {
@@ -283,7 +283,7 @@ test('a storage that is away is a 503 for each change while it has no room, and 
   assert.equal((await world.api.keys.list()).keys, [])
 })
 
-test('a storage that cannot be reached is reported to the host with the cause, and to clients without more than its code', async () => {
+test('an unreachable storage is reported to the app with the cause, and to clients with only its code', async () => {
   const refused = (address: string) =>
     Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
   const cause = Object.assign(new AggregateError([refused('::1:5432'), refused('10.0.0.5:5432')]), {

@@ -76,7 +76,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  test(`a damaged record in the storage hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
+  test(`a damaged record hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
@@ -124,7 +124,7 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
 }
 
 for (const mac of [null, 5, true, [], {}])
-  test(`a damaged record in the storage is reported with its place: a key whose proof is ${JSON.stringify(mac)}`, async () => {
+  test(`a damaged record is reported with its location: a key whose signature is ${JSON.stringify(mac)}`, async () => {
     const storage = memoryStorage()
     const before = await openWorld({ storage })
     await before.api.keys.create({ name: 'hurt' })
@@ -139,19 +139,19 @@ for (const mac of [null, 5, true, [], {}])
     assert.match(ofKey[0] ?? '', /The stored record \S+ is damaged: "mac" is/)
   })
 
-test('a damaged record in the storage whose kind is null is read as one of the kind llm', async () => {
+test('a record whose kind is null is read as one of the kind llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
   assert.match(String(errors), /combos\/hurt is damaged: "kind" is null and is read as "llm"/)
 })
 
-test('a damaged record in the storage is an active connection unless its isActive is false', async () => {
+test('a damaged connection is active unless its isActive is false', async () => {
   for (const isActive of [null, 'false', 0, {}])
     assert.ok((await afterChange('connections/', { isActive })).ids.includes('two/m'), String(isActive))
   assert.not.ok((await afterChange('connections/', { isActive: false })).ids.includes('two/m'))
 })
 
-test('a damaged record in the storage lists what can be read of enabledModels, and the catalog where none of it can', async () => {
+test('a damaged enabledModels lists what can be read, and the catalog if nothing can', async () => {
   const listed = async (enabledModels: unknown) =>
     (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
       id.startsWith('two/'),
@@ -160,13 +160,13 @@ test('a damaged record in the storage lists what can be read of enabledModels, a
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
 })
 
-test('a damaged record in the storage leaves out a sharesPrefix of a connection that is neither true nor false', async () => {
+test('a sharesPrefix of a connection that is neither true nor false is omitted', async () => {
   const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
   const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
   assert.equal(providerSpecificData, { prefix: 'b' })
 })
 
-test('a damaged combo in the storage loses invalid entries, and is skipped when none is left', async () => {
+test('a damaged combo loses invalid entries, and is skipped if none is left', async () => {
   const { lists } = await afterChange('combos/', {
     models: [5, 'one/m', { model: 'two/m', when: 'odd' }, { weight: 3 }],
   })
@@ -175,7 +175,7 @@ test('a damaged combo in the storage loses invalid entries, and is skipped when 
   assert.not.ok(ids.includes('hurt'))
 })
 
-test('a damaged record in the storage keeps its unreadable and unknown fields when other fields are changed', async () => {
+test('a damaged record keeps its unreadable and unknown fields when other fields are changed', async () => {
   const odd = { priority: 'soon', fromALaterRelease: { a: 1 } }
   const { storage, where, lists } = await afterChange('connections/', odd)
   const { id = '' } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
@@ -187,7 +187,7 @@ test('a damaged record in the storage keeps its unreadable and unknown fields wh
   assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
 })
 
-test('a damaged record in the storage is overwritten by setting an alias of its name, and never by creating a combo of its name', async () => {
+test('a damaged record is overwritten by setting an alias with its name, and never by creating a combo with its name', async () => {
   const { storage } = await filled()
   const combo = await damaged(storage, 'combos/', () => 'damaged')
   const alias = await damaged(storage, 'aliases/', () => 'damaged')
@@ -200,7 +200,7 @@ test('a damaged record in the storage is overwritten by setting an alias of its 
   assert.match((await storage.get(alias))?.value ?? '', '"model":"one/m"')
 })
 
-test('a damaged record in the storage is reported once, and again only when something else is wrong with it', async () => {
+test('a damaged record is reported once, and again only if something else is wrong with it', async () => {
   const { storage, key } = await filled()
   await damaged(storage, 'combos/', () => 'damaged')
   const { api, told, chat } = await openWorld({ storage, connections: [] })
@@ -215,7 +215,7 @@ test('a damaged record in the storage is reported once, and again only when some
   assert.is(told.errors.length, 2)
 })
 
-test('a damaged record in the storage does not open the gate when it is that of the settings: without a signature, an API key is required', async () => {
+test("damaged settings don't open the gateway: without a signature, an API key is required", async () => {
   for (const [value, status] of [
     [undefined, 200],
     ['{}', 401],

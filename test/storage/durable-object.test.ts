@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('a Durable Object as a storage')
 
-test('an object that fails is an error with a name that says what to check', async () => {
+test('a failing object causes a named error that says what to check', async () => {
   const failing = { idFromName: () => 1, get: () => ({ fetch: () => Promise.reject(new Error('no class')) }) }
   const error: { code?: string; message?: string } = await durableObjectStorage(failing)
     .get('key')
@@ -17,7 +17,7 @@ test('an object that fails is an error with a name that says what to check', asy
   assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)
 })
 
-test('a value that is no namespace is refused with what to pass', () => {
+test('an invalid namespace is rejected with what to pass', () => {
   assert.throws(
     () => Reflect.apply(durableObjectStorage, undefined, []),
     /durableObjectStorage takes a Durable Object namespace/,

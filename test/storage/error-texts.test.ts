@@ -36,7 +36,7 @@ const answers: Array<[sqlState: string, code: string, says: string]> = [
   ['XX001', 'STORAGE_UNREADABLE', 'Try again, or read its log.'],
 ]
 for (const [sqlState, code, says] of answers)
-  test(`Postgres that answers ${sqlState} is ${code}: ${says}`, async () => {
+  test(`a Postgres error ${sqlState} is ${code}: ${says}`, async () => {
     assert.is(
       await errorOf(postgres(sqlState).set('key', 'value')),
       `${code}: Postgres rejected the table t (${sqlState}). ${says}`,
@@ -44,14 +44,14 @@ for (const [sqlState, code, says] of answers)
   })
 
 for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
-  test(`Postgres that fails with "${code}" cannot be reached`, async () => {
+  test(`a Postgres failure with "${code}" means that it is unreachable`, async () => {
     assert.is(
       await errorOf(postgres(code).get('key')),
       `STORAGE_UNREACHABLE: Postgres is unreachable for the table t${code && ` (${code})`}. Check the pool's address and the server.`,
     )
   })
 
-test('a libSQL server that is away is named with the reason of the network', async () => {
+test("an unreachable libSQL server is reported with the network's reason", async () => {
   const away = Object.assign(new TypeError('fetch failed'), {
     cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
   })
@@ -64,7 +64,7 @@ test('a libSQL server that is away is named with the reason of the network', asy
   )
 })
 
-test('a text that a storage cannot keep, or one too long, is named with the way out', async () => {
+test("a string that a storage can't store, or one that is too long, is reported with a solution", async () => {
   const storage = postgres('')
   for (const text of ['\ud800', '\u0000'])
     assert.is(
@@ -77,7 +77,7 @@ test('a text that a storage cannot keep, or one too long, is named with the way 
   )
 })
 
-test('a driver of unstorage that fails is said to have failed, with its own words and what to check', async () => {
+test('a failing unstorage driver is reported with its own message and what to check', async () => {
   const fail = async () => Promise.reject(new Error('ENOENT: no such folder'))
   const storage = unstorageStorage({ getItem: fail, setItem: fail, removeItem: fail, getKeys: fail })
   assert.is(

@@ -36,7 +36,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`file storage answers from ${ON_DISK} damaged databases what was written, or names the damage`, async () => {
+test(`file storage returns what was written, or names the damage, for ${ON_DISK} damaged databases`, async () => {
   const random = createRandom()
   const { files, contents } = await inFolder(filledStore)
   const good = files['store.db'] ?? Buffer.alloc(0)
@@ -75,7 +75,7 @@ const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unkn
   ['has other tables', (path) => changed(path, 'DROP TABLE changes')],
 ]
 for (const [how, harm] of harms)
-  test(`file storage does not start, and says so, when its database ${how}`, () =>
+  test(`file storage doesn't start, and says so, if its database ${how}`, () =>
     inFolder(async (path) => {
       await filledStore(path)
       await harm(join(path, 'store.db'))
@@ -91,7 +91,7 @@ for (const [how, harm] of harms)
       assert.equal(await textsIn(path), before)
     }))
 
-test('file storage names an entry that is damaged while it runs', () =>
+test('file storage reports an entry that is damaged while it runs', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('brief', 'value', { ttlMs: 1_000_000 })
@@ -114,7 +114,7 @@ test('file storage names an entry that is damaged while it runs', () =>
     await storage.close?.()
   }))
 
-test('file storage starts empty in a new folder only, not where traces of a store are left', () =>
+test('file storage only starts empty in a new folder, not if there are traces of a store', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     assert.equal(await contentsOf(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
@@ -134,7 +134,7 @@ test('file storage starts empty in a new folder only, not where traces of a stor
     }
   }))
 
-test('file storage does not start without its database', () =>
+test("file storage doesn't start without its database", () =>
   inFolder(async (path) => {
     await filledStore(path)
     await rm(join(path, 'store.db'))
@@ -143,7 +143,7 @@ test('file storage does not start without its database', () =>
     assert.equal(await readdir(path), ['store'])
   }))
 
-test('file storage opens a database that was restored alone', () =>
+test('file storage opens a database that was restored without its other files', () =>
   inFolder(async (path) => {
     const { contents } = await filledStore(path)
     await rm(join(path, 'store'))
@@ -151,7 +151,7 @@ test('file storage opens a database that was restored alone', () =>
     assert.ok((await readdir(path)).includes('store'))
   }))
 
-test('file storage refuses the store of a newer version and leaves it as it is', () =>
+test('file storage rejects the store of a newer version and leaves it unchanged', () =>
   inFolder(async (path) => {
     const { files } = await filledStore(path)
     changed(join(path, 'store.db'), 'PRAGMA user_version = 3')
@@ -201,7 +201,7 @@ for (const [how, harm] of losses)
       await storage.close?.()
     }))
 
-test('file storage works again when its folder comes back as it was', () =>
+test('file storage works again when its folder returns unchanged', () =>
   inFolder(async (parent) => {
     const path = join(parent, 'data')
     const storage = fileStorage({ path, logger: false })
@@ -214,7 +214,7 @@ test('file storage works again when its folder comes back as it was', () =>
     await storage.close?.()
   }))
 
-test('file storage rejects writes while the disk is full, keeps what it acknowledged, and works again afterwards', ({
+test('file storage rejects writes while the disk is full, keeps what it acknowledged, and works again afterward', ({
   program,
 }) =>
   inFolder(async (path) => {
@@ -232,7 +232,7 @@ test('file storage rejects writes while the disk is full, keeps what it acknowle
     await storage.close?.()
   }))
 
-test('file storage never gives a version again that a restored backup does not know', () =>
+test("file storage never reuses a version that a restored backup doesn't know", () =>
   inFolder(async (path) => {
     const { files } = await filledStore(path)
     const storage = fileStorage({ path, logger: false })

@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('other users of the machine cannot read what file storage creates', () =>
+test("other users of the machine can't read what file storage creates", () =>
   inFolder(async (parent) => {
     const path = join(parent, 'made')
     const storage = fileStorage({ path, logger: false })
@@ -35,7 +35,7 @@ test('other users of the machine cannot read what file storage creates', () =>
     for (const name of await readdir(path)) assert.is((await stat(join(path, name))).mode & 0o777, 0o600, name)
   }))
 
-test('file storage commits operations that arrive together at once', () =>
+test('file storage commits operations that arrive together in one transaction', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => storage.set(`key/${index}`, 'value')))
@@ -60,7 +60,7 @@ test('file storage removes expired rows as others are written', () =>
     await storage.close?.()
   }))
 
-test('file storage lists many rows without holding up other work', () =>
+test('file storage lists many rows without blocking other work', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     const value = 'value '.repeat(50)
@@ -78,7 +78,7 @@ test('file storage lists many rows without holding up other work', () =>
     await storage.close?.()
   }))
 
-test('a write of file storage resolves once it is on the disk, and a relaxed one does not wait for that', () =>
+test("a write of file storage resolves once it is on disk, and a relaxed one doesn't wait for that", () =>
   inFolder(async (path) => {
     const any = await fs.open(path)
     const handle = Object.getPrototypeOf(any)
@@ -115,7 +115,7 @@ test('a write of file storage resolves once it is on the disk, and a relaxed one
     }
   }))
 
-test('file storage moves a log that has grown into the database while it goes on', () =>
+test('file storage moves a large log into the database while it keeps running', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     const value = 'value '.repeat(1_000)
@@ -133,7 +133,7 @@ test('file storage moves a log that has grown into the database while it goes on
     assert.equal((await readdir(path)).sort(), ['store', 'store.db'])
   }))
 
-test('file storage makes one secret, prints where, and never shows it', () =>
+test('file storage creates one secret, prints its location, and never shows it', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const opened = Array.from({ length: 4 }, () => fileStorage({ path, logger }))
@@ -149,7 +149,7 @@ test('file storage makes one secret, prints where, and never shows it', () =>
       assert.not.ok((await readFile(join(path, name), 'latin1')).includes(String(secrets[0])), name)
   }))
 
-test('file storage never replaces an old secret by a new one', () =>
+test('file storage never replaces an old secret with a new one', () =>
   inFolder(async (path) => {
     const other = await inFolder(async (elsewhere) => fileStorage({ path: elsewhere, logger: false }).ownSecret?.())
     await fileStorage({ path, logger: false }).ownSecret?.()
@@ -175,7 +175,7 @@ test('file storage never replaces an old secret by a new one', () =>
     assert.match(logger.lines[0]?.message ?? '', '0600')
   }))
 
-test('file storage puts back the secret that it holds when the file is gone', () =>
+test('file storage restores the secret it has in memory if the file is gone', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -193,7 +193,7 @@ test('file storage puts back the secret that it holds when the file is gone', ()
     for (const one of [storage, later]) await one.close?.()
   }))
 
-test('file storage names the error when it may not read or write', ({ program }) =>
+test('file storage reports an error if it may not read or write', ({ program }) =>
   inFolder(async (parent) => {
     await chmod(parent, 0o755)
     const path = join(parent, 'store')
@@ -221,7 +221,7 @@ test('file storage names the error when it may not read or write', ({ program })
     await chmod(path, 0o700)
   }))
 
-test('file storage names the error when its path is a file', () =>
+test('file storage reports an error if its path is a file', () =>
   inFolder(async (parent) => {
     await writeFile(join(parent, 'file'), '')
     for (const path of [join(parent, 'file'), join(parent, 'file', 'below')]) {
@@ -246,7 +246,7 @@ test('file storage removes the files of ended processes, and none of running one
     assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`, 'store', 'store.db'].sort())
   }))
 
-test('file storage takes the lock of an ended process at once, and says so', () =>
+test("file storage takes an ended process's lock immediately, and says so", () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -260,7 +260,7 @@ test('file storage takes the lock of an ended process at once, and says so', () 
     await storage.close?.()
   }))
 
-test('file storage waits for the lock of a running holder without blocking, and gives up with an error that has a code', () =>
+test("file storage waits for a running holder's lock without blocking, and gives up with an error code", () =>
   inFolder(async (path) => {
     const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
@@ -303,7 +303,7 @@ test('closing a file store ends the thread that a checkpoint has just started', 
     )
   }))
 
-test('file storage refuses every operation after it was closed', () =>
+test('file storage rejects every operation after it was closed', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'value')

@@ -29,7 +29,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('a folder of an earlier release is imported once and whole, with its secret, and kept as a backup', () =>
+test('a folder of an earlier release is imported once and completely, with its secret, and kept as a backup', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const former = (await release(FORMER)).fileStorage({ path, clock, logger: false })
@@ -63,7 +63,7 @@ test('a folder of an earlier release is imported once and whole, with its secret
     await later.close?.()
   }))
 
-test('a process of an earlier release that is still at work loses no acknowledged write, and is refused from then on', async () => {
+test('a process of an earlier release that is still running loses no acknowledged write, and is then rejected', async () => {
   const { fileStorage: formerStorage } = await release(FORMER)
   for (let round = 0; round < (isCi ? 20 : 5); round++)
     await inFolder(async (path) => {
@@ -105,7 +105,7 @@ test('a process of an earlier release that is still at work loses no acknowledge
     })
 })
 
-test('an earlier release refuses a folder that this one has made', () =>
+test('an earlier release rejects a folder that this one has created', () =>
   inFolder(async (path) => {
     await fileStorage({ path, logger: false }).set('key', 'value')
     const before = await readdir(path)
@@ -114,9 +114,7 @@ test('an earlier release refuses a folder that this one has made', () =>
     assert.equal(await readdir(path), before)
   }))
 
-test('file storage imports a store that its maker was killed in the middle of, whatever the step', async ({
-  program,
-}) => {
+test('file storage imports a store whose setup was killed at any step', async ({ program }) => {
   const files = {
     store: formerStore(7, new Map([['count', { value: '41', version: 'v' }]]), { secretMark: 'mark' }),
     'store.previous': formerStore(6, new Map([['count', { value: '40', version: 'v' }]])),
@@ -164,7 +162,7 @@ test('file storage imports a store that its maker was killed in the middle of, w
     )
 })
 
-test('file storage keeps the first secret when its maker is killed before any step', async ({ program }) => {
+test('file storage keeps the first secret if its setup is killed before any step', async ({ program }) => {
   const start = (path: string, ...args: string[]) => {
     const child = program?.start('step', path, ...args) as Child
     child.go()
@@ -208,7 +206,7 @@ test('file storage imports the previous version of a store that is damaged or mi
     })
 })
 
-test('file storage imports nothing, and changes nothing, when both versions are damaged', () =>
+test('file storage imports nothing, and changes nothing, if both versions are damaged', () =>
   inFolder(async (path) => {
     await putFiles(path, { store: Buffer.from('nonsense'), 'store.previous': Buffer.from('') })
     const error = await failureOf(fileStorage({ path, logger: false }).get('a'))
@@ -217,7 +215,7 @@ test('file storage imports nothing, and changes nothing, when both versions are 
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
   }))
 
-test('file storage does not choose between a database and a store of an earlier release', () =>
+test("file storage doesn't choose between a database and a store of an earlier release", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('a', 'new')

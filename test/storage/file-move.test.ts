@@ -26,13 +26,13 @@ test('moving a file waits while another process has the file open', async () => 
   assert.equal(calls, ['a b', 'a b', 'a b', 'a b'])
 })
 
-test('moving a file waits no longer than its options say', async () => {
+test('moving a file waits no longer than its options allow', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EPERM', 'EPERM'])
   assert.is(await outcome(move('a', 'b', { attempts: 2, pauseMs: 0, rename })), 'EPERM')
   assert.is(calls.length, 2)
 })
 
-test('moving a file does not wait when the lock was lost, or when its options say so', async () => {
+test("moving a file doesn't wait if the lock was lost, or if its options say so", async () => {
   for (const [code, attempts] of [
     ['ENOENT', 9],
     ['EPERM', 1],

@@ -37,10 +37,10 @@ test(`file storage keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, asy
   })
 })
 
-test('file storage reports the changes of another process in time', ({ program }) =>
+test("file storage reports another process's changes in time", ({ program }) =>
   tellsInTime(program, { pollMs: 60_000 }))
 
-test('file storage reports them in time where the system reports nothing', async ({ program }) => {
+test('file storage reports them in time even if the system reports nothing', async ({ program }) => {
   const { watch } = fs
   Reflect.set(fs, 'watch', () => {
     throw new Error('ENOSPC: System limit for number of file watchers reached')
@@ -54,7 +54,7 @@ test('file storage reports them in time where the system reports nothing', async
   }
 })
 
-test('file storage says once that another process writes as well', async ({ program }) => {
+test('file storage reports once that another process also writes', async ({ program }) => {
   await inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -83,7 +83,7 @@ test('file storage says once that another process writes as well', async ({ prog
   })
 })
 
-test('file storage calls it a gap when it cannot name what other processes have changed', () =>
+test("file storage reports a gap if it can't name what other processes have changed", () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('own', '1')

@@ -3,13 +3,13 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the IndexedDB storage outside a browser')
 
-test('the IndexedDB storage outside a browser takes a name, and refuses what cannot work', () => {
+test('outside a browser, IndexedDB storage accepts a name, and rejects invalid options', () => {
   assert.type(indexeddbStorage().get, 'function')
   assert.throws(() => indexeddbStorage({ name: '' }), /name must be/)
   assert.throws(() => Reflect.apply(indexeddbStorage, undefined, [{ nmae: 'app' }]), /nmae is not an option/)
 })
 
-test('the IndexedDB storage outside a browser says where it works, and which storage to use instead', async () => {
+test('outside a browser, IndexedDB storage says where it works, and which storage to use instead', async () => {
   const storage = indexeddbStorage({ name: 'app' })
   for (const work of [() => storage.get('key'), () => storage.set('key', 'value'), () => storage.ownSecret?.()]) {
     const error = await Promise.resolve(work()).then(

@@ -24,7 +24,7 @@ const refused: Array<[name: keyof typeof makers, given: unknown, says: string]> 
   ['memoryStorage', null, 'The options must be an object.'],
 ]
 for (const [name, given, says] of refused) {
-  test(`${name} refuses ${JSON.stringify(given)}: ${says}`, () => {
+  test(`${name} rejects ${JSON.stringify(given)}: ${says}`, () => {
     assert.throws(
       () => Reflect.apply(makers[name], undefined, [given]), // as a caller without types would
       (error: unknown) => error instanceof TypeError && error.message === says,
@@ -33,7 +33,7 @@ for (const [name, given, says] of refused) {
 }
 
 for (const version of ['20.20.2', '22.12.0'])
-  test(`fileStorage says on Node ${version} which one it needs`, () => {
+  test(`fileStorage on Node ${version} says which version it needs`, () => {
     const { versions } = process
     Object.defineProperty(process, 'versions', { value: { ...versions, node: version }, configurable: true })
     try {

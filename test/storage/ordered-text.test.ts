@@ -30,21 +30,21 @@ const sign = (order: number) => Math.sign(order)
 const byBytes = (one: string, other: string) => sign(Buffer.compare(Buffer.from(one), Buffer.from(other)))
 const byUnits = (one: string, other: string) => (one === other ? 0 : one < other ? -1 : 1)
 
-test('an escaped key comes back as it was', () => {
+test('an escaped key is restored unchanged', () => {
   fc.assert(
     fc.property(text, (key) => fromOrdered(toOrdered(key)) === key),
     { numRuns: 2_000 },
   )
 })
 
-test('the bytes of escaped keys are in the order of the code units of the keys', () => {
+test('the byte order of escaped keys is the code-unit order of the keys', () => {
   fc.assert(
     fc.property(text, text, (one, other) => byBytes(toOrdered(one), toOrdered(other)) === byUnits(one, other)),
     { numRuns: 5_000 },
   )
 })
 
-test('a range from a prefix to its end holds just the keys that begin with it', () => {
+test('a range from a prefix to its end contains exactly the keys that start with it', () => {
   fc.assert(
     fc.property(text, text, (prefix, key) => {
       const [from, at, to] = [toOrdered(prefix), toOrdered(key), getUpperBound(toOrdered(prefix))]

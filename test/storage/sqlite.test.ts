@@ -30,7 +30,7 @@ storageConformance('node:sqlite', {
 
 const test = suite('SQLite as a storage')
 
-test('a database that is locked is waited for, and a write that had to wait is made once', async () => {
+test('a locked database is waited for, and a write that had to wait is made once', async () => {
   const { path, remove } = await temporaryFolder()
   const [one, two] = [new DatabaseSync(`${path}/store.db`), new DatabaseSync(`${path}/store.db`)]
   const storage = sqliteStorage(one)
@@ -45,7 +45,7 @@ test('a database that is locked is waited for, and a write that had to wait is m
   await remove()
 })
 
-test('close leaves the database of the host open, and a database that was closed is an error with a name', async () => {
+test("close leaves your app's database open, and a closed database causes a named error", async () => {
   const database = new DatabaseSync(':memory:')
   const storage = sqliteStorage(database)
   await storage.set('key', 'value')
@@ -64,7 +64,7 @@ test('close leaves the database of the host open, and a database that was closed
 const pragma = (database: DatabaseSync, name: string) =>
   Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 
-test('a database of the host gets the pragmas of a store, unless the host has set others', async () => {
+test("your app's database gets a store's pragmas, unless your app has set others", async () => {
   const { path, remove } = await temporaryFolder()
   const names = ['journal_mode', 'synchronous', 'busy_timeout']
   const cases: Array<[set: string, options: { pragmas?: boolean }, after: unknown[]]> = [
@@ -93,7 +93,7 @@ test('a database of the host gets the pragmas of a store, unless the host has se
   await remove()
 })
 
-test('a write to a database of the host is flushed to the disk unless it is relaxed', async () => {
+test("a write to your app's database is flushed to disk unless it is relaxed", async () => {
   const { path, remove } = await temporaryFolder()
   const database = new DatabaseSync(`${path}/store.db`)
   const said: string[] = []
@@ -116,7 +116,7 @@ test('a write to a database of the host is flushed to the disk unless it is rela
   await remove()
 })
 
-test('a transaction that the host has open on its database is waited for', async () => {
+test('an open transaction of your app is waited for', async () => {
   const { path, remove } = await temporaryFolder()
   for (const file of [':memory:', `${path}/store.db`]) {
     const database = new DatabaseSync(file)
@@ -151,7 +151,7 @@ test('a write waits for a reader that keeps a database without WAL from committi
   await remove()
 })
 
-test('removing expired rows never rolls back a transaction of the host', async () => {
+test('removing expired rows never rolls back a transaction of your app', async () => {
   const database = new DatabaseSync(':memory:')
   database.exec('CREATE TABLE orders (id INTEGER)')
   const table = numberedTable(database, 'records')
@@ -173,7 +173,7 @@ test('removing expired rows never rolls back a transaction of the host', async (
   database.close()
 })
 
-test('options that cannot work are refused with what to pass', () => {
+test('invalid options are rejected with what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

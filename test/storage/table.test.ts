@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('rows in memory')
 const ROW = { value: '', version: '' }
 
-test('rows in memory are listed like a sorted list of their keys, while thousands are added and removed', () => {
+test('rows in memory are listed in sorted order while thousands are added and removed', () => {
   const random = createRandom()
   const table = createTable()
   const model = new Set<string>()

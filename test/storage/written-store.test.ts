@@ -51,7 +51,7 @@ async function open() {
 
 const test = suite('a store that an earlier release has written')
 
-test('a store that an earlier release has written opens with all that it holds, and is not changed by being read', async () => {
+test("a store written by an earlier release opens with all its data, and reading doesn't change it", async () => {
   const { storage, api, up, errors, status } = await open()
   assert.is(await status('quick', active), 200)
   assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer sk-one-of-the-tests')
@@ -120,7 +120,7 @@ async function thereAndBack({ api }: Awaited<ReturnType<typeof open>>): Promise<
 /** A stored text without the mark of the last call that set `isActive` or `requireApiKey`, which earlier releases did not leave. */
 const unmarked = (text: string) => text.replace(/,"edit":"[^"]*"/, '')
 
-test('a store that an earlier release has written gets the same members and the same proofs when its records are written', async () => {
+test('a store written by an earlier release gets the same fields and signatures when its records are written', async () => {
   const world = await open()
   await thereAndBack(world)
   const now = await texts(world.storage)
@@ -134,7 +134,7 @@ test('a store that an earlier release has written gets the same members and the 
   assert.ok(changed >= 2, `${changed} records were written otherwise`)
 })
 
-test('a new store has records of the same members as one of an earlier release, and proofs of the first version', async () => {
+test("a new store has records with the same fields as an earlier release's, and signatures of the first version", async () => {
   const world = await open()
   for (const { key } of await world.storage.list('keys/')) await world.storage.delete(key)
   await world.api.keys.put({ id: 'active', name: 'active', key: active })

@@ -31,7 +31,7 @@ export function sharedBudgetConformance(
     await end?.()
   })
 
-  test(`of ${PROCESSES} processes exactly ${BUDGET} requests pass`, slowly, async ({ program }) => {
+  test(`with ${PROCESSES} processes, exactly ${BUDGET} requests pass`, slowly, async ({ program }) => {
     const { place, remove } = await create()
     try {
       const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` made it
@@ -46,7 +46,7 @@ export function sharedBudgetConformance(
   })
 
   test(
-    'while one is killed, what it let through and what it held are counted, and no more passes',
+    'when one is killed, its admitted requests and reservations count, and no more pass',
     slowly,
     async ({ program }) => {
       const { place, remove } = await create()

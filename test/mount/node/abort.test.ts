@@ -25,7 +25,7 @@ const serve = (answer: Parameters<typeof stubGateway>[0]) =>
 /** Settles once the exchange has told of its client's leaving. */
 const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
-test('a client that leaves is reported before there is an answer', async () => {
+test('a client disconnect is reported before there is a response', async () => {
   const left = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
     dialled.socket.destroy()
@@ -37,7 +37,7 @@ test('a client that leaves is reported before there is an answer', async () => {
   await left.promise
 })
 
-test('a client that leaves is reported, and cancels the stream, before the first chunk and in mid stream', async () => {
+test('a client disconnect is reported, and cancels the stream, before the first chunk and mid-stream', async () => {
   for (const chunks of [0, 2]) {
     const body = source()
     const left = Promise.withResolvers<void>()
@@ -54,7 +54,7 @@ test('a client that leaves is reported, and cancels the stream, before the first
   }
 })
 
-test('a client that leaves is reported while it does not read', async () => {
+test("a client disconnect is reported while it doesn't read", async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)
@@ -66,7 +66,7 @@ test('a client that leaves is reported while it does not read', async () => {
   await body.cancelled
 })
 
-test('a client that leaves is reported when it only closes its side by a reset', async () => {
+test('a client disconnect is reported if the client only closes its side with a reset', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)
@@ -75,7 +75,7 @@ test('a client that leaves is reported when it only closes its side by a reset',
   await body.cancelled
 })
 
-test('a client that leaves cancels the stream of a reply that comes too late', async () => {
+test('a client disconnect cancels the stream of a late reply', async () => {
   const body = source()
   const { port } = await serve(async (exchange) => {
     dialled.socket.destroy()
@@ -86,7 +86,7 @@ test('a client that leaves cancels the stream of a reply that comes too late', a
   await body.cancelled
 })
 
-test('a client that leaves is reported to all listeners, also when one removes another', async () => {
+test('a client disconnect is reported to all listeners, even if one removes another', async () => {
   const seen: number[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve((exchange) => {
@@ -105,7 +105,7 @@ test('a client that leaves is reported to all listeners, also when one removes a
   assert.equal(seen, [1, 2, 3])
 })
 
-test('a client that leaves is reported once to each listener, at once to later ones, and not to removed ones', async () => {
+test('a client disconnect is reported once to each listener, immediately to later ones, and not to removed ones', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -122,7 +122,7 @@ test('a client that leaves is reported once to each listener, at once to later o
   assert.equal(seen, ['early', 'late'])
 })
 
-test('a client that leaves has left for the gateway when the host ends the response by itself', async () => {
+test('if the host app ends the response itself, the gateway treats the client as disconnected', async () => {
   const left = Promise.withResolvers<void>()
   const handle = toNodeHandler(
     stubGateway(async (exchange) => {
@@ -139,7 +139,7 @@ test('a client that leaves has left for the gateway when the host ends the respo
   await left.promise
 })
 
-test('a client that leaves has not left when its answer is whole: text, a stream, or one that it closes after', async () => {
+test("a connection that closes after a complete response doesn't count as a disconnect: text, a stream, or one followed by a close", async () => {
   const seen: string[] = []
   const { port } = await serve((exchange) => {
     exchange.onAbort(() => seen.push(exchange.path))
@@ -161,7 +161,7 @@ test('a client that leaves has not left when its answer is whole: text, a stream
   assert.equal(seen, [])
 })
 
-test('a client that leaves is reported to every request that it has pipelined, without a warning, also to those that wait for their turn', async () => {
+test('a client disconnect is reported to every pipelined request, even those waiting for their turn, without a warning', async () => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => void warnings.push(warning)
   process.on('warning', onWarning)
@@ -181,7 +181,7 @@ test('a client that leaves is reported to every request that it has pipelined, w
   assert.equal(warnings, [])
 })
 
-test('a client that leaves that never came to a handler in time is gone from the start', async () => {
+test('a client that disconnected before its handler ran is reported from the start', async () => {
   const gone = Promise.withResolvers<boolean>()
   const handle = toNodeHandler(
     stubGateway((exchange) => {

@@ -49,13 +49,13 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 ]
 
 for (const [name, encode] of encodings) {
-  test(`compressed answers are decompressed: ${name}${encode === encodings[5]?.[1] ? ', the bare format' : ''}`, async () => {
+  test(`compressed responses are decompressed: ${name}${encode === encodings[5]?.[1] ? ', the bare format' : ''}`, async () => {
     const answer = await answering(name, encode(TEXT))
     assert.is(await textOf(answer.body), TEXT)
   })
 }
 
-test('decompressed answers have no header about the compressed bytes', async () => {
+test('decompressed responses have no header about the compressed bytes', async () => {
   const bytes = gzipSync(TEXT)
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)
@@ -69,7 +69,7 @@ test('decompressed answers have no header about the compressed bytes', async () 
   assert.is(await textOf(answer.body), TEXT)
 })
 
-test('each event of a compressed stream is returned when it has come', async () => {
+test('each event of a compressed stream is returned as soon as it arrives', async () => {
   const gzip = createGzip()
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip' })
@@ -84,7 +84,7 @@ test('each event of a compressed stream is returned when it has come', async () 
   assert.is(await textOf(body), 'data: 2\n\n')
 })
 
-test('compressed answers that are cut or damaged reject', async () => {
+test('compressed responses that are cut off or corrupt reject', async () => {
   const whole = gzipSync(TEXT)
   const damaged = Uint8Array.from(whole)
   damaged.fill(7, 100, 200)
@@ -94,18 +94,18 @@ test('compressed answers that are cut or damaged reject', async () => {
   }
 })
 
-test('compressed answers may be empty, and identity is no encoding', async () => {
+test("compressed responses may be empty, and identity isn't an encoding", async () => {
   assert.is(await textOf((await answering('gzip')).body), '')
   const plain = await answering('identity', Buffer.from('plain'))
   assert.is(await textOf(plain.body), 'plain')
 })
 
-test('answers in an unsupported encoding are refused, and their connection is cut', async () => {
+test('responses with an unsupported encoding are rejected, and their connection is closed', async () => {
   const error = await answering('x-unknown', Buffer.from('x')).catch((cause) => cause)
   assert.match(String(error), /content encoding "x-unknown"/)
 })
 
-test('compressed answers that are cancelled stop their upstream', async () => {
+test('cancelling a compressed response stops its upstream', async () => {
   const closed = Promise.withResolvers<void>()
   const upstream = await httpUpstream((_, res) => {
     res.on('close', closed.resolve)

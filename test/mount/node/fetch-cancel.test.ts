@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici holds an upstream back while its body is not read', async () => {
+test("a call over undici pauses an upstream while its body isn't read", async () => {
   const size = 16 * 1024 * 1024
   let sent = 0
   const { url } = await raw((socket) => {
@@ -38,7 +38,7 @@ test('a call over undici holds an upstream back while its body is not read', asy
   assert.is(length, size)
 })
 
-test('a held upstream that closes or resets has no effect on other calls', async () => {
+test('a paused upstream that closes or resets has no effect on other calls', async () => {
   for (const end of ['end', 'resetAndDestroy', 'destroy'] as const) {
     let upstreamSocket = connect({ port: 1 }).on('error', () => {})
     const { url } = await raw((socket) => {
@@ -57,7 +57,7 @@ test('a held upstream that closes or resets has no effect on other calls', async
   }
 })
 
-test('a call over undici is cancelled before it is connected: it rejects at once and the connection is given up', async () => {
+test('cancelling a call over undici before it is connected rejects immediately and abandons the connection', async () => {
   const { url, sockets } = await raw(() => {})
   const pending = fetch.raw(call(url))
   const reason = new Error('enough')
@@ -67,7 +67,7 @@ test('a call over undici is cancelled before it is connected: it rejects at once
   await noneLeft(sockets)
 })
 
-test('a call over undici is cancelled while it connects: no connection comes of it', async () => {
+test('cancelling a call over undici while it connects leaves no connection', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, server } = await raw(() => asked.resolve())
   let connections = 0
@@ -90,7 +90,7 @@ test('a call over undici is cancelled while it connects: no connection comes of 
   assert.is(connections, 1)
 })
 
-test('a call over undici is cancelled before its headers: it rejects at once and the connection is cut', async () => {
+test('cancelling a call over undici before its headers rejects immediately and closes the connection', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, sockets } = await raw(() => asked.resolve())
   const pending = fetch.raw(call(url))
@@ -100,7 +100,7 @@ test('a call over undici is cancelled before its headers: it rejects at once and
   await noneLeft(sockets)
 })
 
-test('a call over undici is cancelled in mid body: the connection is cut, a waiting read rejects, and later ones do', async () => {
+test('cancelling a call over undici mid-body closes the connection and rejects pending and later reads', async () => {
   const { url, sockets } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -113,14 +113,14 @@ test('a call over undici is cancelled in mid body: the connection is cut, a wait
   await noneLeft(sockets)
 })
 
-test('what has come is dropped with a cancelled body', async () => {
+test('cancelling a body drops what has arrived', async () => {
   const { url } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const { body } = await fetch.raw(call(url)).response
   body.cancel()
   await rejection(body.next())
 })
 
-test('cancelling a call that is over does nothing, and does not affect its connection', async () => {
+test("cancelling a finished call does nothing, and doesn't affect its connection", async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.response
@@ -132,7 +132,7 @@ test('cancelling a call that is over does nothing, and does not affect its conne
   assert.is(sockets.size, 1)
 })
 
-test('a body that is not read does not block its connection for the next call', async () => {
+test("an unread body doesn't block its connection for the next call", async () => {
   const { url, sockets } = await raw(
     (socket) => socket.write(`${OK}content-length: 7000\r\n\r\n${'x'.repeat(7_000)}`), // one read, more than is held unread
   )
@@ -143,7 +143,7 @@ test('a body that is not read does not block its connection for the next call', 
   assert.is(sockets.size, 1)
 })
 
-test('the answer of a cancelled call need not be handled', async () => {
+test("the response of a cancelled call needn't be handled", async () => {
   const { url } = await raw(() => {})
   const fresh = createNodeFetch()
   closers.push(fresh.close)
@@ -151,7 +151,7 @@ test('the answer of a cancelled call need not be handled', async () => {
   for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
 })
 
-test('the first call can be cancelled while undici is being loaded', async () => {
+test('the first call can be cancelled while undici is loading', async () => {
   const { url, sockets } = await raw(() => assert.unreachable())
   const fresh = createNodeFetch()
   const pending = fresh.raw(call(url))

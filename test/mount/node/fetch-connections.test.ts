@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici uses a connection again, the last one first, and as many as there are calls', async () => {
+test('calls over undici reuse connections, the most recent one first, and use one per concurrent call', async () => {
   const waiting: Array<() => void> = []
   const ports = new Set<number | undefined>()
   const { url, sockets } = await http((req, res) => {
@@ -32,7 +32,7 @@ test('a call over undici uses a connection again, the last one first, and as man
   assert.is(ports.size, 1)
 })
 
-test('a call over undici opens a new connection when the upstream has closed the idle one', async () => {
+test('a call over undici opens a new connection if the upstream has closed the idle one', async () => {
   const { url, sockets } = await raw((socket) => socket.end(`${OK}content-length: 2\r\n\r\nok`))
   for (let i = 0; i < 3; i += 1) {
     assert.is(await textOf((await fetch.raw(call(url)).response).body), 'ok')
@@ -40,7 +40,7 @@ test('a call over undici opens a new connection when the upstream has closed the
   }
 })
 
-test('a call over undici goes through a dispatcher when one is given, with the same promises', async () => {
+test('a call over undici uses a dispatcher if one is given, with the same guarantees', async () => {
   const dispatcher = new Agent()
   closers.push(() => void dispatcher.destroy())
   const through = createNodeFetch({ dispatcher })
@@ -61,7 +61,7 @@ test('a call over undici goes through a dispatcher when one is given, with the s
   await noneLeft(sockets)
 })
 
-test('close ends all connections, idle and busy ones', async () => {
+test('close ends all connections, idle or busy', async () => {
   const own = createNodeFetch()
   const { url, sockets } = await http((req, res) => (req.url === '/wait' ? res.flushHeaders() : res.end()))
   await textOf((await own.raw(call(url)).response).body)

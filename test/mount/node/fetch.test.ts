@@ -8,7 +8,7 @@ const { fetch, http, raw } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici sends method, path, query, headers and body as given, and asks for no compression', async () => {
+test('a call over undici sends method, path, query, headers, and body as given, and requests no compression', async () => {
   const seen: unknown[] = []
   const { url, port } = await http(async (req, res) => {
     const parts: string[] = []
@@ -33,7 +33,7 @@ test('a call over undici sends method, path, query, headers and body as given, a
   ])
 })
 
-test('answers with status and headers, repeated ones joined or one by one', async () => {
+test('responses have a status and headers, with repeated ones joined or separate', async () => {
   const { url } = await raw((socket) => {
     socket.write(`${OK}X-Many: 1\r\nx-many: 2\r\nSet-Cookie: a\r\nset-cookie: b\r\ncontent-length: 2\r\n\r\nok`)
   })
@@ -56,7 +56,7 @@ test('answers with status and headers, repeated ones joined or one by one', asyn
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('a call over undici hands out chunks as they come, and what has come meanwhile in one piece', async () => {
+test('a call over undici returns chunks as they arrive, and everything that has arrived in the meantime as one', async () => {
   let write: (text: string) => void = () => {}
   const { url } = await http((_, res) => {
     res.flushHeaders()
@@ -85,7 +85,7 @@ test('never follows a redirect', async () => {
   assert.is(requests, 1)
 })
 
-test('a call over undici skips informational answers', async () => {
+test('a call over undici skips informational responses', async () => {
   const { url } = await raw((socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n')
     socket.write(`${OK}content-length: 2\r\n\r\nok`)
@@ -95,7 +95,7 @@ test('a call over undici skips informational answers', async () => {
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('errors carry the code of what went wrong', async () => {
+test('errors have the code of the cause', async () => {
   const dead = await raw(() => {})
   dead.close()
   const reset = await raw((socket) => socket.resetAndDestroy())
@@ -108,7 +108,7 @@ test('errors carry the code of what went wrong', async () => {
   assert.equal(codes.slice(2, 4), ['ECONNRESET', 'UND_ERR_SOCKET'])
 })
 
-test('what is no HTTP rejects', async () => {
+test("a response that isn't HTTP rejects", async () => {
   for (const text of ['SSH-2.0-OpenSSH\r\n', `${OK}no header\r\n\r\n`, 'HTTP/1.1 100 Continue\r\n\r\n', '']) {
     const { url } = await raw((socket) => socket.end(text))
     assert.instance(await rejection(fetch.raw(call(url)).response), Error)
@@ -117,7 +117,7 @@ test('what is no HTTP rejects', async () => {
   assert.instance(await rejection(fetch.raw(call(url)).response.then(({ body }) => body.next())), Error)
 })
 
-test('an address or a header that cannot be sent rejects and does not throw', async () => {
+test("a URL or header that can't be sent rejects instead of throwing", async () => {
   assert.instance(await rejection(fetch.raw(call('ftp://host/')).response), TypeError)
   assert.instance(await rejection(fetch.raw(call('nonsense')).response), TypeError)
   assert.instance(await rejection(fetch.raw(call('http://[')).response), TypeError)
@@ -126,7 +126,7 @@ test('an address or a header that cannot be sent rejects and does not throw', as
   assert.is(error.code, 'UND_ERR_INVALID_ARG')
 })
 
-test('a body that is cut rejects after what has come: by length, by chunks, by a reset', async () => {
+test('a body that is cut off rejects after the data that arrived: by length, by chunks, or by a reset', async () => {
   const cuts: Array<Parameters<typeof rawUpstream>[0]> = [
     (socket) => socket.end(`${OK}content-length: 9\r\n\r\nhalf`),
     (socket) => socket.end(`${OK}transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n`),
@@ -141,12 +141,12 @@ test('a body that is cut rejects after what has come: by length, by chunks, by a
   }
 })
 
-test('a body that ends with its connection is whole', async () => {
+test('a body that ends with its connection is complete', async () => {
   const { url } = await raw((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nwhole'))
   assert.is(await textOf((await fetch.raw(call(url)).response).body), 'whole')
 })
 
-test('a call over undici is the fetch of Node when it is called as one', async () => {
+test("a call over undici is Node's fetch if it is called as one", async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

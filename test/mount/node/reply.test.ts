@@ -13,7 +13,7 @@ const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHa
 /** A server that streams from `body`. */
 const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))
 
-test('a reply over a Node response sends text and bytes with their length and keeps the connection', async () => {
+test('a Node response sends text and bytes with their length and keeps the connection', async () => {
   const replies = [json('caf\u00e9'), { status: 201, headers: { 'x-a': '1' }, body: Buffer.from('bytes') }]
   const { port } = await serve(() => replies.shift())
   const dialled = lab.dial(port, GET)
@@ -22,7 +22,7 @@ test('a reply over a Node response sends text and bytes with their length and ke
   assert.match(await dialled.until(/bytes$/), /HTTP\/1\.1 201 [\s\S]*x-a: 1\r\n[\s\S]*content-length: 5\r\n/i)
 })
 
-test('each cookie of a reply is a header of its own, for text and for streams', async () => {
+test('each cookie of a reply is a separate header, for text and for streams', async () => {
   const cookies = ['a=1', 'b=2']
   for (const body of ['text', source()]) {
     const { url } = await serve(() => ({ status: 200, headers: {}, cookies, body }))
@@ -32,14 +32,14 @@ test('each cookie of a reply is a header of its own, for text and for streams', 
   }
 })
 
-test('an empty reply has length 0, a 204 has none', async () => {
+test('an empty reply has length 0, and a 204 has none', async () => {
   const statuses = [200, 204]
   const { url } = await serve(() => ({ status: statuses.shift() ?? 500, headers: {} }))
   assert.is((await fetch(url)).headers.get('content-length'), '0')
   assert.is((await fetch(url)).headers.get('content-length'), null)
 })
 
-test('a reply over a Node response answers HEAD with the headers alone, and lets go of a stream', async () => {
+test('a Node response to HEAD has only headers, and cancels a stream', async () => {
   const body = source()
   const replies = [json('text'), { status: 200, headers: { 'content-type': 'text/event-stream' }, body }]
   const { port } = await serve(() => replies.shift())
@@ -50,7 +50,7 @@ test('a reply over a Node response answers HEAD with the headers alone, and lets
   await body.cancelled
 })
 
-test('a reply over a Node response sends the head of a stream before its first chunk, and each chunk as it comes', async () => {
+test("a Node response sends a stream's headers before its first chunk, and each chunk as it arrives", async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -76,7 +76,7 @@ test('flushes middleware that holds chunks back', async () => {
   assert.is(flushes, 1)
 })
 
-test('pulls no faster than the client reads', async () => {
+test('reads no faster than the client does', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -101,7 +101,7 @@ test('pulls no faster than the client reads', async () => {
   assert.is(dialled.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
-test('a reply over a Node response cuts the connection when a stream fails, after what was sent, and never ends it cleanly', async () => {
+test('a Node response closes the connection if a stream fails, after what was sent, and never ends it cleanly', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -111,7 +111,7 @@ test('a reply over a Node response cuts the connection when a stream fails, afte
   assert.match(dialled.text, /data: error\n\n\r\n$/)
 })
 
-test('a reply over a Node response cuts a stream that fails before its first chunk', async () => {
+test('a Node response closes the connection of a stream that fails before its first chunk', async () => {
   const body = source()
   body.fail(new Error('cut'))
   const { url } = await stream(body)
@@ -121,7 +121,7 @@ test('a reply over a Node response cuts a stream that fails before its first chu
   assert.instance(failed, TypeError)
 })
 
-test('resets the connection of an HTTP/1.0 client, which would take its end for the end of the stream', async () => {
+test('resets the connection of an HTTP/1.0 client, which would otherwise mistake its end for the end of the stream', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
@@ -142,7 +142,7 @@ test('streams to an HTTP/1.0 client until the connection ends', async () => {
   assert.match(dialled.text, /\r\n\r\nab$/)
 })
 
-test('a reply over a Node response answers pipelined requests in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const first = Promise.withResolvers<void>()
   const { port } = await serve(async ({ path }) => {
     if (path === '/v1/1') await first.promise
@@ -153,7 +153,7 @@ test('a reply over a Node response answers pipelined requests in their order', a
   await dialled.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
 })
 
-test('a header that HTTP cannot carry becomes a bare 500 and cancels the stream', async () => {
+test("a header that HTTP can't transmit becomes a bare 500 and cancels the stream", async () => {
   const body = source()
   const replies = [{ status: 200, headers: { 'x-a': 'a\nb' }, body }, json('next')]
   const { url } = await serve(() => replies.shift())
@@ -169,7 +169,7 @@ test('a gateway that rejects, which it never should, becomes a bare 500', async 
   assert.is(await response.text(), '{"error":"Internal server error"}')
 })
 
-test('a reply over a Node response leaves a response alone that the host has ended meanwhile', async () => {
+test('a Node response that the host app has ended in the meantime is left alone', async () => {
   const body = source()
   let response: ServerResponse | undefined
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
@@ -185,7 +185,7 @@ test('a reply over a Node response leaves a response alone that the host has end
   await body.cancelled
 })
 
-test('a reply over a Node response lets go of a stream when the host has answered already', async () => {
+test('a stream is cancelled if the host app has already responded', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {
@@ -196,7 +196,7 @@ test('a reply over a Node response lets go of a stream when the host has answere
   await body.cancelled
 })
 
-test('a reply over a Node response lets go of a stream when the host is answering already', async () => {
+test('a stream is cancelled if the host app is already responding', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {
@@ -207,7 +207,7 @@ test('a reply over a Node response lets go of a stream when the host is answerin
   assert.is(await (await fetch(url)).text(), 'the host')
 })
 
-test('a reply over a Node response answers what is not its own as the gateway says, or leaves it to the next handler', async () => {
+test("a path that isn't the gateway's gets its reply, or goes to the next handler", async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
   assert.is((await fetch(`${alone.url}/host`)).status, 404)

@@ -35,13 +35,13 @@ async function settled(socket: Socket): Promise<Socket> {
 
 const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
 
-test('a Node request as an exchange hands out method, path, query and headers', async () => {
+test('a Node request as an exchange has a method, path, query, and headers', async () => {
   const { url } = await serve(({ method, path, query, header }: Exchange) => [method, path, query, typeof header])
   const response = await fetch(`${url}/v1/models?limit=1`, { method: 'PATCH' })
   assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
 })
 
-test('a Node request as an exchange joins repeated headers with a comma, cookies with a semicolon, and knows no inherited names', async () => {
+test('a Node request as an exchange joins repeated headers with a comma and cookies with a semicolon, and finds no inherited names', async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
   const dialled = lab.dial(
@@ -54,7 +54,7 @@ test('a Node request as an exchange joins repeated headers with a comma, cookies
   assert.ok(dialled.text.includes(JSON.stringify(values)), dialled.text)
 })
 
-test('copies headers by name, as it hands them out', async () => {
+test('copies headers by name, with the same values', async () => {
   const { port } = await serve((exchange) => {
     const into = { 'x-many': 'before', via: 'kept' }
     exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
@@ -77,13 +77,13 @@ test('a Node request as an exchange reads a body in one piece and in chunks', as
   assert.match(await dialled.until(/"$/), /"in two"$/)
 })
 
-test('an absent body is empty', async () => {
+test('a missing body is empty', async () => {
   const { url } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`)).json(), '')
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST' })).json(), '')
 })
 
-test('a body of exactly the limit is read, one byte more is refused', async () => {
+test('a body of exactly the limit is read, and one more byte is rejected', async () => {
   const { url } = await serve((exchange) => text(exchange, 5))
   assert.is((await fetch(`${url}/v1`, { method: 'POST', body: '12345' })).status, 200)
   const refused = await fetch(`${url}/v1`, { method: 'POST', body: '123456' })
@@ -94,7 +94,7 @@ test('a body of exactly the limit is read, one byte more is refused', async () =
   })
 })
 
-test('a Node request as an exchange answers 413 to an announced length without waiting for the body, and closes', async () => {
+test('a Node request as an exchange returns 413 for a declared length without waiting for the body, and closes', async () => {
   const { port } = await serve((exchange) => text(exchange, 5))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
   const head = await dialled.until(/bytes\."\}$/)
@@ -103,7 +103,7 @@ test('a Node request as an exchange answers 413 to an announced length without w
   await dialled.closed
 })
 
-test('a Node request as an exchange answers 413 while the body comes, and closes without reading the rest', async () => {
+test('a Node request as an exchange returns 413 while the body arrives, and closes without reading the rest', async () => {
   const { port } = await serve((exchange) => text(exchange, 100_000))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
@@ -116,7 +116,7 @@ test('a Node request as an exchange answers 413 while the body comes, and closes
   await dialled.closed
 })
 
-test('a Node request as an exchange stops reading at the limit, before it answers', async () => {
+test('a Node request as an exchange stops reading at the limit, before it responds', async () => {
   const answer = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
     await exchange.body(1_000).catch(() => answer.promise)
@@ -134,7 +134,7 @@ test('a Node request as an exchange stops reading at the limit, before it answer
   await dialled.closed
 })
 
-test('a client that reads only after it has sent everything gets its answer', async () => {
+test('a client that reads only after sending everything gets its response', async () => {
   const { setTimeout } = globalThis
   // The time that a client has to send the rest, which a busy machine could need for itself.
   globalThis.setTimeout = Object.assign((work: () => void, ms = 0) => setTimeout(work, ms * 20), setTimeout)
@@ -155,7 +155,7 @@ test('a client that reads only after it has sent everything gets its answer', as
   }
 })
 
-test('a small unread body does not end the connection', async () => {
+test("a small unread body doesn't end the connection", async () => {
   const { port } = await serve(() => 'early')
   const request = 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
   const dialled = lab.dial(port, request)
@@ -164,14 +164,14 @@ test('a small unread body does not end the connection', async () => {
   await dialled.until(/"early"[\s\S]*"early"$/)
 })
 
-test('a large unread body ends the connection, and its client still gets the answer', async () => {
+test('a large unread body ends the connection, and its client still gets the response', async () => {
   const { url } = await serve(() => 'early')
   const response = await fetch(`${url}/v1`, { method: 'POST', body: new Uint8Array(4_000_000) })
   assert.is(response.headers.get('connection'), 'close')
   assert.is(await response.json(), 'early')
 })
 
-test('a client that leaves while it sends rejects the body and aborts', async () => {
+test('a client that disconnects while sending rejects the body and aborts', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -185,7 +185,7 @@ test('a client that leaves while it sends rejects the body and aborts', async ()
   assert.equal(seen.sort(), ['CLIENT_CLOSED_REQUEST', 'abort'])
 })
 
-test('a body that breaks the rules of HTTP rejects', async () => {
+test('a body that violates HTTP rejects', async () => {
   const code = Promise.withResolvers<unknown>()
   const { port } = await serve((exchange) => exchange.body(1_000).catch((error) => code.resolve(error.code)))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')
@@ -194,7 +194,7 @@ test('a body that breaks the rules of HTTP rejects', async () => {
   assert.match(dialled.text, /^HTTP\/1\.1 400 /)
 })
 
-test('a Node request as an exchange makes a Fetch request for functions of the host: same URL, method and headers, no body, aborted with the client', async () => {
+test('a Node request as an exchange creates a Fetch request for app functions: same URL, method, and headers, no body, aborted with the client', async () => {
   const aborted = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -243,13 +243,13 @@ test('a Node request as an exchange makes a Fetch request that is one for every 
   assert.is(await seen.promise, JSON.stringify(expected))
 })
 
-test('a Node request as an exchange passes the content encoding of a request on, and its bytes as they are', async () => {
+test("a Node request as an exchange passes on a request's content encoding, and its bytes unchanged", async () => {
   const { url } = await serve(async (exchange) => [exchange.header('content-encoding'), await text(exchange)])
   const response = await fetch(`${url}/v1`, { method: 'POST', body: 'zip', headers: { 'content-encoding': 'gzip' } })
   assert.equal(await response.json(), ['gzip', 'zip'])
 })
 
-test('offers one way to call upstreams for the whole process, another one, or none', async () => {
+test('offers one upstream function for the whole process, another one, or none', async () => {
   const own = Object.assign(async () => new Response(), {
     raw: () => {
       throw new Error('nobody calls')
@@ -268,7 +268,7 @@ test('offers one way to call upstreams for the whole process, another one, or no
   assert.is(seen[3], undefined)
 })
 
-test('a Node request as an exchange does not load undici before the first call', async () => {
+test("a Node request as an exchange doesn't load undici before the first call", async () => {
   const entry = new URL('../../../adapters/mount/node.ts', import.meta.url).href
   const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({ exchange() {} })
     console.log(Object.keys(_cache).filter((path) => path.includes('undici')).length)`

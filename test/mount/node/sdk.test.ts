@@ -23,7 +23,7 @@ for (const [name, { create, format: own }] of Object.entries(clients)) {
     for (const stream of [false, true]) assert.equal(await converse(MODEL, { stream }), EXPECTED)
   })
 
-  test(`${name} leaves in mid stream, and the call to the provider ends`, async () => {
+  test(`${name} disconnects mid-stream, and the call to the provider ends`, async () => {
     const { events } = saidBy('anthropic-messages').answer
     const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()

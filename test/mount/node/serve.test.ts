@@ -18,13 +18,13 @@ async function serve(answer: Parameters<typeof stubGateway>[0], options?: ServeN
 
 const request = (host: string, path = '/v1') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
-test('listens on a free port of this machine and says where', async () => {
+test('listens on a free local port and reports it', async () => {
   const { url, port } = await serve(({ path }) => json(path))
   assert.is(url, `http://127.0.0.1:${port}`)
   assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
 })
 
-test('serveNode names an address that can be reached, whatever it listens on', async () => {
+test('serveNode reports a reachable URL, whatever it listens on', async () => {
   for (const [hostname, name] of [
     ['::1', '[::1]'],
     ['0.0.0.0', 'localhost'],
@@ -37,12 +37,12 @@ test('serveNode names an address that can be reached, whatever it listens on', a
   }
 })
 
-test('serveNode answers what is not the gateway\u2019s as the gateway says', async () => {
+test("serveNode responds to paths that aren't the gateway's with the gateway's reply", async () => {
   const { url } = await serve(() => json('ours'))
   assert.is((await fetch(`${url}/host`)).status, 404)
 })
 
-test('serveNode rejects with a sentence when the port is taken', async () => {
+test('serveNode rejects with a clear message if the port is taken', async () => {
   const { port } = await lab.listen(() => {})
   const error = await serveNode(
     stubGateway(() => undefined),
@@ -52,7 +52,7 @@ test('serveNode rejects with a sentence when the port is taken', async () => {
   assert.is(error.code, 'EADDRINUSE')
 })
 
-test('serveNode rejects with a sentence when the address is not one of this machine', async () => {
+test("serveNode rejects with a clear message if the address isn't local", async () => {
   const error = await serveNode(
     stubGateway(() => undefined),
     { hostname: '192.0.2.1' },
@@ -63,7 +63,7 @@ test('serveNode rejects with a sentence when the address is not one of this mach
   )
 })
 
-test('serveNode on a loopback address, answers only hosts that no foreign page can have', async () => {
+test("serveNode on a loopback address only accepts hosts that no other site's page can have", async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
     const dialled = lab.dial(port, request(host))
@@ -91,7 +91,7 @@ test('serveNode on a loopback address, answers only hosts that no foreign page c
   }
 })
 
-test('serveNode says in a refusal how a host is let in, and lets in those that are named', async () => {
+test('serveNode explains in a rejection how to allow a host, and accepts the ones that are listed', async () => {
   const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
   const refused = lab.dial(port, request('evil.example'))
   assert.match(
@@ -102,7 +102,7 @@ test('serveNode says in a refusal how a host is let in, and lets in those that a
   assert.match(await letIn.until(/"ours"$/), /^HTTP\/1\.1 200 /)
 })
 
-test('serveNode on another address, answers every host unless they are named', async () => {
+test('serveNode on other addresses accepts every host unless some are listed', async () => {
   const open = await serve(() => json('ours'), { hostname: '0.0.0.0' })
   await lab.dial(open.port, request('anything.example')).until(/"ours"$/)
   const named = await serve(() => json('ours'), { hostname: '0.0.0.0', allowedHosts: ['a.example'] })
@@ -125,7 +125,7 @@ test('serveNode sends 100 Continue only when the body is read', async () => {
   await unread.closed
 })
 
-test('close lets an answer under way finish, refuses new connections and ends idle ones', async () => {
+test('close lets in-flight responses finish, rejects new connections, and ends idle ones', async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const idle = lab.dial(server.port, request('localhost', '/host'))
@@ -143,7 +143,7 @@ test('close lets an answer under way finish, refuses new connections and ends id
   await busy.closed
 })
 
-test('close cuts what has not finished in time, and informs the gateway', async () => {
+test("close cuts off what hasn't finished in time, and tells the gateway", async () => {
   const body = source()
   const server = await serve(() => ({ status: 200, headers: {}, body }))
   const busy = lab.dial(server.port, request('localhost'))
@@ -155,7 +155,7 @@ test('close cuts what has not finished in time, and informs the gateway', async 
   await body.cancelled
 })
 
-test('a connection that asks again while the server closes gets its answer and no more', async () => {
+test('a connection that sends another request while the server closes gets one more response', async () => {
   const body = source()
   const server = await serve(({ path }) => (path === '/v1' ? { status: 200, headers: {}, body } : json('last')))
   const busy = lab.dial(server.port, request('localhost'))
@@ -168,7 +168,7 @@ test('a connection that asks again while the server closes gets its answer and n
   await busy.closed
 })
 
-test('serveNode keeps connections longer than load balancers do', async () => {
+test('serveNode keeps connections open longer than load balancers do', async () => {
   const { port } = await serve(() => json('ours'))
   const dialled = lab.dial(port, request('localhost'))
   assert.match(await dialled.until(/"ours"$/), /keep-alive: timeout=65/i)

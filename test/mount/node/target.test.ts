@@ -58,7 +58,7 @@ const SPELLINGS = [
   '/?x',
 ]
 
-test('the request target is read as the URL parser of a Fetch request reads it, however it is spelt', async () => {
+test('the request target is parsed like the URL of a Fetch request, in any spelling', async () => {
   assert.ok(SPELLINGS.length >= 40)
   for (const spelling of SPELLINGS) {
     const { pathname, search } = new URL(new Request(`http://localhost${spelling}`).url)
@@ -66,7 +66,7 @@ test('the request target is read as the URL parser of a Fetch request reads it, 
   }
 })
 
-test('the request target is refused when it does not start with a single slash', async () => {
+test('the request target is rejected unless it starts with a single slash', async () => {
   for (const target of ['*', 'v1/models', '//evil/v1', '/\\evil', '///', '/\t/evil', 'http://a/v1/models', 'a:443', ''])
     assert.is(parseTarget(target), undefined, target)
 })
@@ -89,7 +89,7 @@ test('the request target reaches the gateway over a real connection as the same 
   }
 })
 
-test('the request target answers 400 in JSON to a target in absolute form and to one that looks like a host', async () => {
+test('a target in absolute form or one that looks like a host gets a 400 in JSON', async () => {
   for (const target of ['http://localhost/v1/models', '//evil/v1/models', '*']) {
     const text = await ask(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)
@@ -101,17 +101,17 @@ test('the request target answers 400 in JSON to a target in absolute form and to
   }
 })
 
-test('the request target answers 400 to a Host that is no host name', async () => {
+test("a Host that isn't a host name gets a 400", async () => {
   for (const host of ['a/b', 'evil@localhost', 'a?b', 'a#b', 'a b', 'a:b', 'a:99999', '[::1', 'a\\b', '', '-'])
     assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 400 /, host)
 })
 
-test('a refusal does not cost the connection', async () => {
+test("a rejection doesn't cost the connection", async () => {
   const dialled = lab.dial(port, 'GET //evil HTTP/1.1\r\nHost: a\r\n\r\n')
   assert.match(await dialled.until(/\}$/), /connection: keep-alive/i)
 })
 
-test('the request target takes every Host that is one', async () => {
+test('every valid Host is accepted', async () => {
   for (const host of [
     'localhost',
     'LOCALHOST:80',
@@ -124,13 +124,13 @@ test('the request target takes every Host that is one', async () => {
     assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 200 /, host)
 })
 
-test('a request without a Host is answered when its protocol has none', async () => {
+test('a request without a Host is served if its protocol has none', async () => {
   const dialled = lab.dial(port, 'GET /v1/models HTTP/1.0\r\n\r\n')
   await dialled.closed
   assert.match(dialled.text, /^HTTP\/1\.1 200 /)
 })
 
-test('TRACE, which no Fetch request can carry, is refused', async () => {
+test('TRACE, which no Fetch request can have, is rejected', async () => {
   const dialled = lab.dial(port, 'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   await dialled.closed
   assert.match(dialled.text, /^HTTP\/1\.1 405 /)

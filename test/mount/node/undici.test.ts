@@ -6,13 +6,13 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('the parts of undici')
 
-test('the parts of undici are undici\u2019s own', async () => {
+test("the loaded parts are undici's own", async () => {
   const { Client, buildConnector } = await loadUndici()
   assert.is(Client, undici.Client)
   assert.is(buildConnector, undici.buildConnector)
 })
 
-test('the parts of undici come without the rest, which takes longer to load', async () => {
+test('the parts of undici load without the rest, which takes longer', async () => {
   const { href } = new URL('../../../adapters/mount/node/undici.ts', import.meta.url)
   const script = `import { _cache } from 'node:module'; import { loadUndici } from '${href}'; await loadUndici()
     console.log(Object.keys(_cache).filter((path) => /undici.(?:index|lib.dispatcher.agent)\\.js$/.test(path)).length)`

@@ -104,7 +104,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
       }
   })
 
-  test('leaves the database open, and names one that was closed', async () => {
+  test('leaves the database open, and reports one that was closed', async () => {
     const kv = await Deno.openKv(':memory:')
     const storage = denoKvStorage(kv)
     await storage.set('key', 'value')
