@@ -103,7 +103,7 @@ test('a stream that was never read ends with the client', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('a client that is gone from the start causes no call', async () => {
+test('a client that disconnected before its request causes no call', async () => {
   const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
@@ -176,7 +176,7 @@ test('a fetch that ignores its signal delays no request, and its late response i
   assert.ok(source, 'a body is given up as well')
 })
 
-test('after 1,000 clients have disconnected at any time no call is open', async () => {
+test('after 1,000 clients have disconnected at any time, no call is open', async () => {
   const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
   const up = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
   const world = await openWorld({ fetch: up, combos })

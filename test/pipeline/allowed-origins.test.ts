@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('pages of allowed origins may send what they ask to send, to every path of the models', async () => {
+test('pages of allowed origins may send requests to every model path, as their preflight asks', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
@@ -43,7 +43,7 @@ test('pages of allowed origins may send what they ask to send, to every path of 
   }
 })
 
-test('pages of allowed origins read answers, streams and errors, and the headers of all', async () => {
+test('pages of allowed origins can read responses, streams, and errors, and all headers', async () => {
   const { chat, gateway, api } = await open()
   const init = { headers: { origin: APP } }
   for (const body of [{}, { stream: true }]) {
@@ -61,7 +61,7 @@ test('pages of allowed origins read answers, streams and errors, and the headers
   assert.equal(corsOf(list), READABLE)
 })
 
-test('an allowed origin may be that of a browser extension', async () => {
+test("an allowed origin may be a browser extension's", async () => {
   const response = await (await open()).chat({}, { headers: { origin: 'chrome-extension://abcdefgh' } })
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
@@ -82,7 +82,7 @@ test('pages of allowed origins may not manage the gateway', async () => {
   assert.equal(corsOf(response), {})
 })
 
-test('allowed origins do not change the headers of the model list, which every page may read', async () => {
+test("allowed origins don't change the headers of the model list, which every page may read", async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(OTHER, '/v1/models'))
   assert.equal(corsOf(response), {

@@ -33,7 +33,7 @@ const endings: [client: WireFormat, ending: RegExp][] = [
 ]
 
 for (const [client, ending] of endings) {
-  test(`losses of a stream are reported by a comment of its own directly before the end: ${client}`, async () => {
+  test(`losses of a stream are reported in a separate comment directly before the end: ${client}`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -53,7 +53,7 @@ for (const [client, ending] of endings) {
   })
 }
 
-test('losses of a stream are reported to hooks alone where a client takes comments for events, or wants an array', async () => {
+test('losses of a stream are only reported to hooks if a client mistakes comments for events, or wants an array', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
@@ -66,7 +66,7 @@ test('losses of a stream are reported to hooks alone where a client takes commen
   }
 })
 
-test('losses of a stream are reported in a header as well where the provider has sent the stream whole', async () => {
+test('losses of a stream are also reported in a header if the provider has sent the stream whole', async () => {
   const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
   const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
@@ -74,7 +74,7 @@ test('losses of a stream are reported in a header as well where the provider has
   assert.equal(world.told.requests[0]?.warnings, WARNINGS)
 })
 
-test('losses of a response that is empty but for them are reported', async () => {
+test('losses of a response that is otherwise empty are reported', async () => {
   const { answer, events } = message([{ type: 'mcp_call' }])
   for (const said of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
@@ -86,14 +86,14 @@ test('losses of a response that is empty but for them are reported', async () =>
     }
 })
 
-test('losses are reported neither of a stream that is passed through nor of a request that has lost nothing', async () => {
+test('no losses are reported for a stream that is passed through or for a request that lost nothing', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
   const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
   assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
 })
 
-test('losses of a stream are counted, and their names are cut: a provider may make up as many as it likes', async () => {
+test('losses of a stream are counted, and their names are truncated, because a provider may make up any number of them', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { answer } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openDoor(() => json(answer))

@@ -30,7 +30,7 @@ const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a response in a JSON array of Google is a stream for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array is a stream for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
       for (const pieces of type === '' ? [[whole]] : [[whole], bytesOf(whole)]) {
         const world = await open(() => typed(type, pieces))
         const response = await world.post(...questions[to]('google/g', true))
@@ -43,7 +43,7 @@ for (const to of wireFormats)
 
 for (const to of wireFormats)
   for (const type of types)
-    test(`a response in a JSON array of Google is a whole response for a client of ${to} that asked for one, as ${type || 'nothing at all'}`, async () => {
+    test(`a Google JSON array is a whole response for a client of ${to} that requested one, as ${type || 'nothing at all'}`, async () => {
       const world = await open(() => typed(type, [whole]))
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -52,14 +52,14 @@ for (const to of wireFormats)
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
-test('a response in a JSON array stays one for a client of Google that wants its stream so, chunk by chunk', async () => {
+test('a JSON array stays one, chunk by chunk, for a Google client that wants its stream that way', async () => {
   const world = await open(() => typed('application/json', bytesOf(whole)))
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents: [] })
   assert.is(response.headers.get('content-type'), 'application/json')
   assert.equal(await response.json(), chunks)
 })
 
-test('a response in a JSON array is passed on as it comes', async () => {
+test('a JSON array is passed on as it arrives', async () => {
   const world = await open(() => typed('application/json', elements.slice(0, 2), 'hang'))
   const response = await world.post(...questions.gemini('google/g', true))
   const reader = response.body?.getReader()
@@ -68,7 +68,7 @@ test('a response in a JSON array is passed on as it comes', async () => {
   await reader?.cancel()
 })
 
-test('a response in a JSON array that has a single element is that element, word for word', async () => {
+test('a JSON array with a single element is that element, unchanged', async () => {
   const [, , last] = chunks
   const said = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
   const world = await open(() => json(` [\n${said}\n]`))
@@ -80,7 +80,7 @@ test('a response in a JSON array that has a single element is that element, word
   assert.equal(await counted.json(), { totalTokens: 7 })
 })
 
-test('a response in a JSON array that ends before its last chunk is a stream that broke off', async () => {
+test('a JSON array that ends before its last chunk is a stream that broke off', async () => {
   for (const [pieces, end] of [
     [elements.slice(0, 2), 'close'],
     [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
@@ -94,7 +94,7 @@ test('a response in a JSON array that ends before its last chunk is a stream tha
   }
 })
 
-test('a JSON array without content, or without chunks, is no answer', async () => {
+test('a JSON array without content or chunks is not a response', async () => {
   for (const text of ['[]', '[1,"{}",[{}]]', '[{},{}]', '[[[[]]]]', '[', `[${'"'}`])
     for (const stream of [false, true])
       for (const type of types)
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`a response in a JSON array that is an error of ${status} is that failure, whoever sent it`, async () => {
+  test(`a JSON array that is an error of ${status} counts as that failure, whoever sent it`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])
@@ -124,7 +124,7 @@ for (const [status, outcome] of [
           }
   })
 
-test('a JSON array in an event of a stream, before or after the first content, is read by its elements', async () => {
+test('the elements of a JSON array in a stream event are read, before or after the first content', async () => {
   const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
   const messages = [{ role: 'user', content: 'Hi' }]
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
@@ -137,7 +137,7 @@ test('a JSON array in an event of a stream, before or after the first content, i
   }
 })
 
-test('a response in a JSON array that ends with an error is a stream that does', async () => {
+test('a JSON array that ends with an error is a stream that does', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
   const text = await (await world.post(...questions.gemini('google/g', true))).text()

@@ -46,7 +46,7 @@ test('the usage of a stream is requested by default', async () => {
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
-test('the usage of a stream is not requested without the option: bytes stay as they are, in both directions', async () => {
+test("without the option, the usage of a stream isn't requested, and bytes stay unchanged in both directions", async () => {
   const { up, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
@@ -89,7 +89,7 @@ const rewritten: Record<string, string> = {
     '{"include_usage":true}, "stream_options": {"include_usage":true}',
 }
 for (const [given, wanted] of Object.entries(rewritten)) {
-  test(`the usage of a stream is requested in the place of ${given}, every other byte unchanged`, async () => {
+  test(`the usage of a stream is requested instead of ${given}, with every other byte unchanged`, async () => {
     const { up, world } = await open()
     const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
@@ -99,7 +99,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
 
 /** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`the usage of a stream is not requested in addition where the stream_options of the client are ${given}`, async () => {
+  test(`the usage of a stream isn't additionally requested if the client's stream_options are ${given}`, async () => {
     const { up, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
@@ -109,14 +109,14 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
   })
 }
 
-test('the usage of a stream is not requested with a response that is not streamed', async () => {
+test("the usage of a stream isn't requested for a whole response", async () => {
   const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
   assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
 })
 
-test('the usage of a stream is requested with legacy completions', async () => {
+test('the usage of a stream is requested for legacy completions', async () => {
   const said = [
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
@@ -128,7 +128,7 @@ test('the usage of a stream is requested with legacy completions', async () => {
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream is not requested where the provider is known to reject the request for it', async () => {
+test("the usage of a stream isn't requested if the provider is known to reject that", async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
@@ -136,7 +136,7 @@ test('the usage of a stream is not requested where the provider is known to reje
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('the usage of a stream is held back event by event, however they are cut and end', async () => {
+test('the usage of a stream is held back event by event, however they are split and end', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const told = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
@@ -153,7 +153,7 @@ test('the usage of a stream is held back event by event, however they are cut an
   }
 })
 
-test('the usage of a stream leaves no gap where it is held back', async () => {
+test('holding back the usage of a stream leaves no gap', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })
@@ -162,7 +162,7 @@ test('the usage of a stream leaves no gap where it is held back', async () => {
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('the usage of a stream is held back only where it is all that an event holds', async () => {
+test('the usage of a stream is only held back if an event contains nothing else', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -177,7 +177,7 @@ test('the usage of a stream is held back only where it is all that an event hold
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream does not hide that the stream breaks off after it', async () => {
+test("the usage of a stream doesn't hide that the stream breaks off after it", async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
   const text = await (await world.post(chat, sent())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
@@ -187,7 +187,7 @@ test('the usage of a stream does not hide that the stream breaks off after it', 
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test('the usage of a stream does not hide that a stream ends before its response is complete', async () => {
+test("the usage of a stream doesn't hide that a stream ends before its response is complete", async () => {
   const said = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(said))
   const text = await (await world.post(chat, sent())).text()
@@ -195,7 +195,7 @@ test('the usage of a stream does not hide that a stream ends before its response
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test('the usage of a stream does not hide an error in the same event, the same chunk or the next one', async () => {
+test("the usage of a stream doesn't hide an error in the same event, the same chunk, or the next one", async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -208,7 +208,7 @@ test('the usage of a stream does not hide an error in the same event, the same c
   }
 })
 
-test('the usage of a stream is held back where it comes without a blank line at the very end', async () => {
+test('the usage of a stream is held back if it arrives without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.told.usages[0]?.inputTokens, 7)
@@ -281,14 +281,14 @@ for (const [status, error] of [
   })
 }
 
-test('the usage of a stream is not what another error is about', async () => {
+test("an unrelated error doesn't count as a rejection of the usage request", async () => {
   const error = { error: { message: 'stream_options is required, messages is empty' } }
   const { up, world } = await open(() => json(error, 400))
   const response = await world.post(chat, sent())
   assert.equal([response.status, await response.json(), up.calls.length], [400, error, 1])
 })
 
-test('the usage of a stream that its client disconnects ends immediately', async () => {
+test('a stream whose usage is requested ends immediately when the client disconnects', async () => {
   const { up, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
   const reader = (await world.post(chat, sent())).body?.getReader()
   await reader?.read()
@@ -298,7 +298,7 @@ test('the usage of a stream that its client disconnects ends immediately', async
   assert.is(world.told.requests[0]?.end, 'aborted')
 })
 
-test('the usage of a stream is held back from the last of several empty responses, which the client gets', async () => {
+test('the usage is held back from the last of several empty responses, which the client gets', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, sent())

@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the list of attempts')
 
-test('connections of one name are distinguished', async () => {
+test('connections with the same name are distinguished', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
   const world = await openWorld({ fetch: up, connections, combos: { chain: ['one/m', 'two/m'] } })
@@ -23,7 +23,7 @@ test('connections of one name are distinguished', async () => {
   )
 })
 
-test('no name can be taken for a part of the list', async () => {
+test('no name can be mistaken for a part of the list', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: ['one/a=200;via=b, two/c'] } })
   const list = (await world.chat({ model: 'chain' })).headers.get('x-signalbox-attempts') ?? ''
@@ -32,7 +32,7 @@ test('no name can be taken for a part of the list', async () => {
 
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
-test('the list of attempts has at most 2 kB, and says how many attempts it leaves out', async () => {
+test('the list of attempts has at most 2 kB, and says how many attempts it omits', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })
@@ -42,7 +42,7 @@ test('the list of attempts has at most 2 kB, and says how many attempts it leave
   assert.ok(list.endsWith(`, left-out=${up.calls.length - shown}, stopped=retry-budget`), list)
 })
 
-test('the list of attempts has the target that answered, however many were skipped', async () => {
+test('the list of attempts includes the target that answered, however many were skipped', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
   )

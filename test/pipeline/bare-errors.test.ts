@@ -109,7 +109,7 @@ for (const name of names) {
   const bare = JSON.stringify(error)
   const model = 'model' in body ? body.model : 'google/g'
 
-  test(`an error as bare JSON in place of a response, or before its first content, is the failure of the attempt: ${name}`, async () => {
+  test(`an error as bare JSON instead of a response, or before its first content, fails the attempt: ${name}`, async () => {
     for (const [contentType, sent] of [
       ['text/event-stream', bare],
       ['text/event-stream', `${JSON.stringify(error, null, 2)}\n\n`],
@@ -127,7 +127,7 @@ for (const name of names) {
     }
   })
 
-  test(`an error as bare JSON after the first content of a response is reported in the format, and no good end follows: ${name}`, async () => {
+  test(`an error as bare JSON after the first content is reported in the format, and no normal end follows: ${name}`, async () => {
     const begin = opening + content
     const pretty = JSON.stringify(error, null, 2)
     for (const [chunks, how] of [
@@ -153,7 +153,7 @@ for (const name of names) {
 }
 
 for (const name of translatable)
-  test(`an error as bare JSON in a stream is the same for a client of another format: ${name}`, async () => {
+  test(`an error as bare JSON in a stream has the same effect for a client of another format: ${name}`, async () => {
     const { opening, content, error, body } = formats[name]
     const model = 'model' in body ? body.model : 'google/g'
     const other =
@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.told.requests[0]?.status, 429)
   })
 
-test('an error as bare JSON in a stream does not show the credential, and JSON without an error is no error', async () => {
+test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error is not an error", async () => {
   const { opening, content, end } = formats.chat
   const spelt = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [opening, content, spelt])

@@ -187,7 +187,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
 ]
 
 for (const [name, body] of blank)
-  test(`after an empty response the next target is tried, and the client gets it when that one is empty too: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`after an empty response, the next target is tried, and the client gets the empty one if that is empty, too: ${name}, ${JSON.stringify(body)}`, async () => {
     for (const stream of [false, true]) {
       const { status, text, attempts } = await ask(name, () => json(body), stream)
       assert.equal(
@@ -207,7 +207,7 @@ for (const [name, body] of answered)
   })
 
 for (const [name, events] of blankStreams)
-  test(`after an empty stream the next target is tried, and the client gets it when that one is empty too: ${name}, ${events.join('')}`, async () => {
+  test(`after an empty stream, the next target is tried, and the client gets the empty one if that is empty, too: ${name}, ${events.join('')}`, async () => {
     for (const chunks of [events, [events.join('')]]) {
       const { status, attempts, text } = await ask(name, () => sse(chunks), true)
       assert.equal(
@@ -226,7 +226,7 @@ for (const [name, events] of answeredStreams)
     assert.is(text, events.join(''))
   })
 
-test('an empty response to a legacy completion is a good response', async () => {
+test('an empty response to a legacy completion is valid', async () => {
   const whole = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(whole), DONE]) : json(whole))) })

@@ -47,7 +47,7 @@ for (const stream of [false, true]) {
   const what = stream ? 'streamed' : 'whole'
   const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
 
-  test(`a response that says nothing reaches the client of a lone target as it came: ${what}`, async () => {
+  test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
     const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
     const response = await ask('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response is a failure when another target has failed ${order} it: ${what}`, async () => {
+    test(`an empty response is a failure if another target has failed ${order} it: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
@@ -99,7 +99,7 @@ for (const stream of [false, true]) {
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
-  test(`an empty response that clients get does not count against its target: ${what}`, async () => {
+  test(`an empty response that a client gets doesn't count against its target: ${what}`, async () => {
     const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
@@ -109,7 +109,7 @@ for (const stream of [false, true]) {
     assert.is(up.calls.length, 15)
   })
 
-  test(`an empty response counts against its model when another target has answered with content: ${what}`, async () => {
+  test(`an empty response counts against its model if another target has answered with content: ${what}`, async () => {
     const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
@@ -120,7 +120,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('the client gets an empty response when the only other connection has a key that cannot be decrypted', async () => {
+test("the client gets an empty response if the only other connection has a key that can't be decrypted", async () => {
   const one = () => blank('a')
   for (const model of ['pair', 'riap']) {
     const storage = memoryStorage()
@@ -145,7 +145,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty response is given back when the client disconnects before another target has answered', async () => {
+test('a probe with an empty response is given back if the client disconnects before another target answers', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({
@@ -164,7 +164,7 @@ test('a probe with an empty response is given back when the client disconnects b
   assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
-test('an empty response follows the keep-alives of a stream that had to begin before it', async () => {
+test('an empty response follows the keep-alives of a stream that had to start before it', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
   const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
@@ -185,14 +185,14 @@ test('an empty response is an array for a client that reads arrays', async () =>
   assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
-test('an empty response has a header that names targets which were not tried', async () => {
+test("an empty response has a header that names the targets that weren't tried", async () => {
   const one = () => blank('a')
   const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
   const response = await ask('all')
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
-test('an empty response does not move the turn of a round-robin', async () => {
+test("an empty response doesn't move the turn of a round-robin", async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
   const { ask, up } = await open({ one, two: one }, { combos: { turns } })
@@ -210,7 +210,7 @@ for (const [what, answer] of [
   ['a role and an end mark', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`a broken response is not an empty one: ${what}`, async () => {
+  test(`a broken response doesn't count as an empty one: ${what}`, async () => {
     for (const stream of [false, true]) {
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)
@@ -219,7 +219,7 @@ for (const [what, answer] of [
     }
   })
 
-test('an empty response is a failure when it cannot be converted to the requested form', async () => {
+test("an empty response is a failure if it can't be converted to the requested format", async () => {
   const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
   const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
   const response = await world.chat({ messages: 'Hi', stream: true })

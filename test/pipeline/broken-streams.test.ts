@@ -58,7 +58,7 @@ test('a rate limit of an Anthropic provider counts as one, passed through and tr
   }
 })
 
-test('a stream that ends early, without an error of the provider, counts as a failure of the network', async () => {
+test('a stream that ends early, without an error from the provider, counts as a network failure', async () => {
   for (const path of ['chat', 'messages'] as const) {
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3).join(''))),

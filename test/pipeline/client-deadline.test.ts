@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the time that a client gives')
 
-test('x-signalbox-timeout-ms: the limit holds for all attempts together, and the upstream call ends with it', async () => {
+test('x-signalbox-timeout-ms: the limit covers all attempts together, and the upstream call ends with it', async () => {
   for (const stream of [false, true]) {
     const clock = fakeClock()
     const up = fakeUpstream(never)
@@ -52,7 +52,7 @@ for (const [what, model, said] of [
   ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
   ['nothing follows the headers of a stream to be translated', 'claude/c', []],
 ] as const) {
-  test(`x-signalbox-timeout-ms: holds while ${what}`, async () => {
+  test(`x-signalbox-timeout-ms: applies while ${what}`, async () => {
     const clock = fakeClock()
     const up = fakeUpstream(() => sse(said, 'hang'))
     const world = await openWorld({ fetch: up, clock })
@@ -74,7 +74,7 @@ for (const [what, model, said] of [
   })
 }
 
-test('x-signalbox-timeout-ms: a response in time, or a stream that has begun, is not cut by it', async () => {
+test("x-signalbox-timeout-ms: doesn't cut off a timely response, or a stream that has started", async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })
@@ -86,7 +86,7 @@ test('x-signalbox-timeout-ms: a response in time, or a stream that has begun, is
   assert.is(clock.pending(), 0)
 })
 
-test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream has begun', async () => {
+test('x-signalbox-timeout-ms: its timer ends with the response, or when a stream has started', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })

@@ -10,7 +10,7 @@ async function called(world: { clock: { advance(ms: number): Promise<void> } }, 
   await world.clock.advance(0)
 }
 
-test('new requests get 503 in the format of the client', async () => {
+test("new requests get a 503 in the client's format", async () => {
   const world = await openWorld()
   await world.gateway.close()
   const chat = await world.chat({})
@@ -23,7 +23,7 @@ test('new requests get 503 in the format of the client', async () => {
   assert.equal(world.told.errors, [])
 })
 
-test('a request without a route yet is answered with 503, or finished, when the gateway closes', async () => {
+test('a request without a route yet gets a 503, or is finished, when the gateway closes', async () => {
   for (let turns = 0; turns < 40; turns++) {
     let isClosed = false
     const served: boolean[] = []
@@ -73,7 +73,7 @@ test('an in-flight stream is finished first', async () => {
 })
 
 for (const stream of [false, true]) {
-  test(`when the grace is over, a request without a response (${stream ? 'stream' : 'whole'}) gets 503 and its call ends`, async () => {
+  test(`when the grace period is over, a request without a response (${stream ? 'stream' : 'whole'}) gets a 503 and its call ends`, async () => {
     const up = fakeUpstream(never)
     const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
     const asked = world.chat({ model: 'chain', stream })
@@ -94,7 +94,7 @@ for (const stream of [false, true]) {
 }
 
 for (const reading of ['is waiting', 'is elsewhere']) {
-  test(`when the grace is over, a stream ends with an error, never normally, also when its client ${reading}`, async () => {
+  test(`when the grace period is over, a stream ends with an error, never normally, even if its client ${reading}`, async () => {
     const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
     const world = await openWorld({ fetch: up })
     const response = await world.chat({ stream: true })
@@ -115,7 +115,7 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   })
 }
 
-test('a request that comes in the same turn as close is not served after it', async () => {
+test('a request that arrives in the same turn as close is not served after it', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const asked = world.chat({})
@@ -124,7 +124,7 @@ test('a request that comes in the same turn as close is not served after it', as
   assert.is(up.calls.length, 0)
 })
 
-test('a request whose body does not come is not waited for beyond the grace', async () => {
+test("a request whose body doesn't arrive isn't awaited beyond the grace period", async () => {
   const world = await openWorld()
   const body = bodyOf(['{"model":'], 'hang')
   const init = { method: 'POST', body, duplex: 'half' } as RequestInit
@@ -136,7 +136,7 @@ test('a request whose body does not come is not waited for beyond the grace', as
   await closing
 })
 
-test('close waits for the work of hooks, also of requests that it had to end', async () => {
+test('close waits for the work of hooks, including those of requests that it had to end', async () => {
   let begun = 0
   let ended = 0
   const work = async () => {
@@ -156,7 +156,7 @@ test('close waits for the work of hooks, also of requests that it had to end', a
   assert.equal([begun, ended], [3, 3]) // two requests and one usage
 })
 
-test('a hook that never ends is waited for ten seconds', async () => {
+test('a hook that never ends is awaited for ten seconds', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), hooks: { onRequest: never } })
   await world.chat({})
   let isClosed = false
@@ -170,7 +170,7 @@ test('a hook that never ends is waited for ten seconds', async () => {
   assert.is(world.clock.pending(), 0)
 })
 
-test('close ends a stream at once that nothing is read from, translated or not', async () => {
+test("close immediately ends a stream that isn't being read, translated or not", async () => {
   for (const model of ['one/m', 'claude/c']) {
     const up = fakeUpstream(({ provider }) =>
       sse((provider === 'one' ? chatEvents() : messageEvents()).slice(0, 4), 'hang'),

@@ -30,7 +30,7 @@ async function turning(options: WorldOptions, down: string[] = []) {
   return { world, turns, up }
 }
 
-test('fallback begins with the first model each time', async () => {
+test('fallback starts with the first model each time', async () => {
   const { turns } = await turning({ combos: { turn: ['one/m', 'two/m'] } })
   assert.is(await turns(3), 'one,one,one')
   const { turns: limping } = await turning({ combos: { turn: ['one/m', 'two/m'] } }, ['one'])
@@ -43,21 +43,21 @@ test('round-robin continues after the one that answered, and falls back to the o
   assert.is(await (await turning({ combos }, ['two'])).turns(4), 'one,two>three,one,two>three')
 })
 
-test('round-robin is even over many requests, also concurrent ones', async () => {
+test('round-robin is even over many requests, including concurrent ones', async () => {
   const { world, up } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
   for (const name of ['one', 'two', 'three'])
     assert.is(up.providers.filter((provider) => provider === name).length, 100)
 })
 
-test('each combo has a turn of its own; one that was not reached keeps it', async () => {
+test("each combo has its own turn, which stays if the combo isn't reached", async () => {
   const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
   const { turns } = await turning({ combos })
   assert.is(await turns(4), 'one,two,one,three')
   assert.is(await turns(2, 'other'), 'one,two')
 })
 
-test('combos lead to combos and aliases; names that lead to no target are skipped', async () => {
+test('combos can contain combos and aliases; names without a target are skipped', async () => {
   const { turns } = await turning(
     { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
     ['two'],
@@ -65,7 +65,7 @@ test('combos lead to combos and aliases; names that lead to no target are skippe
   assert.is(await turns(1), 'two>three')
 })
 
-test('a request whose body cannot be read, or which is rejected, takes no turn', async () => {
+test("a request that can't be read or is rejected takes no turn", async () => {
   const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
@@ -112,7 +112,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
   ],
 ]
 for (const [what, change] of resets) {
-  test(`${what}: round-robin begins at the first model again`, async () => {
+  test(`${what}: round-robin starts at the first model again`, async () => {
     const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
     assert.is(await turns(2), 'one,two')
     const { combos } = await world.api.combos.list()
@@ -143,7 +143,7 @@ async function written(combos: Record<string, string[]>, aliases: Record<string,
   return turning({ storage })
 }
 
-test('a cycle of combos or aliases, made by two writers at once, ends', async () => {
+test('a cycle of combos or aliases, created by two concurrent writers, ends', async () => {
   const { world, turns } = await written(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },

@@ -123,12 +123,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     })
   }
 
-  test(`${api}: an end after ${everyByte} of a stream whose lines end as on the wire of old`, async () => {
+  test(`${api}: an end after ${everyByte} of a stream with old-style line endings`, async () => {
     const seen = await breakEverywhere(own(api, '\r\n'), 'end')
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })
 
-  test(`${api}: at some places in all recordings, in every way`, async () => {
+  test(`${api}: at some points in all recordings, in every way`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const seen = none()
     for (const [at, recording] of recordings.entries()) {
@@ -138,12 +138,12 @@ for (const api of ['chat', 'anthropic'] as const) {
     assert.ok(recordings.length >= 29 && seen.spare > times(50) && seen.error > times(150), JSON.stringify(seen))
   })
 
-  test(`${api}: an error of the provider between any two events`, async () => {
+  test(`${api}: a provider error between any two events`, async () => {
     const seen = await failEverywhere(own(api))
     assert.ok(seen.spare >= 16 && seen.error >= 32, JSON.stringify(seen))
   })
 
-  test(`${api}: an error of the provider between any two events of recordings`, async () => {
+  test(`${api}: a provider error between any two events of recordings`, async () => {
     const seen = none()
     for (const recording of recordedStreams()
       .filter(({ api: its, read }) => its === api && read.ok)

@@ -37,7 +37,7 @@ test('a target that has the endpoint is passed through, and its tokens are count
 })
 
 for (const [name, model] of Object.entries(models))
-  test(`a target of ${name} is asked for a summary, which comes as a compaction item`, async () => {
+  test(`${name} is asked for a summary, which becomes a compaction item`, async () => {
     const { world, up, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
@@ -67,7 +67,7 @@ for (const [name, model] of Object.entries(models))
     assert.is(up.open, 0)
   })
 
-test('the official client compacts a conversation, and goes on with any target', async () => {
+test('the official client compacts a conversation, and continues with any target', async () => {
   const { world, sent } = await open()
   const client = new OpenAI({
     apiKey: 'k',
@@ -92,7 +92,7 @@ test('the official client compacts a conversation, and goes on with any target',
   }
 })
 
-test('when a conversation is compacted again, the next summary includes the earlier one, and the words of the user are kept', async () => {
+test("when a conversation is compacted again, the next summary includes the earlier one, and the user's messages are kept", async () => {
   const { world, sent } = await open()
   const first = (await answerOf(await world.post(PATH, { model: models.chat, input: conversation }))).output
   const input = [...(first as JsonObject[]), { role: 'user', content: 'Go on.' }]
@@ -104,7 +104,7 @@ test('when a conversation is compacted again, the next summary includes the earl
   )
 })
 
-test('of the words of the user the last 64,000 tokens are kept, and all instructions', async () => {
+test("the last 64,000 tokens of the user's messages are kept, and all instructions", async () => {
   const { world } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(20_000)}` })
   const input = [{ role: 'developer', content: 'Be kind.' }, words('first'), words('second'), words('third')]
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, () => Response>> = {
 }
 
 for (const [name, refuse] of Object.entries(refusals))
-  test(`${name} makes the gateway ask the same target for a summary, and for an hour at once`, async () => {
+  test(`${name} makes the gateway ask the same target for a summary, immediately for the next hour`, async () => {
     const paths: string[] = []
     const { world } = await open((call) => {
       paths.push(call.url.pathname)
@@ -206,7 +206,7 @@ for (const [name, answer] of Object.entries(empty))
     assert.equal(up.providers, ['chat', 'messages'])
   })
 
-test('a refusal of the provider comes in the client’s format', async () => {
+test("the provider's rejection is in the client's format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )
@@ -216,7 +216,7 @@ test('a refusal of the provider comes in the client’s format', async () => {
   assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
 })
 
-test('what refers to stored state is rejected, and so is a request without an input', async () => {
+test('references to stored state are rejected, and so is a request without an input', async () => {
   const { world, up } = await open()
   for (const [body, param] of [
     [{ ...asked, previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -238,7 +238,7 @@ test('the call for the summary ends when the client disconnects', async () => {
   assert.is(up.open, 0)
 })
 
-test('strict mode does not reject a summary because it leaves out parts of the conversation', async () => {
+test("strict mode doesn't reject a summary for omitting parts of the conversation", async () => {
   const { world } = await open()
   const headers = { 'x-signalbox-strict': 'true' }
   await answerOf(await world.post(PATH, { model: models.messages, ...asked }, { headers }))

@@ -16,7 +16,7 @@ const test = suite('the calls of a compaction')
 
 const PATH = '/v1/responses'
 
-test('a conversation is summarized once, though its first target fails to answer', async () => {
+test('a conversation is summarized once, even if its first target fails to answer', async () => {
   const { world, up } = await open(
     (call, nth) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
@@ -37,7 +37,7 @@ test('a conversation is summarized once, though its first target fails to answer
 })
 
 for (const stream of [false, true])
-  test(`the next target summarizes when the first cannot, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`the next target summarizes if the first can't, ${stream ? 'streamed' : 'whole'}`, async () => {
     const { world, up } = await open(
       (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
       { combos: { chain: [models.chat, models.messages] } },
@@ -47,7 +47,7 @@ for (const stream of [false, true])
     assert.equal(up.providers, ['chat', 'messages', 'messages'])
   })
 
-test('the error of a provider that will not summarize reaches the client in its format', async () => {
+test('the error of a provider that rejects a summary reaches the client in its format', async () => {
   const error = { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long' } }
   const { world } = await open(() => json(error, 400))
   const response = await world.post(PATH, { model: models.messages, ...managed(40) })
@@ -55,7 +55,7 @@ test('the error of a provider that will not summarize reaches the client in its 
   assert.is((await response.json()).error.code, 'context_length_exceeded')
 })
 
-test('a response without a summary is a failure of a whole response, and an error in a stream', async () => {
+test('a response without a summary fails a whole response, and is an error in a stream', async () => {
   const { world } = await open((call) => answerWith(call, ' '))
   const whole = await world.post(PATH, { model: models.chat, ...triggered })
   assert.is(whole.status, 502)
@@ -73,7 +73,7 @@ test('an empty summary is a failure of the target, and never the response to the
   }
 })
 
-test('an option that the target rejects is dropped of both calls', async () => {
+test('an option that the target rejects is dropped from both calls', async () => {
   const { world, up, sent } = await open((call, nth) =>
     call.body.includes('"metadata"')
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
@@ -89,7 +89,7 @@ test('an option that the target rejects is dropped of both calls', async () => {
   assert.is(sent(2).metadata, undefined)
 })
 
-test('a stream of a summary that breaks off ends with an error and no compaction', async () => {
+test('a summary stream that breaks off ends with an error and no compaction', async () => {
   const { world } = await open((call) => {
     const events = [...'The task is'].map(
       (content) => `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`,
@@ -101,7 +101,7 @@ test('a stream of a summary that breaks off ends with an error and no compaction
   assert.not.match(text, /encrypted_content":"signalbox/)
 })
 
-test('a provider that answers a stream in one piece still gives a compaction', async () => {
+test('a provider that sends a whole response instead of a stream still produces a compaction', async () => {
   for (const [body, types] of [
     [triggered, ['compaction']],
     [managed(40), ['compaction', 'message']],
@@ -114,7 +114,7 @@ test('a provider that answers a stream in one piece still gives a compaction', a
   }
 })
 
-test('a provider that streams a response which was to be whole still gives a summary', async () => {
+test('a provider that streams instead of sending a whole response still produces a summary', async () => {
   const { world } = await open((call, nth) =>
     obliging({ ...call, body: JSON.stringify({ ...JSON.parse(call.body), stream: true }) }, nth),
   )
@@ -154,7 +154,7 @@ test('a client that disconnects during the second call ends that one', async () 
   assert.is(up.open, 0)
 })
 
-test('each call of an attempt has the time of one, and a summary that takes too long is a timeout', async () => {
+test('each call of an attempt gets the time limit of one, and a summary that takes too long times out', async () => {
   const { world, up } = await open(never, { limits: { maxAttempts: 1 } })
   const coming = world.post(PATH, { model: models.messages, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)
@@ -163,7 +163,7 @@ test('each call of an attempt has the time of one, and a summary that takes too 
   assert.is(up.open, 0)
 })
 
-test('a stream has keep-alives while the conversation is summarized', async () => {
+test('a stream sends keep-alives while the conversation is summarized', async () => {
   const { world, up } = await open(never)
   const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)

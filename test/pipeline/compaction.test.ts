@@ -62,7 +62,7 @@ for (const [name, model] of Object.entries(models))
       )
     })
 
-    test(`context_management leaves a short conversation with ${name} alone, ${how}`, async () => {
+    test(`context_management leaves a short conversation with ${name} unchanged, ${how}`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
       assert.equal(typesOf(output), ['message'])
@@ -71,7 +71,7 @@ for (const [name, model] of Object.entries(models))
     })
   }
 
-test('the conversation goes on from a compaction in mid conversation, without what the client still sends before it', async () => {
+test('the conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
   const { world, sent } = await open()
   const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]
@@ -184,7 +184,7 @@ test('the threshold counts only the conversation since the last compaction', asy
   assert.is(up.calls.length, 2)
 })
 
-test('without a threshold, a conversation is compacted at 80 % of a window that is known', async () => {
+test('without a threshold, a conversation is compacted at 80% of the context window, if that is known', async () => {
   const { world, up } = await open()
   const ask = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
@@ -211,7 +211,7 @@ test('a request for a Responses provider that does not compact passes through be
   assert.is(up.calls[0]?.body, text.replace(models.responses, 'm'))
 })
 
-test('context_management of another kind is dropped with a warning', async () => {
+test('an unknown kind of context_management is dropped with a warning', async () => {
   const { world } = await open()
   const body = { input: 'Hi', context_management: [{ type: 'clearing' }] }
   const response = await world.post(PATH, { model: models.chat, ...body })
@@ -232,7 +232,7 @@ test('a compaction_trigger before other items is rejected by its path', async ()
 
 const foreign = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA_of_OpenAI' }
 
-test('a compaction of OpenAI is rejected for other formats, with what it is', async () => {
+test('an OpenAI compaction is rejected for other formats, with an explanation', async () => {
   const { world, up } = await open()
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   for (const model of [models.chat, models.messages, models.gemini, models.bedrock]) {
@@ -245,7 +245,7 @@ test('a compaction of OpenAI is rejected for other formats, with what it is', as
   assert.is(up.calls.length, 0)
 })
 
-test('a combo skips targets that cannot read a compaction of OpenAI', async () => {
+test("a combo skips targets that can't read an OpenAI compaction", async () => {
   const { world, up, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   await outputOf(await world.post(PATH, { model: 'chain', input }))
@@ -253,7 +253,7 @@ test('a combo skips targets that cannot read a compaction of OpenAI', async () =
   assert.equal(sent(0).input, input)
 })
 
-test('a compaction of OpenAI goes back to a Responses provider from a request that has to be translated', async () => {
+test('an OpenAI compaction is sent back to a Responses provider when a request must be translated', async () => {
   const { world, sent } = await open()
   const input = [foreign, { role: 'user', content: 'What does signalbox-1: mean?' }]
   await outputOf(await world.post(PATH, { model: 'openai/m', input }))

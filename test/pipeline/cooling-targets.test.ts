@@ -62,7 +62,7 @@ for (const status of [401, 404])
     assert.match(await ask(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
-test('a lone target that fails by chance is called by every request, and none waits for another', async () => {
+test('a single target with occasional failures is called by every request, and none waits for another', async () => {
   const { down, ask, up } = await cooling()
   const before = up.calls.length
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask('one/m')))
@@ -87,7 +87,7 @@ test('a connection that is rejected once is skipped immediately, and called agai
   )
 })
 
-test('a failure of the last resort that may be chance does not fail the requests that waited for it', async () => {
+test("an occasional failure of the last resort doesn't fail the requests that waited for it", async () => {
   const clock = fakeClock()
   const answers = [refused(429, { 'retry-after': '5' }), refused(503)]
   let release = () => {}

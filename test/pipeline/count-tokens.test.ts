@@ -59,7 +59,7 @@ async function count(client: keyof typeof clients, model: string, answer = count
 
 for (const client of ['claude', 'responses', 'google'] as const) {
   for (const provider of ['claude', 'responses', 'google'] as const)
-    test(`a client of ${client} reads what ${provider} counts`, async () => {
+    test(`a client of ${client} gets the count from ${provider}`, async () => {
       const { up, response, body, warning } = await count(client, `${provider}/m`)
       assert.equal([response.status, body, warning], [200, clients[client].reads, null])
       assert.equal(
@@ -69,13 +69,13 @@ for (const client of ['claude', 'responses', 'google'] as const) {
       for (const said of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(said))
     })
 
-  test(`a client of ${client} reads an estimate where the target cannot count`, async () => {
+  test(`a client of ${client} gets an estimate if the target can't count`, async () => {
     const { up, response, body, warning } = await count(client, 'chat/m')
     assert.equal([response.status, warning, up.calls.length], [200, 'estimated:input_tokens', 0])
     assert.equal(Object.keys(body), Object.keys(clients[client].reads))
   })
 
-  test(`a client of ${client} reads an estimate where the provider's path is missing`, async () => {
+  test(`a client of ${client} gets an estimate if the provider's path is missing`, async () => {
     const detail = 'models/m is not found for API version v1beta, or is not supported for countTokens.'
     for (const provider of ['claude', 'responses', 'google'])
       for (const status of [404, 405, 501])
@@ -87,7 +87,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
   })
 }
 
-test('a whole request within names the model as its provider does, and stays as it is otherwise', async () => {
+test("a nested whole request has the provider's name for the model, and is otherwise unchanged", async () => {
   const up = fakeUpstream(counting)
   const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
   const within = (model: string) =>
@@ -113,7 +113,7 @@ test('a request to count has only the fields that the provider accepts for it', 
   assert.equal(await asked('google'), ['generateContentRequest'])
 })
 
-test('when a provider rejects to count a request, the tokens are not estimated', async () => {
+test("if a provider rejects counting a request, the tokens aren't estimated", async () => {
   const { response, body } = await count('google', 'claude/m', () =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
   )

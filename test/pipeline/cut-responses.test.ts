@@ -32,7 +32,7 @@ for (const [how, end] of [
   ['is reset', 'error'],
 ] as const)
   for (const at of [4, 5, 1_500])
-    test(`the failure goes on where the stream ${how}, after ${at} events`, async () => {
+    test(`the failure continues where the stream ${how}, after ${at} events`, async () => {
       const { told, text, record } = await cut(numbered.slice(0, at), end)
       const [error, failed] = told.slice(-2)
       assert.equal(
@@ -46,13 +46,13 @@ for (const [how, end] of [
       assert.ok(heard instanceof Error && /early|before the response was complete/.test(heard.message), String(heard))
     })
 
-test('the failure is a whole response by the schema', async () => {
+test('the failure is a complete response according to the schema', async () => {
   const problems = createValidator()
   const { told } = await cut(numbered.slice(0, 6))
   assert.equal(problems('ResponseResource', told.at(-1)?.response), [])
 })
 
-test('a failure that the provider reports in its own way is completed in the same numbers', async () => {
+test('a failure that the provider reports in its own way is completed with the same sequence numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
   const { told } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
   const [failed] = told.slice(-1)

@@ -47,7 +47,7 @@ const parsing = ['claude/m', 'google/m', 'bedrock/m', 'vertex/m', 'vertex/claude
 
 for (const [format, conversation] of Object.entries(conversations)) {
   for (const model of parsing) {
-    test(`JSON that nests too deep in the arguments of a call fails with a 400 for a client of ${format} with ${model}`, async () => {
+    test(`too deeply nested JSON in a tool call's arguments fails with a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const leaf of LEAVES) {
@@ -70,7 +70,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
   }
 
   for (const model of ['google/m', 'vertex/m']) {
-    test(`JSON that nests too deep in the result of a call fails with a 400 for a client of ${format} with ${model}`, async () => {
+    test(`too deeply nested JSON in a tool call's result fails with a 400 for a client of ${format} with ${model}`, async () => {
       const up = fakeUpstream(unable)
       const world = await openWorld({ fetch: up, catalog, connections })
       for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
@@ -86,7 +86,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     })
   }
 
-  test(`JSON that nests too deep falls back to another target for a client of ${format}`, async () => {
+  test(`too deeply nested JSON falls back to another target for a client of ${format}`, async () => {
     const up = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: up, catalog, connections, combos })
@@ -100,7 +100,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
 for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
-    test(`JSON that nests too deep in a whole response of ${said} fails with a 502 for a client of ${client}, unless it is passed through as it is`, async () => {
+    test(`too deeply nested JSON in a whole response of ${said} fails with a 502 for a client of ${client}, unless it is passed through`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
@@ -122,7 +122,7 @@ for (const [said, answer] of Object.entries(answers)) {
       }
     })
 
-    test(`JSON that nests too deep in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through as it is`, async () => {
+    test(`too deeply nested JSON in a stream of ${said} ends it with an error for a client of ${client}, unless it is passed through`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
@@ -142,7 +142,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON that nests too deep in a response that is to be a list fails with a 502, whole and streamed', async () => {
+test('too deeply nested JSON in a response that should be a list fails with a 502, whole and streamed', async () => {
   const deep = `{"answer":${nested(5_000)}}`
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }
@@ -162,7 +162,7 @@ test('JSON that nests too deep in a response that is to be a list fails with a 5
   }
 })
 
-test('JSON that nests too deep in the error of a provider reaches the client as an error of the provider, and onError is not called', async () => {
+test("too deeply nested JSON in a provider's error reaches the client as a provider error, and onError isn't called", async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   for (const said of [
     `{"error":{"message":"Not \\"today\\"","details":${deep}}}`,

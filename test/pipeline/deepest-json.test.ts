@@ -19,7 +19,7 @@ for (const [said, answer] of Object.entries(answers)) {
   const [provider = ''] = said.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
-      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole answer'} of ${said} costs a client of ${client} little time`, async () => {
+      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole answer'} of ${said} takes little time for a client of ${client}`, async () => {
         const bodies: Response[] = []
         const up = fakeUpstream(() => bodies.shift() ?? json({}))
         const world = await openWorld({ fetch: up, catalog, connections })
@@ -47,7 +47,7 @@ for (const [said, answer] of Object.entries(answers)) {
       })
     }
 
-    test(`JSON of 9,900 levels in a response of ${said} is still read for a client of ${client}`, async () => {
+    test(`JSON of 9,900 levels in a response of ${said} is still readable for a client of ${client}`, async () => {
       const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(said, client, false) ? 502 : 200)
@@ -57,7 +57,7 @@ for (const [said, answer] of Object.entries(answers)) {
   }
 }
 
-test('JSON of 800,000 levels alone is not a response, and costs little time', async () => {
+test('JSON of 800,000 levels alone is not a response, and takes little time', async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {

@@ -8,7 +8,7 @@ const test = suite('the bodies of errors')
 
 const combos = { chain: ['one/m', 'two/m'] }
 
-test('an error body that arrives slowly is awaited for five seconds, and then reported by its status', async () => {
+test('a slow error body is awaited for five seconds, and then reported by its status', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })

@@ -26,7 +26,7 @@ const noCredit: Refusal[] = [
 ]
 
 for (const [who, status, body] of noCredit)
-  test(`${status} of ${who}: it is out of credit`, () => {
+  test(`${status} from ${who}: it is out of credit`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /out of credit\. Top it up/)
@@ -39,13 +39,13 @@ const barred: Refusal[] = [
 ]
 
 for (const [who, status, body] of barred)
-  test(`${status} of ${who}: it is barred`, () => {
+  test(`${status} from ${who}: it is blocked`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'credentials')
     assert.match(failure.message, /Check both at the provider/)
   })
 
-test('400 of Google: its key has expired', () => {
+test('400 from Google: its key has expired', () => {
   const body = google(400, 'INVALID_ARGUMENT', 'API key expired. Please renew the API key.')
   assert.match(told(400, body).message, /Give the connection a new one/)
 })
@@ -58,7 +58,7 @@ const ofClient: Refusal[] = [
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`${status} for ${what}: nothing of the account`, () => assert.is(told(status, body).class, 'client'))
+  test(`${status} for ${what}: doesn't concern the account`, () => assert.is(told(status, body).class, 'client'))
 
 const afford = (left: number) =>
   `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${left}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`
@@ -113,7 +113,7 @@ const tooDear: Refusal[] = [
 ]
 
 for (const [who, status, body] of tooDear)
-  test(`${status} of ${who}: this request is too dear`, () => {
+  test(`${status} from ${who}: this request is too expensive`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'over-budget')
     assert.ok(failure.isQuoted)
@@ -139,7 +139,7 @@ const nothingLeft: Refusal[] = [
 ]
 
 for (const [who, status, body] of nothingLeft)
-  test(`${status} of ${who}: no credit is left`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`${status} from ${who}: no credit is left`, () => assert.is(told(status, body).class, 'credentials'))
 
-test('a 400 that quotes such words of a request stays the client’s', () =>
+test("a 400 that quotes such words from a request stays the client's error", () =>
   assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))

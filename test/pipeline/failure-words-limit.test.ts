@@ -74,7 +74,7 @@ for (const [who, status, body] of [
 ] satisfies Refusal[])
   test(`a limit of the account: ${who}`, () => assert.is(told(status, body).level, undefined))
 
-test('413 with the code of a limit: of the account, which another target may not have', () => {
+test("a 413 with a limit's code is a limit of the account, which another target may not have", () => {
   const words =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
   const failure = told(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq

@@ -183,7 +183,7 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`${status} of ${who}`, () => assert.is(told(status, body).class, 'model-not-found'))
+  test(`${status} from ${who}`, () => assert.is(told(status, body).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
@@ -197,13 +197,13 @@ const ofAddress: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAddress)
-  test(`${status} of ${who}: the address does not exist`, () => {
+  test(`${status} from ${who}: the URL does not exist`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
-test('404 for another field than the model is the client’s, in whatever words', () => {
+test("a 404 for a field other than the model is the client's error, however it is worded", () => {
   for (const message of ['Not Found', '', 'No such file'])
     assert.is(told(404, openai(message, { param: 'file_id' })).class, 'client')
 })

@@ -186,4 +186,4 @@ const overflow: Refusal[] = [
 ]
 
 for (const [who, status, body] of overflow)
-  test(`${status} of ${who}`, () => assert.is(told(status, body).class, 'context-overflow'))
+  test(`${status} from ${who}`, () => assert.is(told(status, body).class, 'context-overflow'))

@@ -210,10 +210,10 @@ const echoes: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAccount)
-  test(`${status} of ${who}: the account's`, () => assert.is(told(status, body).class, 'credentials'))
+  test(`${status} from ${who}: the account's`, () => assert.is(told(status, body).class, 'credentials'))
 
 for (const [who, status, body] of [...ofClient, ...echoes])
-  test(`${status} of ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
+  test(`${status} from ${who}: the client's`, () => assert.is(told(status, body).class, 'client'))
 
 const unexplained: Refusal[] = [
   ['a page', 403, '<html>Forbidden</html>'],
@@ -227,7 +227,7 @@ const unexplained: Refusal[] = [
 ]
 
 for (const [what, status, body] of unexplained)
-  test(`${status} of ${what}: neither the account's nor the client's`, () =>
+  test(`${status} for ${what}: neither the account's nor the client's`, () =>
     assert.is(told(status, body).class, 'forbidden'))
 
 for (const words of [
@@ -239,7 +239,7 @@ for (const words of [
 ])
   test(`403 that says only "${words}": the client's`, () => assert.is(told(403, openai(words)).class, 'client'))
 
-test('a 402 of OpenRouter about in-flight requests is a rate limit, and one about a too expensive request concerns that request', () => {
+test('a 402 from OpenRouter about in-flight requests is a rate limit, and one about a too expensive request concerns that request', () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -257,13 +257,13 @@ test('an account without credit is reported as such with any status', () => {
   assert.match(told(400, elsewhere).message, /not allowed to call from this location/)
 })
 
-test('an account is not out of credit when its router has no credit at the provider after it', () => {
+test('an account is not out of credit if its router has no credit at the provider behind it', () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is(told(429, body).class, 'rate-limit')
 })
 
-test('a limit that is called a quota does not mean that credit is used up', () => {
+test("a limit that is called a quota doesn't mean that credit is used up", () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',

@@ -48,7 +48,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
   })
 }
 
-test('a model that a provider lacks is tried at the next', async () => {
+test('a model that one provider lacks is tried at the next', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
   const { up, world } = await failing(() => json(missing, 404))
   assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')

@@ -47,7 +47,7 @@ test('a client that disconnects mid-stream gets the reason of its signal, and no
   assert.is(up.open, 0)
 })
 
-test('a server that passes on the request of a disconnected client gets a response', async () => {
+test("a server that passes on a disconnected client's request gets a response", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
   const response = await gateway.fetch(new Request(at, asking(AbortSignal.abort(REASON))))
   assert.is(response.status, 499)

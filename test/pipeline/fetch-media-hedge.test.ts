@@ -47,7 +47,7 @@ async function fetching() {
   }
 }
 
-test('the response of the first attempt does not wait for downloads of the second, and ends them', async () => {
+test("the response of the first attempt doesn't wait for downloads of the second, and ends them", async () => {
   const { up, clock, response, answer } = await fetching()
   answer()
   assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')
@@ -58,7 +58,7 @@ test('the response of the first attempt does not wait for downloads of the secon
   assert.is(clock.pending(), 0)
 })
 
-test('the second attempt begins when its media are downloaded', async () => {
+test('the second attempt starts when its media are downloaded', async () => {
   const { response, give, up, clock } = await fetching()
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
@@ -66,7 +66,7 @@ test('the second attempt begins when its media are downloaded', async () => {
   assert.is(up.open, 0)
 })
 
-test('a first attempt that fails during the download does not stop the second', async () => {
+test("a first attempt that fails during the download doesn't stop the second", async () => {
   const { response, give, answer } = await fetching()
   answer(500)
   give()

@@ -40,7 +40,7 @@ test('images that are too large together are rejected', async () => {
   assert.is(up.open, 0)
 })
 
-test('a URL counts each time that it occurs', async () => {
+test('a URL counts each time it occurs', async () => {
   const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const response = await world.chat(asked('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')

@@ -83,7 +83,7 @@ test('media are not downloaded if the host app disables it', async () => {
   assert.equal(fetched, [])
 })
 
-test('a failed download ends the others, and waiting ones do not begin', async () => {
+test("a failed download ends the others, and waiting ones don't start", async () => {
   const { world, up } = await openMedia(({ url }) =>
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )

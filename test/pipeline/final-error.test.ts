@@ -52,7 +52,7 @@ for (const status of [429, 500, 503, 529]) {
   })
 }
 
-test('a lone failure without a body of its own is reported in the format of the client, with its status', async () => {
+test("a single failure without its own body is reported in the client's format, with its status", async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
@@ -64,7 +64,7 @@ test('a lone failure without a body of its own is reported in the format of the 
   }
 })
 
-test("a lone failure with a JSON body is the provider's own, with the gateway's advice on when to ask again", async () => {
+test("a single failure with a JSON body is the provider's own, with the gateway's retry advice", async () => {
   const text = `{"error": {"message":"slow down","n":1.0}}`
   for (const status of [408, 429, 500, 503, 529]) {
     for (const [headers, expected] of [
@@ -105,7 +105,7 @@ test("a client's error is passed on unchanged, except for the retry advice", asy
   }
 })
 
-test('an error of the gateway itself has the sign not to retry as well', async () => {
+test("the gateway's own errors also say not to retry", async () => {
   const { world } = await chained({})
   const none = { messages: [{ role: 'user', content: 'Hi' }] }
   for (const [response, status] of [
@@ -123,7 +123,7 @@ test('an error of the gateway itself has the sign not to retry as well', async (
   assert.is(closed.headers.get('x-should-retry'), null, 'another instance may answer')
 })
 
-test('a status that no response can have becomes 502', async () => {
+test('an invalid status becomes 502', async () => {
   const error = '{"error":{"message":"odd"}}'
   for (const [status, expected, body] of [
     [999, 502, error],
@@ -141,7 +141,7 @@ test('a status that no response can have becomes 502', async () => {
   }
 })
 
-test("a provider's refusal of our credentials is never the client's own 401, and does not show the key", async () => {
+test("a provider's rejection of our credentials never becomes the client's own 401, and doesn't show the key", async () => {
   for (const status of [401, 402, 403]) {
     const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
     const response = await world.chat({ model: 'one/m' })
@@ -166,7 +166,7 @@ test('a body that quotes the credential is not passed on, whatever its status', 
   assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
 })
 
-test('every attempt counts, however many targets there are, and the limit is an option', async () => {
+test('every attempt counts, however many targets there are, and the limit is configurable', async () => {
   const down = { one: fault(500, 'A'), two: fault(500, 'B'), three: fault(500, 'C') }
   for (const maxAttempts of [1, 2, 4]) {
     const { up, world } = await chained(down, { limits: { maxAttempts } })
@@ -175,7 +175,7 @@ test('every attempt counts, however many targets there are, and the limit is an 
   }
 })
 
-test('an error in the envelope of another format, or in none, is reported in the one that its caller reads', async () => {
+test("an error in another format's envelope, or in none, is reported in the caller's format", async () => {
   const foreign: Array<[what: string, body: () => Response]> = [
     [
       'another format',
@@ -205,7 +205,7 @@ test('an error in the envelope of another format, or in none, is reported in the
   }
 })
 
-test('the message of a single failed provider is passed on in the format of the client', async () => {
+test("the message of a single failed provider is passed on in the client's format", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json({ message: 'busy' }, 503)) })
   const response = await world.chat({})
   assert.is(response.status, 503)

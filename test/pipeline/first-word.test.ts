@@ -33,7 +33,7 @@ for (const [what, line] of [
   ['blank lines', '\n'],
   ['chunks that only name the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${what} are not the first content: the next target is tried when the timeout for headers is over`, async () => {
+  test(`${what} are not the first content: the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
     assert.equal(up.providers, ['one'])
@@ -56,7 +56,7 @@ test('pings are not the first content of a translated stream', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('a stream that has begun in time can take any time', async () => {
+test('a stream that started in time can take any time', async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
   const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
   await asked

@@ -80,7 +80,7 @@ test('a rejected request of a client does not affect the health of the connectio
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('the error for a rejected model has no status that the client could take for a fault of its own', async () => {
+test('the error for a rejected model has no status that the client could mistake for its own fault', async () => {
   const { down, world } = await failing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -104,7 +104,7 @@ for (const [status, advice] of [
   })
 }
 
-test('a proxy that requires credentials does not count as an error of the client or the key', async () => {
+test("a proxy that requires credentials doesn't count as an error of the client or the key", async () => {
   const { down, ask, world } = await failing()
   down.one = refused(407)
   assert.is(await ask(), '200 one/m=407:network, two/m=200')
@@ -344,7 +344,7 @@ for (const [how, answer] of [
     }
   })
 
-test('a request for more credit than is left, reported at the beginning of a stream', async () => {
+test('a request for more credit than is left, reported at the start of a stream', async () => {
   const { down, world } = await failing()
   down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
   down.two = () => sse(chatEvents())

@@ -40,7 +40,7 @@ for (const [when, waitMs] of [
   ['is cooling', 1_000],
   ['may be probed', 6_000],
 ] as const) {
-  test(`of many requests for the one target, which ${when}, one calls it, and its response lets the others through`, async () => {
+  test(`if the only target ${when}, one of many requests calls it, and its response lets the others through`, async () => {
     const { up, release, answers } = await burst(waitMs, () => json(chatAnswer()))
     assert.is(up.calls.length, 2)
     release()
@@ -48,7 +48,7 @@ for (const [when, waitMs] of [
     assert.is(up.calls.length, 11)
   })
 
-  test(`of many requests for the one target, which ${when}, one calls it, and its failure is that of the others`, async () => {
+  test(`if the only target ${when}, one of many requests calls it, and the others share its failure`, async () => {
     const { up, release, answers } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
     release()
     const [first, ...others] = await Promise.all(answers)
@@ -62,7 +62,7 @@ for (const [when, waitMs] of [
     assert.is(up.calls.length, 2)
   })
 
-  test(`a call to the one target, which ${when}, that is silent for five seconds lets one more follow`, async () => {
+  test(`if the only target ${when}, a call that is silent for five seconds lets one more follow`, async () => {
     const { clock, up, ask, release, answers } = await burst(waitMs, () => json(chatAnswer()))
     await clock.advance(100)
     const waiting = clock.pending()

@@ -40,7 +40,7 @@ test('the version in a response is that of package.json', async () => {
 })
 
 for (const basePath of ['', '/ai']) {
-  test(`a gateway at "${basePath}" answers 200 without a credential, to HEAD without a body`, async () => {
+  test(`a gateway at "${basePath}" returns 200 without a credential, and no body for HEAD`, async () => {
     const { world, ask } = await open({ basePath })
     await world.api.settings.update({ requireApiKey: true })
     const response = await ask(`${basePath}/health`)
@@ -52,7 +52,7 @@ for (const basePath of ['', '/ai']) {
     assert.equal([head.status, await head.text()], [200, ''])
   })
 
-  test(`a gateway at "${basePath}" leaves paths below /health, and other spellings of it, to its host`, async () => {
+  test(`a gateway at "${basePath}" leaves paths below /health, and other spellings of it, to your app`, async () => {
     const { world } = await open({ basePath })
     const url = (path: string) => `http://gateway${basePath}${path}`
     assert.is((await world.gateway.handle(new Request(url('/health'))))?.status, 200)
@@ -65,7 +65,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('other methods are rejected, and no answer carries a CORS header', async () => {
+test('other methods are rejected, and no response has a CORS header', async () => {
   const origin = 'https://app.example'
   const { ask } = await open({ allowedOrigins: [origin] })
   for (const [method, status] of [
@@ -85,7 +85,7 @@ test('other methods are rejected, and no answer carries a CORS header', async ()
   }
 })
 
-test('a gateway that is closing answers 503', async () => {
+test('a closing gateway returns a 503', async () => {
   const { world, ask } = await open()
   const asked = world.chat({}) // noNetwork: it fails
   const closing = world.gateway.close()
@@ -96,7 +96,7 @@ test('a gateway that is closing answers 503', async () => {
   assert.is((await ask()).status, 503)
 })
 
-test('a gateway that begins to close while it reads its storage answers 503', async () => {
+test('a gateway that starts closing while it reads its storage returns a 503', async () => {
   const { world, ask, readBy, memory } = await open()
   let goOn = () => {}
   readBy(async (key) => {
@@ -113,7 +113,7 @@ test('a gateway that begins to close while it reads its storage answers 503', as
   await closing
 })
 
-test('a gateway whose storage cannot be read answers 503, reports it once, and recovers', async () => {
+test("a gateway whose storage can't be read returns a 503, reports it once, and recovers", async () => {
   const { world, clock, ask, readBy, memory } = await open()
   assert.is((await ask()).status, 200)
   readBy(() => Promise.reject(new Error('the disk is gone')))
@@ -132,13 +132,13 @@ test('a gateway whose storage cannot be read answers 503, reports it once, and r
   assert.equal(await (await ask()).json(), ok)
 })
 
-test('damaged settings count as a storage that cannot be read', async () => {
+test('damaged settings count as an unreadable storage', async () => {
   const { ask, memory } = await open()
   await memory.set('settings', '{')
   assert.is((await ask()).status, 503)
 })
 
-test('a storage that hangs counts as one that cannot be read, after two seconds', async () => {
+test('a storage that hangs counts as unreadable after two seconds', async () => {
   const { clock, ask, readBy } = await open()
   readBy(never)
   let status = 0

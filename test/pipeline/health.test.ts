@@ -36,7 +36,7 @@ for (const stop of ['answers', 'fails']) {
   })
 }
 
-test('a probe for which there is no retry left is made by the next request', async () => {
+test('the next request makes a probe for which there was no retry left', async () => {
   const { down, ask, pass, world } = await failing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
@@ -53,7 +53,7 @@ test('a probe for which there is no retry left is made by the next request', asy
   assert.is(await ask('one/m'), '200 one/m=200')
 })
 
-test('a probe that cannot even be written is made by the next request', async () => {
+test("the next request makes a probe that couldn't even be written", async () => {
   const { down, pass, world, ask } = await failing({ connections: ['google'] })
   down.google = refused(429, { 'retry-after': '3' })
   await ask('google/g')
@@ -94,7 +94,7 @@ test('a rejected credential does not affect other accounts of the provider', asy
   assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
-test('when all are in cooldown the one that recovers first is tried rather than none', async () => {
+test('when all targets are in cooldown, the one that recovers first is tried rather than none', async () => {
   const { down, ask } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -104,7 +104,7 @@ test('when all are in cooldown the one that recovers first is tried rather than 
   assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
 })
 
-test('a target that is just being probed comes before those in cooldown', async () => {
+test('a target that is being probed comes before those in cooldown', async () => {
   const { down, ask, pass, up } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -117,7 +117,7 @@ test('a target that is just being probed comes before those in cooldown', async 
   assert.equal(up.providers, ['one', 'two', 'two', 'two'])
 })
 
-test('however many model names clients invent, the health of a connection shows its most important records', async () => {
+test("a connection's health shows its most important records, however many model names clients invent", async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)
@@ -161,7 +161,7 @@ test('health can be read and reset over HTTP', async () => {
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('a client that disconnects while it probes gives the probe back', async () => {
+test('a client that disconnects during its probe gives the probe back', async () => {
   const { down, ask, pass, world } = await failing({ combos: {} })
   down.one = refused(401)
   await ask('one/m')
@@ -176,7 +176,7 @@ test('a client that disconnects while it probes gives the probe back', async () 
   assert.is(await ask('one/m'), '200 one/m=200')
 })
 
-test('the last attempt is kept for another provider, where one has rejected the keys of all before', async () => {
+test('the last attempt is kept for another provider if one has rejected all keys so far', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
   const setting = { fetch: up, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
@@ -193,7 +193,7 @@ test('the last attempt is kept for another provider, where one has rejected the 
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
-test('the last attempt is kept for another model when all before have failed at one model with different keys', async () => {
+test('the last attempt is kept for another model if all attempts so far have failed at one model with different keys', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { ask } = await failing({ fetch: up, connections })
@@ -203,7 +203,7 @@ test('the last attempt is kept for another model when all before have failed at 
   )
 })
 
-test('the last attempt is not kept when two models have failed, or there is no other model', async () => {
+test("the last attempt isn't kept if two models have failed, or if there is no other model", async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }

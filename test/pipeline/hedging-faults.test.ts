@@ -64,7 +64,7 @@ async function failing() {
   return { clock, up, errors, reply, answer: (response: Response) => slow.resolve(response) }
 }
 
-test('the first attempt goes on, and its response is that of the request', async () => {
+test('the first attempt continues, and the request gets its response', async () => {
   const { up, errors, reply, answer } = await failing()
   answer(json(chatAnswer()))
   const response = await reply

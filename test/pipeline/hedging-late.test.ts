@@ -43,7 +43,7 @@ for (const stream of [false, true])
     assert.is(world.told.attempts.length, 2, 'once each')
   })
 
-test('two attempts whose calls end late are reported once each when the client disconnects in the moment in which one has won', async () => {
+test('two attempts whose calls end late are reported once each if the client disconnects just as one has won', async () => {
   const abort = new AbortController()
   const told: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

@@ -46,7 +46,7 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
 
 const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
 
-test('there is no second attempt unless the combo has hedge', async () => {
+test('there is no second attempt unless the combo enables hedging', async () => {
   const { told, ask, warm } = await timed({ hedge: false })
   await warm(40)
   told.msOf = slowFirst
@@ -61,7 +61,7 @@ test('there is no second attempt before the target has answered twenty times', a
   assert.is((await ask()).called, 'one+two')
 })
 
-test('the second attempt begins after the time in which nearly all answers arrive', async () => {
+test('the second attempt starts after the time in which nearly all responses arrive', async () => {
   const { up, told, clock, warm, ask, world } = await timed()
   await warm(100)
   assert.is((await ask()).called, 'one')
@@ -104,7 +104,7 @@ test('the header names both attempts, and the slower target keeps its health', a
   )
 })
 
-test('when both fail the next target is tried, and attempts are counted together', async () => {
+test('if both fail, the next target is tried, and attempts are counted together', async () => {
   for (const [maxAttempts, called, status] of [
     [3, 'one+two+three', 200],
     [2, 'one+two', 503],
@@ -119,7 +119,7 @@ test('when both fail the next target is tried, and attempts are counted together
   }
 })
 
-test('a target that is in cooldown is no second attempt', async () => {
+test("a target in cooldown isn't used for a second attempt", async () => {
   const { told, ask, warm } = await timed()
   await warm(40)
   told.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
@@ -137,7 +137,7 @@ test('a second attempt without a target takes nothing from the budget', async ()
   assert.is((await ask()).called, 'one+two')
 })
 
-test('an outrun attempt counts with its time so far, so that only slow requests are hedged, however many there are', async () => {
+test('a cancelled attempt counts with its time so far, so that only slow requests are hedged, however many there are', async () => {
   const { told, ask, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {
@@ -147,7 +147,7 @@ test('an outrun attempt counts with its time so far, so that only slow requests 
   }
 })
 
-test('never more than 5 % of 2,000 requests, however slow the first target is', async () => {
+test('at most 5% of 2,000 requests are hedged, however slow the first target is', async () => {
   const { up, world, clock, told } = await timed()
   const requests = 2_000
   const before = up.calls.length

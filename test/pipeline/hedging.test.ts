@@ -25,7 +25,7 @@ for (const stream of [false, true]) {
     assert.is(clock.pending(), 0)
   })
 
-  test(`a second attempt beside a slow one ends the first when it is faster: ${what}`, async () => {
+  test(`a faster hedge ends the first attempt: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({ two: () => answer(stream) }, { stream })
     const asked = ask()
     await untilBoth()
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('a second attempt beside a slow one is asked for the usage of its stream as the first one is, whose client gets none of either', async () => {
+test("the usage of a hedge's stream is requested like the first one's, and the client gets neither", async () => {
   const { up, world, ask, untilBoth } = await hedging(
     { two: () => answer(true) },
     { stream: true, includeStreamUsage: true },
@@ -61,7 +61,7 @@ test('a second attempt beside a slow one is asked for the usage of its stream as
   assert.equal([world.told.usages.at(-1)?.provider, world.told.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
-test('a second attempt beside a slow one takes the place of the first when that one fails in the meantime', async () => {
+test('a hedge replaces the first attempt if that fails in the meantime', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {
     fail = resolve
@@ -79,7 +79,7 @@ test('a second attempt beside a slow one takes the place of the first when that 
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
 
-test('a second attempt beside a slow one ends when the first gets an error of the client, which is answered at once', async () => {
+test('a hedge ends when the first attempt gets a client error, which is returned immediately', async () => {
   const { up, world, clock, ask, untilBoth } = await hedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
@@ -99,7 +99,7 @@ for (const [what, one, status] of [
   ['which answers', () => answer(false), 200],
   ['unless that fails, too', () => json({}, 500), 422],
 ] as const) {
-  test(`a second attempt beside a slow one leaves a request that it does not take to the first one, ${what}`, async () => {
+  test(`a hedge that doesn't support a request leaves it to the first attempt, ${what}`, async () => {
     const { up, clock, ask, untilBoth } = await hedging({
       one: () => clock.sleep(P95 + 5).then(one),
       two: () => json({ error: { message: 'bad' } }, 422),
@@ -118,7 +118,7 @@ const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name:
 /** In microtasks: the answer of the first is being read when the second attempt begins, and has been when its credential is open. */
 const HEAD_START = 10
 
-test('a second attempt beside a slow one is never made when the first answers while the credential for it is opened', async () => {
+test('a hedge is never made if the first attempt answers while its credential is being decrypted', async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
   const clock = {
@@ -148,7 +148,7 @@ test('a second attempt beside a slow one is never made when the first answers wh
   assert.is(world.told.attempts.length, 1)
 })
 
-test('a second attempt beside a slow one does not affect the first when its own credential cannot be decrypted', async () => {
+test("a hedge whose own credential can't be decrypted doesn't affect the first attempt", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => answer(false))
@@ -190,7 +190,7 @@ for (const [what, first, status, failures] of [
     )
   })
 
-test('a second attempt beside a slow one counts once when both answer at the same moment, and is in flight no more', async () => {
+test('a hedge counts once if both attempts answer at the same moment, and is no longer in flight', async () => {
   let bring: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     bring = resolve

@@ -25,7 +25,7 @@ test('hooks get the losses of a translation, as the headers of the response name
   )
 })
 
-test('hooks get each attempt, each usage and each request once, with its facts', async () => {
+test('hooks get each attempt, usage record, and request once, with its facts', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1' },
     two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 2, output: 10 } }] },
@@ -115,7 +115,7 @@ test('hooks get the skipped targets of a request, and why it stopped', async () 
   ])
 })
 
-test('hooks get the usage of a message stream from its start and its end, with the cached tokens', async () => {
+test('hooks get the usage of a Messages stream from its start and its end, including cached tokens', async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
   const [usage] = world.told.usages
@@ -136,7 +136,7 @@ test('hooks get the end of a stream only after its last byte was sent', async ()
   assert.is(world.told.requests[0]?.durationMs, 250)
 })
 
-test('hooks get a request that cannot be read or has no target, without usage', async () => {
+test("hooks get a request that can't be read or has no target, without usage", async () => {
   const world = await openWorld()
   await world.post('/v1/chat/completions', 'no json')
   await world.chat({ model: 'nobody/nothing' })
@@ -150,14 +150,14 @@ test('hooks get a request that cannot be read or has no target, without usage', 
   assert.equal([world.told.usages, world.told.attempts, world.told.errors], [[], [], []])
 })
 
-test('hooks get the usage so far, and the status of the failure, of a stream that fails in its middle', async () => {
+test('hooks get the usage so far, and the status of the failure, of a stream that fails midway', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
   assert.is(world.told.requests[0]?.status, 502)
   assert.is(world.told.usages.length, 1)
 })
 
-test('requests succeed when hooks throw, reject or hang', async () => {
+test('requests succeed if hooks throw, reject, or hang', async () => {
   const ways: Array<() => unknown> = [
     () => {
       throw new Error('hook')
@@ -185,7 +185,7 @@ test('requests succeed when hooks throw, reject or hang', async () => {
   }
 })
 
-test('onError gets the failure of a storage once, and the client gets no details, also when hook and logger fail', async () => {
+test('onError gets a storage failure once, and the client gets no details, even if hook and logger fail', async () => {
   for (const isRude of [false, true]) {
     const seen: unknown[] = []
     const rude = () => {

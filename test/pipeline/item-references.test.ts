@@ -74,7 +74,7 @@ async function refusal(response: Response) {
   return error
 }
 
-test('a reference to an item that is not remembered fails with a 400 that names it and store: false', async () => {
+test('a reference to an unknown item fails with a 400 that names it and store: false', async () => {
   const { respond } = await open()
   const { message, param } = await refusal(
     await respond({ model: 'chat/m', input: [question, { type: 'item_reference', id: 'msg_gone' }] }),
@@ -84,7 +84,7 @@ test('a reference to an item that is not remembered fails with a 400 that names 
   assert.match(message, '"store": false')
 })
 
-test('items of a request that says store: false are not remembered', async () => {
+test('items of a request with store: false are not remembered', async () => {
   const { respond } = await open()
   const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [question] }))
   const [call] = items.filter(({ type }) => type === 'function_call')
@@ -92,7 +92,7 @@ test('items of a request that says store: false are not remembered', async () =>
   assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
-test('an item is not found under the key of another client', async () => {
+test("an item isn't found with another client's key", async () => {
   const { respond, world } = await open()
   const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
   const items = await outputOf(await respond({ model: 'chat/m', input: [question] }, { 'x-api-key': mine ?? '' }))
@@ -104,7 +104,7 @@ test('an item is not found under the key of another client', async () => {
 })
 
 for (const stream of [false, true])
-  test(`an item that a Responses provider has made for another client is rejected, ${stream ? 'streamed' : 'whole'}`, async () => {
+  test(`an item that a Responses provider created for another client is rejected, ${stream ? 'streamed' : 'whole'}`, async () => {
     const opened = await open()
     const { respond, world, up } = opened
     const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
@@ -127,14 +127,14 @@ for (const stream of [false, true])
 
 const keyOf = async (world: World, name: string) => (await world.api.keys.create({ name })).key
 
-test('a request with references passes through to a Responses provider unchanged, whose items they are', async () => {
+test('a request with references passes unchanged to the Responses provider that has the items', async () => {
   const opened = await open()
   const input = [question, { type: 'item_reference', id: 'msg_of_the_provider' }]
   await outputOf(await opened.respond({ model: 'responses/m', input }))
   assert.equal(sentTo(opened, 0).input, input)
 })
 
-test('a Responses provider gets the items themselves that another one has made', async () => {
+test('a Responses provider gets the items themselves if another one created them', async () => {
   const opened = await open()
   const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
   const input = [question, ...referencesTo(items), ...resultsOf(items)]
@@ -153,7 +153,7 @@ test('a reference needs no type', async () => {
   }
 })
 
-test('the tokens of a request with references are counted with the items', async () => {
+test('the tokens of a request with references include the items', async () => {
   const opened = await open()
   const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
   const input = [question, ...referencesTo(items), ...resultsOf(items)]

@@ -10,7 +10,7 @@ const text = (min: number, max: number) =>
     .array(fc.constantFrom('a', 'b', 'c', '-'), { minLength: min, maxLength: max })
     .map((characters) => characters.join(''))
 
-test('the finder of keys finds what contains one of the keys, and nothing else', () => {
+test('the key finder finds text that contains one of the keys, and nothing else', () => {
   let found = 0
   fc.assert(
     fc.property(
@@ -32,7 +32,7 @@ test('the finder of keys finds what contains one of the keys, and nothing else',
   assert.ok(found > 500)
 })
 
-test('the finder of keys takes hardly longer for a thousand keys than for one, also in a text that is made of their beginnings', async () => {
+test('the key finder takes hardly longer for a thousand keys than for one, even in text made of their beginnings', async () => {
   const keysOf = (count: number) =>
     Array.from(
       { length: count },

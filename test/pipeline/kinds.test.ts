@@ -141,7 +141,7 @@ test('models that read images, and Google models that generate them, are called 
   assert.match(await ask('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
-test('the kind is named when a combo leads to its model', async () => {
+test('the kind is named if a combo resolves to the model', async () => {
   const { api, ask } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
   assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images\./)

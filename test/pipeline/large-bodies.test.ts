@@ -65,7 +65,7 @@ const clients: Record<string, (content: string) => { path: string; body: object 
 }
 
 for (const [client, requestOf] of Object.entries(clients))
-  test(`large request bodies are not kept for as long as a stream ${client}`, async () => {
+  test(`large request bodies aren't kept for the duration of a stream ${client}`, async () => {
     const world = await openWorld({ fetch: thinking })
     const { url } = await lab.listen(toNodeHandler(world.gateway))
     const ask = (content: string) => {

@@ -14,7 +14,7 @@ const small = { model: 'three/m', when: { bytes: { max: 400 } } }
 
 const well = () => json(chatAnswer())
 
-test('entries that are not for a request are in the list of attempts, with the first condition that is not met', async () => {
+test("excluded entries are in the list of attempts, with the first condition that isn't met", async () => {
   for (const strategy of ['conditional', 'fallback', 'round-robin'] as const) {
     const combos = { chain: { strategy, models: [tools, team, small] } }
     const world = await openWorld({ fetch: fakeUpstream(well), combos })
@@ -25,7 +25,7 @@ test('entries that are not for a request are in the list of attempts, with the f
   }
 })
 
-test('entries that are not for a request are listed by their names in the combo, after the way to it', async () => {
+test('excluded entries are listed by their names in the combo, after the path to it', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
   const combos = {
     inner: ['three/m'],
@@ -49,7 +49,7 @@ test('entries that are not for a request are listed by their names in the combo,
   )
 })
 
-test('entries that are not for a request are reported when there are no others, and when the others fail', async () => {
+test('excluded entries are reported if there are no others, and if the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
   const refused = await world.chat({ model: 'none' })
@@ -61,7 +61,7 @@ test('entries that are not for a request are reported when there are no others, 
   assert.is(error.message, 'no')
 })
 
-test('entries that are not for a request leave room for what was tried', async () => {
+test('excluded entries leave room for the attempts', async () => {
   const models = Array.from({ length: 99 }, (_, at) => ({ ...tools, model: `one/${'long-name-'.repeat(9)}${at}` }))
   const combos = { chain: { models: [...models, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
@@ -70,13 +70,13 @@ test('entries that are not for a request leave room for what was tried', async (
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
 
-test('entries that are not for a request are reported only by requests that they are not for', async () => {
+test('excluded entries are only reported for requests that exclude them', async () => {
   const world = await openWorld({ fetch: fakeUpstream(well), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test('entries whose names lead to no target are reported and explained as well', async () => {
+test('entries whose names have no target are reported and explained as well', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
   assert.is(

@@ -124,14 +124,14 @@ for (const [name, sent, isKnown, status] of errors) {
   })
 }
 
-test('an error mid-stream counts also where its event lacks the blank line', async () => {
+test('an error mid-stream counts even if its event lacks the blank line', async () => {
   const { begin, told } = formats.chat
   const { text } = await ask('chat', [begin, finishedSo({}).trimEnd()])
   assert.ok(text.startsWith(begin + finishedSo({})), text)
   assert.match(text, told)
 })
 
-test('a response whose text mentions errors is no error mid-stream', async () => {
+test("a response whose text mentions errors isn't an error mid-stream", async () => {
   const quoting = [
     chatChunk({ content: 'data: {"error":{"message":"x"}}\n\nevent: error\n' }),
     data({ error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] }),
@@ -147,7 +147,7 @@ test('a response whose text mentions errors is no error mid-stream', async () =>
   assert.is(whole.text, begin + end)
 })
 
-test('an error mid-stream does not show the credential, however the provider spells it', async () => {
+test("an error mid-stream doesn't show the credential, however the provider writes it", async () => {
   const { begin } = formats.chat
   const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [begin, spelt])
@@ -164,7 +164,7 @@ const saidErrors: Readonly<Record<string, string>> = {
 const typesIn = (text: string) => [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type).slice(2)
 
 for (const [how, sent] of Object.entries(saidErrors)) {
-  test(`a ${how} error event of a responses provider is passed on once, before one response.failed`, async () => {
+  test(`a ${how} error event from a Responses provider is passed on once, before one response.failed`, async () => {
     const { begin, end } = formats.responses
     for (const chunks of [
       [begin, sent, end],
@@ -180,7 +180,7 @@ for (const [how, sent] of Object.entries(saidErrors)) {
     }
   })
 
-  test(`the official client of responses meets a ${how} error event of its provider once`, async () => {
+  test(`the official Responses client gets a ${how} error event from its provider once`, async () => {
     const { begin, end } = formats.responses
     const { text } = await ask('responses', [begin, sent, end])
     const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: async () => sse(text) })
@@ -212,7 +212,7 @@ for (const [how, sent] of Object.entries({
   ...saidErrors,
   failed: event({ type: 'response.failed', response: { status: 'failed', error } }),
 }))
-  test(`a ${how} error that a responses provider begins with is a JSON error with its type`, async () => {
+  test(`a ${how} error at the start of a Responses stream becomes a JSON error with its type`, async () => {
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(sent)),
       catalog: { ...catalog, kept },

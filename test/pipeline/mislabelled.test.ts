@@ -29,7 +29,7 @@ for (const type of ['application/json', 'application/x-ndjson', 'text/html; char
   })
 }
 
-test('events are passed on as they come, also where blanks or a comment come first', async () => {
+test('events are passed on as they arrive, even after leading whitespace or a comment', async () => {
   const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
   const { up, world } = await open(() => labelled('application/json', start, 'hang'))
   const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -39,7 +39,7 @@ test('events are passed on as they come, also where blanks or a comment come fir
   assert.is(up.open, 0)
 })
 
-test('events that begin with an error, or say nothing, go to the next target as in any stream', async () => {
+test('events that start with an error, or contain nothing, go to the next target as in any stream', async () => {
   for (const [events, attempt] of [
     [['data: {"error":{"message":"busy","code":503}}\n\n'], '503:server'],
     [['data: [DONE]\n\n'], '200:content'],
@@ -50,7 +50,7 @@ test('events that begin with an error, or say nothing, go to the next target as 
   }
 })
 
-test('events have as long to begin as those of any stream', async () => {
+test('events have as long to start as those of any stream', async () => {
   const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
   const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
   const answering = world.chat({ model: 'chain', messages, stream: true })
@@ -67,7 +67,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a whole error with the content type ${type ?? 'nothing at all'} is the failure that it reports`, async () => {
+  test(`a whole error with the content type ${type ?? 'nothing at all'} counts as the failure that it reports`, async () => {
     const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -85,14 +85,14 @@ test('a web page is not a response with any content type', async () => {
   }
 })
 
-test('streams of messages are recognized by their events as well', async () => {
+test('Messages streams are recognized by their events as well', async () => {
   const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const response = await world.messages({ messages, stream: true })
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
 
-test('a page in place of a response is reported as a sign of a wrong base URL', async () => {
+test('a web page instead of a response is reported as a sign of a wrong base URL', async () => {
   const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(page) })
@@ -103,7 +103,7 @@ test('a page in place of a response is reported as a sign of a wrong base URL', 
   }
 })
 
-test('endless blanks are a response that is too large, and are not awaited', async () => {
+test("endless whitespace is a response that is too large, and isn't awaited", async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -111,7 +111,7 @@ test('endless blanks are a response that is too large, and are not awaited', asy
   assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
 })
 
-test('events after many blanks, or a byte order mark, are a stream', async () => {
+test('events after much whitespace, or a byte order mark, are a stream', async () => {
   for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
     const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
     const response = await world.chat({ model: 'chain', messages, stream: true })

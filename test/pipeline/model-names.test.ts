@@ -217,7 +217,7 @@ function nameIn(url: URL, address: string): string | undefined {
 
 for (const [title, place] of Object.entries(places)) {
   for (const format of wireFormats) {
-    test(`the address of a model request of ${title} has the model's name as one segment, whatever a client of ${format} names`, async () => {
+    test(`the URL of a model request of ${title} has the model name as one segment, whatever a client of ${format} sends`, async () => {
       const { up, world } = await openPlace(place)
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
@@ -248,7 +248,7 @@ for (const [title, place] of Object.entries(places)) {
 
 for (const [title, place] of Object.entries(places)) {
   if (!place.address.whole.includes('{}') || place.start) continue
-  test(`the address of a model request of ${title} keeps to its folder by an alias, a combo, and beside another target`, async () => {
+  test(`the URL of a model request of ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
     for (const name of refused) {
       const model = `${place.provider}/${name}`
       const { up, world } = await openPlace(place, { aliases: { short: model } })
@@ -267,7 +267,7 @@ for (const [title, place] of Object.entries(places)) {
   })
 }
 
-test('the address of a model request of a tuned model of Google is in the folder of tuned models, for every client', async () => {
+test('the URL of a request for a Google tuned model is in the folder of tuned models, for every client', async () => {
   const place = places.gemini as Place
   const { up, world } = await openPlace(place)
   for (const format of wireFormats) {

@@ -11,13 +11,13 @@ async function post(path: string) {
 
 const test = suite('what is not served')
 
-test("a method of a model that is not served fails with a 404 in Google's format", async () => {
+test("an unsupported method of a model fails with a 404 in Google's format", async () => {
   const { status, body } = await post('/v1beta/models/x:embedContent')
   assert.is(status, 404)
   assert.match(body, /"status":"NOT_FOUND"/)
 })
 
-test("Google's methods are Google's, even where the model's name looks like a path of another format", async () => {
+test("Google's methods are recognized even if the model name looks like another format's path", async () => {
   const { status, body } = await post('/v1/messages/x:generateContent')
   assert.is(status, 404)
   assert.match(body, /"status":"NOT_FOUND"/)
@@ -30,7 +30,7 @@ test('a POST to a model whose name has a colon is rejected', async () => {
 })
 
 for (const path of ['/v1/images/variations', '/v1/images/variations/'])
-  test(`${path}, which OpenAI has retired, fails with a 404 that names edits`, async () => {
+  test(`${path}, which OpenAI has retired, fails with a 404 that suggests edits`, async () => {
     const { status, body } = await post(path)
     assert.is(status, 404)
     assert.match(body, /POST \/v1\/images\/edits/)

@@ -21,7 +21,7 @@ test('hooks listen only to the events that they need', () => {
   assert.equal(Object.keys(listen({ onUsage() {} }).events), ['ended'])
 })
 
-test('a hook that fails is logged, and not passed to the hook for errors', () => {
+test('a failing hook is logged, and not passed to the error hook', () => {
   const errors: unknown[] = []
   const { events, lines, reportError } = listen({
     onError: (error) => errors.push(error),

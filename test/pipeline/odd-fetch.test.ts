@@ -22,7 +22,7 @@ const answered = (): UpstreamResponse => ({
   body: whole(),
 })
 
-test("a host's own fetch that throws at once is a fault of its attempt, and the next target is tried", async () => {
+test('a custom fetch that throws synchronously fails its attempt, and the next target is tried', async () => {
   const raw = (call: UpstreamCall) => {
     if (call.url.includes('one.test')) throw new TypeError('it cannot')
     return { response: Promise.resolve(answered()), cancel() {} }
@@ -35,7 +35,7 @@ test("a host's own fetch that throws at once is a fault of its attempt, and the 
   assert.match(String(world.told.errors[0]), 'it cannot')
 })
 
-test("a host's own fetch that throws at once does not keep its target from being probed again", async () => {
+test("a custom fetch that throws synchronously doesn't keep its target from being probed again", async () => {
   let calls = 0
   const raw = () => {
     calls++
@@ -51,25 +51,25 @@ test("a host's own fetch that throws at once does not keep its target from being
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test("a host's own fetch may answer without a promise", async () => {
+test('a custom fetch may return a response without a promise', async () => {
   const fetch = (() => json(chatAnswer())) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test("a host's own fetch may answer with an object that is its own", async () => {
+test('a custom fetch may return its own kind of response object', async () => {
   const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test("a host's own fetch may answer with an object that has no way to its bytes, which is a failure of the provider", async () => {
+test('a custom fetch that returns an object without a readable body is a failure of the provider', async () => {
   const headers = new Headers({ 'content-type': 'application/json', 'content-length': '9' })
   const fetch = (async () => ({ status: 200, headers, body: null })) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
-test("a host's own fetch may answer with more than the limit, whatever length it says, which is a failure of the provider", async () => {
+test('a custom fetch that returns more than the limit, whatever the declared length, is a failure of the provider', async () => {
   const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
@@ -82,7 +82,7 @@ test("a host's own fetch may answer with more than the limit, whatever length it
   }
 })
 
-test("a host's own fetch may answer with a class whose headers need `this`", async () => {
+test('a custom fetch may return a class instance whose headers need `this`', async () => {
   class Own {
     readonly status = 200
     readonly body = whole()

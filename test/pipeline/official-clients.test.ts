@@ -73,7 +73,7 @@ test('the official clients read recorded streams as they do without a gateway', 
   }
 })
 
-test('the official clients see an error and no doubled text when the stream is cut after its first content', async () => {
+test('the official clients get an error and no duplicated text if the stream is cut off after its first content', async () => {
   const all = await clients()
   const some = recordedStreams().filter(
     ({ bytes, read: { ok, text } }) => ok && text && bytes.length > 1_400 && bytes.length < 4_000,
@@ -91,7 +91,7 @@ test('the official clients see an error and no doubled text when the stream is c
   }
 })
 
-test('the official clients read an error mid-stream as an error of the API, with its message', async () => {
+test('the official clients read an error mid-stream as an API error, with its message', async () => {
   const all = await clients()
   const encode = (events: string[]) => new TextEncoder().encode(events.join(''))
   all.send(
@@ -131,7 +131,7 @@ test('the official clients read errors before the first content with their statu
   assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
 })
 
-test("the official clients leave a stream by break: the provider's call is cancelled", async () => {
+test("the official clients leave a stream with break: the provider's call is cancelled", async () => {
   const up = fakeUpstream(
     () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )

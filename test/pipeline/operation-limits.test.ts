@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the limits of an operation')
 
-test('an operation has its own limits in place of the defaults, and those of the host come before', async () => {
+test("an operation has its own limits instead of the defaults, and your app's take precedence", async () => {
   const prompt = 'x'.repeat(2_000)
   const ask = async (path: string, limits = {}) => {
     const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })

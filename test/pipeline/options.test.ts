@@ -100,7 +100,7 @@ for (const [options, oldName, newName] of renamed) {
   })
 }
 
-test('a secret of 32 characters seals, and a shorter one may stand after it to open what it has sealed', () => {
+test('a secret of 32 characters encrypts, and a shorter one may follow it to decrypt older data', () => {
   make({ storage, secret: 'x'.repeat(32) })
   make({
     storage,

@@ -16,7 +16,7 @@ const sized = (contextWindows: Record<string, number>) =>
 
 const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
 
-test('a prompt that was too long keeps its words and code, and the failures of the others follow', async () => {
+test('the message and code of a prompt that was too long stay, and the other failures follow', async () => {
   for (const [answers, attempts, others] of [
     [
       { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },
@@ -54,7 +54,7 @@ test('a prompt that was too long keeps its words and code, and the failures of t
   }
 })
 
-test('two prompts that were too long are reported by the larger target alone', async () => {
+test("if two prompts were too long, only the larger target's error is reported", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(() => json({ error: tooLong }, 400)),
     catalog: sized({ one: 8_000, two: 200_000 }),

@@ -11,7 +11,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('faults of the gateway itself')
 
-test('an internal failure while a response is read goes to onError once, and the next target is tried', async () => {
+test('an internal failure while reading a response goes to onError once, and the next target is tried', async () => {
   for (const stream of [false, true]) {
     const start = (controller: ReadableStreamDefaultController) => {
       controller.enqueue('no bytes')
@@ -33,7 +33,7 @@ for (const [how, path, told] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
   ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
-  test(`an internal failure while the gateway ${how} a stream goes to onError, and does not count against the target`, async () => {
+  test(`an internal failure while the gateway ${how} a stream goes to onError, and doesn't count against the target`, async () => {
     const chunks = [
       ...chatEvents()
         .slice(0, 3)
@@ -52,7 +52,7 @@ for (const [how, path, told] of [
   })
 }
 
-test('an internal failure at the end of a stream that is passed through goes to onError, also when the client has disconnected', async () => {
+test('an internal failure at the end of a passed-through stream goes to onError, even if the client has disconnected', async () => {
   const observe = () => {
     throw new RangeError('too odd')
   }

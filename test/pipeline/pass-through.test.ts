@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('what passes through')
 
-test('the bytes of the request are passed through, except the name of the model', async () => {
+test('the bytes of the request are passed through, except for the model name', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const bodies: Array<[sent: string, received: string]> = [
@@ -56,7 +56,7 @@ test('every JSON object is passed through', async () => {
   )
 })
 
-test('the bytes of the response, its own headers and its status are passed through', async () => {
+test('the bytes, headers, and status of the response are passed through', async () => {
   const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
@@ -107,7 +107,7 @@ test('the bytes of the response, its own headers and its status are passed throu
   }
 })
 
-test('a response of another type is sent as the JSON that it is', async () => {
+test('a JSON response with another content type is sent as JSON', async () => {
   for (const type of ['text/html', 'application/octet-stream', '']) {
     const fetch = fakeUpstream(
       () => new Response(bodyOf(['{"choices":[{}]}']), { headers: type ? { 'content-type': type } : {} }),
@@ -119,7 +119,7 @@ test('a response of another type is sent as the JSON that it is', async () => {
   }
 })
 
-test('only headers of the client with a meaning to providers are passed through', async () => {
+test('only client headers that mean something to providers are passed through', async () => {
   const passed = {
     accept: 'text/event-stream',
     'anthropic-beta': 'tools-2024',
@@ -171,7 +171,7 @@ test('a header that the client names in Connection is not passed through', async
   assert.is(up.calls[0]?.headers.get('openai-beta'), 'y')
 })
 
-test('messages have a version whether or not the client names one, and ?beta=true alone of the query', async () => {
+test('Messages requests have a version whether or not the client sends one, and only ?beta=true of the query', async () => {
   const up = fakeUpstream(() => json({ content: [] }))
   const world = await openWorld({ fetch: up })
   const paths = ['/v1/messages', '/v1/messages/count_tokens']
@@ -192,7 +192,7 @@ test('messages have a version whether or not the client names one, and ?beta=tru
   }
 })
 
-test('an upstream header that no server could send is dropped, and repeated ones are joined', async () => {
+test('an invalid upstream header is dropped, and repeated ones are joined', async () => {
   const head: Array<[string, string]> = [
     ['content-type', 'application/json'],
     ['x-note', '“quoted”'],
@@ -226,7 +226,7 @@ function once(text: string) {
   }
 }
 
-test('responses of the gateway itself are JSON that must not be cached', async () => {
+test("the gateway's own responses are JSON that must not be cached", async () => {
   const world = await openWorld()
   const response = await world.post('/v1/chat/completions', 'no')
   assert.is(response.headers.get('content-type'), 'application/json')

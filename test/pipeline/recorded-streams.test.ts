@@ -23,7 +23,7 @@ const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recordi
     ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
     : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })
 
-test('recorded streams pass through byte for byte, whole', async () => {
+test('recorded streams pass through byte for byte, unsplit', async () => {
   const world = await passAll(recordedStreams(), (bytes) => [bytes])
   const failed = world.told.requests.filter(({ status }) => status !== 200)
   assert.equal(
@@ -33,7 +33,7 @@ test('recorded streams pass through byte for byte, whole', async () => {
   )
 })
 
-test('recorded streams pass through byte for byte, cut anywhere', async () => {
+test('recorded streams pass through byte for byte, split anywhere', async () => {
   const random = seeded(7)
   await passAll(recordedStreams(), (bytes) =>
     cutAt(
@@ -43,7 +43,7 @@ test('recorded streams pass through byte for byte, cut anywhere', async () => {
   )
 })
 
-test('recorded streams pass through byte for byte when each byte comes alone, and reach the client event by event', async () => {
+test('recorded streams pass through byte for byte if each byte arrives alone, and reach the client event by event', async () => {
   const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
   assert.ok(short.length > 20)
   await passAll(short, (bytes) =>
@@ -54,7 +54,7 @@ test('recorded streams pass through byte for byte when each byte comes alone, an
   )
 })
 
-test('the usage of recorded streams is what the client of their vendor reads, or the sum of the runs that it lists', async () => {
+test("the usage of recorded streams matches the vendor's client, or is the sum of the runs that it lists", async () => {
   const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)

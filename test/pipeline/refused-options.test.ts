@@ -105,7 +105,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
   })
 }
 
-test('a request for a stream is sent again without the rejected option as well', async () => {
+test('a streaming request is also sent again without the rejected option', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -113,7 +113,7 @@ test('a request for a stream is sent again without the rejected option as well',
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('a client of Gemini reads its own name of the field', async () => {
+test('a Gemini client gets its own name of the field', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { post } = await openWorld({ fetch: up, connections: ['one'] })
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }
@@ -121,7 +121,7 @@ test('a client of Gemini reads its own name of the field', async () => {
   assert.equal([response.status, warnings(response)], [200, 'dropped:generationConfig.topK'])
 })
 
-test('a field within another is known by its own name', async () => {
+test('a nested field is recognized by its own name', async () => {
   const message = `Invalid JSON payload received. Unknown name "topK" at 'generation_config': Cannot find field.`
   const up = fakeUpstream(({ body }) =>
     'topK' in JSON.parse(body).generationConfig
@@ -133,7 +133,7 @@ test('a field within another is known by its own name', async () => {
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
-test('several fields are dropped one after the other', async () => {
+test('several fields are dropped one at a time', async () => {
   const up = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
@@ -156,7 +156,7 @@ test('one attempt drops fields up to three times, and the next request continues
   assert.equal([second.status, up.calls.length], [200, 6])
 })
 
-test('the option that requests the usage of a stream is dropped where it is rejected', async () => {
+test('the option that requests the usage of a stream is dropped if it is rejected', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -224,7 +224,7 @@ for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
   })
 }
 
-test('a strict request gets the provider’s refusal', async () => {
+test("a strict request gets the provider's rejection", async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages(asked, { headers: { 'x-signalbox-strict': 'true' } })
@@ -232,7 +232,7 @@ test('a strict request gets the provider’s refusal', async () => {
   assert.match(await response.text(), /unknown field/)
 })
 
-test('a provider that rejects an option that is no longer sent is not called a third time', async () => {
+test("a provider that rejects an option that is no longer sent isn't called a third time", async () => {
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])

@@ -20,7 +20,7 @@ const clouds = ['x-amzn-requestid', 'apim-request-id', 'x-goog-request-id']
 
 for (const client of wireFormats)
   for (const from of wireFormats)
-    test(`the id of a request reaches a client of ${client} from a provider of ${from}`, async () => {
+    test(`the provider's request id reaches a client of ${client} from a provider of ${from}`, async () => {
       for (const name of sentIn)
         for (const [kind, answer] of Object.entries({
           whole: () => json(whole[from], 200, { [name]: 'req_1' }),
@@ -39,7 +39,7 @@ for (const client of wireFormats)
         }
     })
 
-test('the id of a request is the own one of the format where a provider sends two, and none where it sends none', async () => {
+test("the provider's request id is in the format's own header if a provider sends two, and missing if it sends none", async () => {
   for (const client of wireFormats)
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`
@@ -51,7 +51,7 @@ test('the id of a request is the own one of the format where a provider sends tw
     }
 })
 
-test('the id of a request is that of a cloud where nothing else has one', async () => {
+test("the provider's request id is a cloud's if there is no other", async () => {
   for (const name of clouds) {
     const answer = () => json(whole.gemini, 200, { [name]: 'req_1' })
     const { response } = await ask({ client: 'anthropic-messages', model: 'gemini/m', answer })

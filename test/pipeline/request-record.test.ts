@@ -13,7 +13,7 @@ const answering = () =>
 
 const idOf = (response: Response) => response.headers.get('x-signalbox-request-id')
 
-test('every reply of a model endpoint has the id of its record, errors too, and no id comes twice', async () => {
+test("every reply of a model endpoint has its record's id, including errors, and ids are unique", async () => {
   const world = await openWorld({ fetch: answering(), limits: { maxBodyBytes: 1_000 } })
   const asking = [
     () => world.chat({}),
@@ -55,7 +55,7 @@ test('every reply of a model endpoint has the id of its record, errors too, and 
   )
 })
 
-test('a request that its key keeps out has a record, with the key if it is known', async () => {
+test('a request that is rejected for its key has a record, with the key if it is known', async () => {
   const world = await openWorld({ fetch: answering() })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
@@ -73,7 +73,7 @@ test('a request that its key keeps out has a record, with the key if it is known
   )
 })
 
-test('listings, probes, preflights and unknown paths have neither an id nor a record', async () => {
+test('listings, probes, preflights, and unknown paths have neither an id nor a record', async () => {
   const world = await openWorld({ allowedOrigins: ['https://page.test'] })
   const headers = { origin: 'https://page.test', 'access-control-request-method': 'POST' }
   for (const [method, path] of [
@@ -90,7 +90,7 @@ test('listings, probes, preflights and unknown paths have neither an id nor a re
   assert.equal(world.told.requests, [])
 })
 
-test('a request that one too many is, and one of a gateway that has closed, have a record each', async () => {
+test('requests rejected for too much concurrency or by a closed gateway each have a record', async () => {
   const world = await openWorld({ fetch: answering(), limits: { maxParallelRequests: 1 } })
   const streaming = await world.chat({ stream: true })
   const busy = await world.chat({})
@@ -108,7 +108,7 @@ test('a request that one too many is, and one of a gateway that has closed, have
   )
 })
 
-test('a stream that breaks off ends its record as cut, one that the client disconnects as aborted, with what was reported until then', async () => {
+test('a stream that breaks off is recorded as cut, one whose client disconnects as aborted, with the usage reported until then', async () => {
   const cut = [...chatEvents().slice(0, 3)]
   const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
   await (await world.chat({ stream: true })).text()

@@ -32,7 +32,7 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
 ]
 
 for (const [what, body, message] of refused) {
-  test(`${what}: 400 with a sentence that says so, in the format of the client`, async () => {
+  test(`${what}: 400 with a message that says so, in the client's format`, async () => {
     const { up, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
@@ -55,7 +55,7 @@ test('a request without a body gets an error that says so', async () => {
   assert.match(await response.text(), /empty/)
 })
 
-test('64 levels are accepted, and brackets in texts do not count', async () => {
+test("64 levels are accepted, and brackets in strings don't count", async () => {
   const { up, world } = await open()
   assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
   const text = '['.repeat(1_000)
@@ -68,7 +68,7 @@ test('a byte order mark is accepted', async () => {
   assert.is((await world.post('/v1/chat/completions', '\ufeff{"model":"one/m"}')).status, 200)
 })
 
-test('a body over the limit returns 413, by its declared length before it is read', async () => {
+test('a body over the limit returns 413, based on its declared length before it is read', async () => {
   const { up, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(900) })
   assert.is((await world.post('/v1/chat/completions', body)).status, 200)
@@ -83,7 +83,7 @@ test('a body over the limit returns 413, by its declared length before it is rea
   assert.is(up.calls.length, 1)
 })
 
-test('a body that is longer than it says returns 413', async () => {
+test('a body that is longer than declared returns 413', async () => {
   const { up, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(1_000) })
   const response = await world.post('/v1/chat/completions', body, { headers: { 'content-length': '10' } })
@@ -91,7 +91,7 @@ test('a body that is longer than it says returns 413', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('a body without a length is counted while it is read, and not read on', async () => {
+test('a body without a length is counted while it is read, and reading stops at the limit', async () => {
   const { world } = await open({ maxBodyBytes: 1_000 })
   let cancelled = false
   let pulled = 0
@@ -111,7 +111,7 @@ test('a body without a length is counted while it is read, and not read on', asy
   assert.ok(pulled < 15, `${pulled}`)
 })
 
-test('a body that breaks off on its way is the fault of the client', async () => {
+test("a body that breaks off is the client's fault", async () => {
   const { up, world } = await open()
   const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
@@ -128,7 +128,7 @@ test('counting tokens never streams, whatever the body says', async () => {
   assert.is(world.told.requests[0]?.streamed, false)
 })
 
-test('compressed requests are 415', async () => {
+test('compressed requests get a 415', async () => {
   const { up, world } = await open()
   for (const encoding of ['gzip', 'br', 'zstd', 'x-custom', 'gzip, identity']) {
     const response = await world.chat({}, { headers: { 'content-encoding': encoding } })
@@ -140,7 +140,7 @@ test('compressed requests are 415', async () => {
   assert.is(up.calls.length, 3)
 })
 
-test('bodies with another declared charset than UTF-8 are 415', async () => {
+test('bodies with a declared charset other than UTF-8 get a 415', async () => {
   const { up, world } = await open()
   const types = [
     'application/json; charset=utf-16',
@@ -181,7 +181,7 @@ test('a page of another site can send requests only after a preflight request', 
   assert.is((await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status, 200, 'no browser, no matter')
 })
 
-test('other methods are 405 and say which one is allowed; and so do the probes HEAD and OPTIONS', async () => {
+test('other methods get a 405 that names the allowed one, and so do the probes HEAD and OPTIONS', async () => {
   const { world } = await open()
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {

@@ -11,7 +11,7 @@ async function chained(answers: Record<string, () => Response>) {
   return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
 }
 
-test('the retry-after of the error that remains is the shortest wait that was asked for, in seconds, up to a minute', async () => {
+test('the retry-after of the final error is the shortest requested wait, in seconds, up to a minute', async () => {
   const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
   const waits: Array<[one: object, two: object, expected: string]> = [
     [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
@@ -26,7 +26,7 @@ test('the retry-after of the error that remains is the shortest wait that was as
   }
 })
 
-test('the retry-after of the error that remains says when the first of the failed targets recovers where none asked for a wait', async () => {
+test('the retry-after of the final error says when the first failed target recovers, if none requested a wait', async () => {
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })
@@ -39,14 +39,14 @@ test('the retry-after of the error that remains says when the first of the faile
   assert.match(String(waits[4]), /^[56]$/)
 })
 
-test('a rejected key and an account without credit give no retry-after, since waiting does not help', async () => {
+test("a rejected key and an account without credit set no retry-after, because waiting doesn't help", async () => {
   for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
     const { world } = await chained({ one: answer })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
   }
 })
 
-test('rejected keys that cool, and missing models, give no retry-after either', async () => {
+test('rejected keys in cooldown and missing models set no retry-after either', async () => {
   const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
   for (const one of [fault(401, 'A'), missing]) {
     const { world } = await chained({ one, two: fault(500, 'B'), three: fault(429, 'C', { 'retry-after': '70' }) })
@@ -60,7 +60,7 @@ test('rejected keys that cool, and missing models, give no retry-after either', 
   }
 })
 
-test('there is no retry-after when another request has just tried the only key in vain', async () => {
+test('there is no retry-after if another request has just tried the only key in vain', async () => {
   const { world } = await chained({ one: fault(401, 'A') })
   await world.chat({ model: 'one/m' })
   const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])
@@ -72,13 +72,13 @@ test('there is no retry-after when another request has just tried the only key i
   )
 })
 
-test("an error of the client's own names no wait for the targets before it", async () => {
+test('a client error has no retry-after for the targets before it', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
   const response = await world.chat({ model: 'chain' })
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
 })
 
-test('a target that is in cooldown and recovers sooner counts as well', async () => {
+test('a target in cooldown that recovers sooner counts as well', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '20' }), two: fault(500, 'B') })
   const chain = { name: 'pair', models: ['one/m', 'two/m'] }
   await world.api.combos.create(chain)
@@ -90,7 +90,7 @@ test('a target that is in cooldown and recovers sooner counts as well', async ()
   assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
 })
 
-test('the retry-after of the error that remains is a second where the next request passes over all that have failed, to one that no attempt was left for', async () => {
+test('the retry-after of the final error is a second if the next request skips all failed targets and reaches an untried one', async () => {
   const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatAnswer()) : limited()))
   const limited = fault(429, 'A', { 'retry-after': '30' })
   const models = { chain: ['one/m', 'two/m', 'three/m'] }
@@ -101,7 +101,7 @@ test('the retry-after of the error that remains is a second where the next reque
   assert.is((await world.chat({ model: 'chain' })).status, 200)
 })
 
-test('the retry-after of the error that remains is the time until that one recovers where it is in cooldown as well, and nothing where those that have failed are not', async () => {
+test("the retry-after of the final error is the recovery of an untried target in cooldown, and absent if the failed ones aren't in cooldown", async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
   const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer()))
   const chain = ['one/m', 'two/m', 'three/m']
@@ -116,7 +116,7 @@ test('the retry-after of the error that remains is the time until that one recov
   }
 })
 
-test('the retry-after of the error that remains is of no target left untried where the combo only names those again that have failed', async () => {
+test('the retry-after of the final error ignores untried targets if the combo only repeats the failed ones', async () => {
   const fetch = fakeUpstream(() => fault(429, 'A', { 'retry-after': '30' })())
   const world = await openWorld({
     fetch,

@@ -23,7 +23,7 @@ async function load(perSecond: number, seconds: number) {
   return { calls: up.calls.length - start, world, up, at: (ms: number) => (nowMs = ms) }
 }
 
-test('targets that always fail see at most 1.2 calls a request and ten a second', async () => {
+test('targets that always fail get at most 1.2 calls per request plus ten per second', async () => {
   for (const [perSecond, seconds] of [
     [times(1_000), 1],
     [100, 3],
@@ -36,11 +36,11 @@ test('targets that always fail see at most 1.2 calls a request and ten a second'
   }
 })
 
-test('at one request a second each is tried three times', async () => {
+test('at one request per second, each is tried three times', async () => {
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('if the budget is used up, the first failure is the response, which says so and when to retry', async () => {
+test('when the budget is used up, the client gets the first failure, which says so and when to retry', async () => {
   const { world, up } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()
@@ -65,7 +65,7 @@ test('a request with one target, or whose first target answers, takes nothing fr
   for (let request = 0; request < 50; request++) assert.is((await well.chat({})).status, 200)
 })
 
-test('the budget does not grow in times without failures or requests', async () => {
+test("the budget doesn't grow in periods without failures or requests", async () => {
   const { world, up, at } = await load(1_000, 0.1)
   at(3_600_000)
   const before = up.calls.length

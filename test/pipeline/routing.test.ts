@@ -24,7 +24,7 @@ test('a model can be requested by any of the three names of its provider', async
   assert.match(await prefixed('v/m'), /^404 /, 'the prefix takes the place of the alias')
 })
 
-test('ids with slashes are the provider’s, and the longest name that fits is the provider’s name', async () => {
+test('ids may contain slashes, and the longest matching provider name wins', async () => {
   const { asked } = await routing({
     connections: [
       { provider: 'one', providerSpecificData: at('one') },
@@ -63,7 +63,7 @@ test('connections of a provider are used by priority, then by age, and never whi
   assert.equal(failing.providers, ['first', 'late', 'old', 'young'])
 })
 
-test('an alias leads to a model, to another alias, to a combo', async () => {
+test('an alias can point to a model, another alias, or a combo', async () => {
   const { asked } = await routing({
     aliases: {
       fast: 'one/m',

@@ -51,7 +51,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test('the same target is retried immediately if nothing was sent according to the message of Deno, which has no codes', async () => {
+test("the same target is retried immediately if Deno's message, which has no code, says that nothing was sent", async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
@@ -71,7 +71,7 @@ test('the same target is retried immediately if nothing was sent according to th
   }
 })
 
-test('the same target is retried once more if nothing was sent, without any wait', async () => {
+test('if nothing was sent, the same target is retried once more, without any wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
@@ -142,7 +142,7 @@ test('the same target is retried after the wait that the response requests', asy
   }
 })
 
-test('a target whose last answer is a failure, too, is reported in its own words of last', async () => {
+test('a target whose last attempt also fails is reported with its last message', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
   const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
   const { status, text, attempts, header } = await asked(world, up)
@@ -185,7 +185,7 @@ test('the same target is retried after all other targets, and only if none of th
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
-test('the same target is named once among the targets that failed', async () => {
+test('the same target is listed once among the failed targets', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
   const { text } = await asked(world, up, 'chain')

@@ -160,7 +160,7 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
 
 for (const [name, [own, ask]] of Object.entries(asking)) {
   for (const format of wireFormats) {
-    test(`${name} shows an image to a provider of ${format} and gets the form`, async () => {
+    test(`${name} sends an image to a provider of ${format} and gets structured output`, async () => {
       const asked: JsonObject[] = []
       const provider = upstream(
         http.post('*', async ({ request }) => {

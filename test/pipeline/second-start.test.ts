@@ -99,7 +99,7 @@ function helperOf(gateway: Gateway) {
 
 for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
   for (const [how, cut] of Object.entries(cuts)) {
-    test(`${name}, ${how}: Anthropic’s helper reads one message that is passed through`, async () => {
+    test(`${name}, ${how}: Anthropic's helper reads a single message that is passed through`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -114,7 +114,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
       assert.is(stop_reason, 'end_turn')
     })
 
-    test(`${name}, ${how}: a client of Chat Completions reads one answer`, async () => {
+    test(`${name}, ${how}: a Chat Completions client reads a single response`, async () => {
       const { chat } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -132,7 +132,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
 
 for (const [name, [events, expected]] of Object.entries(cutTable)) {
   for (const [how, cut] of Object.entries(cuts)) {
-    test(`${name}, ${how}: a stream that is passed through ends with an error there`, async () => {
+    test(`${name}, ${how}: a passed-through stream ends with an error there`, async () => {
       const { messages, told } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -152,7 +152,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       assert.is(told.requests[0]?.status, 500)
     })
 
-    test(`${name}, ${how}: Anthropic’s helper rejects`, async () => {
+    test(`${name}, ${how}: Anthropic's helper rejects`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -164,7 +164,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
 
     for (const format of wireFormats) {
       if (format === 'anthropic-messages') continue
-      test(`${name}, ${how}: a client of ${format} reads an error there and no call that was cut`, async () => {
+      test(`${name}, ${how}: a client of ${format} gets an error there and no incomplete tool call`, async () => {
         const world = await openWorld({
           fetch: fakeUpstream(() => sse(cut(written(events)))),
           catalog: streamCatalog,
@@ -188,7 +188,7 @@ for (const [name, events] of Object.entries({
   'of another message, directly after the first': [start(), start({}, 'm2'), ...text(0, 'again'), ...finish],
   'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
 }))
-  test(`${name}: the next target serves the request, as nothing of a response has been sent`, async () => {
+  test(`${name}: the next target serves the request, because no content has been sent`, async () => {
     const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
     const { messages, chat } = await openWorld({
       fetch: up,
@@ -204,7 +204,7 @@ for (const [name, events] of Object.entries({
     }
   })
 
-test('a response that begins again before its first content: the next target serves the request', async () => {
+test('if a response restarts before its first content, the next target serves the request', async () => {
   const created = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
   const events = [
     ...[created('r1'), { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } }],
@@ -227,7 +227,7 @@ test('a response that begins again before its first content: the next target ser
   }
 })
 
-test('events that no client has asked for make no answer when they begin again', async () => {
+test('unrequested events that restart are not a response', async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
   const { messages } = await openWorld({
@@ -250,7 +250,7 @@ test('the tokens of the second message_start are counted', async () => {
   assert.equal([told.usages[0]?.inputTokens, told.usages[0]?.outputTokens], [7, 5])
 })
 
-test('a stream with one start is passed on byte for byte', async () => {
+test('a stream with a single start is passed on byte for byte', async () => {
   const events = written([start(), ...text(0, 'message_start"'), ...call(1), ...finish]).join('')
   const { messages } = await openWorld({ fetch: fakeUpstream(() => sse(events)), connections: ['claude'] })
   assert.is(await (await messages({ stream: true })).text(), events)

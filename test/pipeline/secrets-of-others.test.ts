@@ -119,7 +119,7 @@ function assertHidden(text: string, secret: string) {
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
   for (const format of wireFormats) {
-    test(`the keys of other connections stay out of an error mid-stream of ${provider} for a client of ${format}`, async () => {
+    test(`other connections' keys stay out of an error mid-stream from ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const frames: (string | Uint8Array)[] = [error(`Bad key: ${secret}, sorry`)]
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
@@ -147,7 +147,7 @@ for (const [provider, error] of Object.entries({
   claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
 })) {
   for (const format of wireFormats) {
-    test(`the keys of other connections stay out of the code of an error mid-stream of ${provider} for a client of ${format}`, async () => {
+    test(`other connections' keys stay out of the code of an error mid-stream from ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
         const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
@@ -161,7 +161,7 @@ for (const [provider, error] of Object.entries({
 }
 
 for (const stream of [false, true]) {
-  test(`the keys of other connections stay out of the headers of a good response, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
+  test(`other connections' keys stay out of the headers of a successful response, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
@@ -196,7 +196,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('the keys of other connections stay out of headers as soon as they are known, and again when they change', async () => {
+test("other connections' keys stay out of headers as soon as they are known, and again when they change", async () => {
   let quoted = 'a-key-that-comes-later-1'
   const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': quoted }))
   const world = await openWorld({ fetch: up, catalog, connections })
@@ -209,7 +209,7 @@ test('the keys of other connections stay out of headers as soon as they are know
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })
 
-test('the key of the call itself is not in the headers of a good response', async () => {
+test("the call's own key isn't in the headers of a successful response", async () => {
   const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: up, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)

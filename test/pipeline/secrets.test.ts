@@ -30,7 +30,7 @@ async function open(answer: () => Response) {
 }
 
 for (const status of [400, 401, 404, 429, 500, 503]) {
-  test(`a quoted credential in the body of a ${status}, plain, in JSON, or spelt in another way`, async () => {
+  test(`a credential quoted in the body of a ${status}, plain, in JSON, or encoded`, async () => {
     for (const said of SPELLINGS) {
       const bodies = [
         JSON.stringify({ error: { message: `Bad: ${said}` } }),
@@ -49,7 +49,7 @@ for (const status of [400, 401, 404, 429, 500, 503]) {
   })
 }
 
-test('a quoted credential in a header of an error', async () => {
+test("a credential quoted in an error's header", async () => {
   const error = { error: { message: 'no' } }
   const { world, assertKept } = await open(() => json(error, 429, { 'x-debug': `Bearer ${SECRET}`, 'x-other': 'kept' }))
   const response = await world.chat({})
@@ -70,7 +70,7 @@ const SHAPES = [
 ]
 
 for (const status of [400, 429, 500]) {
-  test(`a quoted credential in a ${status}: what looks like one, whoever's it is, and the rest is as it came`, async () => {
+  test(`a credential quoted in a ${status}: everything that looks like one is redacted, and the rest is unchanged`, async () => {
     for (const shape of SHAPES) {
       for (const [said, kept] of [
         [`Key ${shape} is odd`, 'Key [credential] is odd'],
@@ -90,7 +90,7 @@ for (const status of [400, 429, 500]) {
   })
 }
 
-test('a long text that begins like a credential again and again is passed on without delay', async () => {
+test('a long text that repeatedly starts like a credential is passed on without delay', async () => {
   for (const piece of ['eyJ-', 'sk-', 'AIza-', 'bearer ', '://a:']) {
     const said = piece.repeat(60_000 / piece.length)
     const { world } = await open(() => json({ error: { message: said } }, 400))
@@ -105,7 +105,7 @@ test('a long text that begins like a credential again and again is passed on wit
   }
 })
 
-test('words that only resemble a credential stay', async () => {
+test('words that only resemble a credential are kept', async () => {
   for (const said of [
     'Missing bearer or basic authentication in header',
     'The task-force-of-many-members is not a model',
@@ -117,7 +117,7 @@ test('words that only resemble a credential stay', async () => {
   }
 })
 
-test('a quoted credential of another connection, which is not used, is replaced', async () => {
+test('a quoted credential of another, unused connection is replaced', async () => {
   const other = 'the+key-of/another+account'
   const spare = { provider: 'two', apiKey: other }
   for (const status of [400, 429, 500]) {
@@ -143,13 +143,13 @@ test('account names are removed from the headers of responses and errors', async
   }
 })
 
-test('the body of a good response is passed on unchanged', async () => {
+test('the body of a successful response is passed on unchanged', async () => {
   const answer = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
   const { world } = await open(() => json(answer))
   assert.equal(await (await world.chat({})).json(), answer)
 })
 
-test('a quoted credential in an error mid-stream: what looks like one', async () => {
+test('a credential quoted in an error mid-stream: everything that looks like one is redacted', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
   for (const ask of ['chat', 'messages'] as const) {
@@ -163,7 +163,7 @@ test('a quoted credential in an error mid-stream: what looks like one', async ()
 const chatError = `data: ${JSON.stringify({ error: { message: `Bad: ${SECRET}` } })}\n\n`
 const messageError = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: `Bad: ${SECRET}` } })}\n\n`
 
-test('a quoted credential in an error mid-stream: another error replaces it', async () => {
+test('a credential quoted in an error mid-stream: another error replaces it', async () => {
   for (const rest of ['', 'data: [DONE]\n\n', 'data: [DONE]']) {
     for (const glued of [false, true]) {
       const events = [...chatEvents().slice(0, 3), chatError + rest]
@@ -185,7 +185,7 @@ test('a quoted credential in an error mid-stream: another error replaces it', as
   )
 })
 
-test('a quoted credential in an error mid-stream that lacks its blank line', async () => {
+test('a credential quoted in an error mid-stream that lacks its blank line', async () => {
   const { world, assertKept } = await open(() => sse([...chatEvents().slice(0, 3), chatError.trimEnd()]))
   assert.match(
     await assertKept(await world.chat({ stream: true }), 'no blank line'),
@@ -193,7 +193,7 @@ test('a quoted credential in an error mid-stream that lacks its blank line', asy
   )
 })
 
-test('a quoted credential in an error mid-stream that is translated, and in one before the first content', async () => {
+test('a credential quoted in a translated error mid-stream, and in one before the first content', async () => {
   const begun = await open(() => sse([...chatEvents().slice(0, 3), chatError]))
   const translated = await begun.assertKept(await begun.world.messages({ model: 'one/m', stream: true }), 'translated')
   assert.match(translated, /event: error\ndata: [^\n]*Bad: \[credential\]/)

@@ -42,7 +42,7 @@ for (const status of [424, 425, 498])
 
 for (const status of [424, 425, 498])
   for (const endpoint of endpoints.filter(hasForms))
-    test(`${endpoint.path} fails with no 500 after a ${status}`, async () => {
+    test(`${endpoint.path} doesn't return a 500 after a ${status}`, async () => {
       const up = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
       const { post } = await openWorld({ fetch: up, connections: ['one'] })
       const model = 'one/of-any-kind'

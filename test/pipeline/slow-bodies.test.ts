@@ -23,7 +23,7 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
 
 for (const [path, messageIn] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
-    test(`a request body that stops coming fails with a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
+    test(`a request body that stalls fails with a 408 of ${path} after five minutes, ${length['content-length'] ? 'with' : 'without'} a length`, async () => {
       const up = fakeUpstream(() => json(chatAnswer()))
       const world = await openWorld({ fetch: up })
       let response: Response | undefined
@@ -43,14 +43,14 @@ for (const [path, messageIn] of Object.entries(errors)) {
   }
 }
 
-test('a request body that stops coming has the time that the limit gives it', async () => {
+test('a request body that stalls has the time that the limit allows', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { bodyTimeoutMs: 1_500 } })
   const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
   await world.clock.advance(1_500)
   assert.match((await (await asked).json()).error.message, /within 1\.5 s/)
 })
 
-test('a request body that stops coming leaves no timer when it has come, is too large, or its client has disconnected', async () => {
+test("a request body's timer ends when it has arrived, is too large, or its client has disconnected", async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { maxBodyBytes: 1_000 } })
   assert.is((await world.chat({ messages: [] })).status, 200)
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)

@@ -14,7 +14,7 @@ const preparing =
     return next()
   }
 
-test('a step around an attempt rejects the whole request, for which no other target is tried or listed', async () => {
+test('a step around an attempt can reject the whole request, so that no other target is tried or listed', async () => {
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     let attempts = 0
     const { post, up, requests } = await openWith({
@@ -36,7 +36,7 @@ test('a step around an attempt rejects the whole request, for which no other tar
   }
 })
 
-test('the refusal of the whole request comes before that of a target which was rejected alone', async () => {
+test('rejecting the whole request takes precedence over rejecting a single target', async () => {
   const { chat } = await openWith({
     aroundAttempt: [
       async (attempt) => {
@@ -49,7 +49,7 @@ test('the refusal of the whole request comes before that of a target which was r
   assert.equal([reply.status, (await reply.json()).error.message], [429, 'Later.'])
 })
 
-test('a step around a request adds steps around its attempts alone', async () => {
+test('a step around a request can add steps around only its attempts', async () => {
   const seen: string[] = []
   let isFirst = true
   const { chat } = await openWith({
@@ -69,7 +69,7 @@ test('a step around a request adds steps around its attempts alone', async () =>
   assert.equal(seen, ['one server', 'two answered'])
 })
 
-test('a target that the request may not use is skipped, and the client gets the error if it may use none', async () => {
+test('a forbidden target is skipped, and the client gets the error if all targets are forbidden', async () => {
   const { chat, post, up } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
@@ -95,7 +95,7 @@ test('a target that the request may not use is skipped, and the client gets the 
   assert.is(up.calls.length, 1)
 })
 
-test('a target that the request may not use does not count as one that was left untried', async () => {
+test("a forbidden target doesn't count as an untried one", async () => {
   const { chat, requests } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
@@ -109,7 +109,7 @@ test('a target that the request may not use does not count as one that was left 
   assert.is(requests[0]?.stopped, undefined)
 })
 
-test('a step learns that an attempt has settled before the request comes to its next target, and before its reply', async () => {
+test('a step learns that an attempt has settled before the request reaches its next target, and before its reply', async () => {
   const seen: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -137,7 +137,7 @@ const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, ant
 ]
 
 for (const [code, status, openai, anthropic, google] of codes)
-  test(`clients of each format read the code of ${code} where they look for it`, async () => {
+  test(`clients of each format find the code of ${code} where they look for it`, async () => {
     const refusing: RequestStep = async () => {
       throw gatewayError(code, { message: 'No.', headers: { 'retry-after': '7' } })
     }
@@ -166,7 +166,7 @@ for (const [code, status, openai, anthropic, google] of codes)
     })
   })
 
-test('a step is asked before a call that follows another in the same attempt, and may end the request', async () => {
+test('a step is called before each further call of an attempt, and may end the request', async () => {
   for (const isRefused of [false, true]) {
     const spent: number[] = []
     const { post, up, requests } = await openWith({

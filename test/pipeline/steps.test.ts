@@ -9,7 +9,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('steps that stand between the parts of the gateway')
 
-test('a step around requests rejects with any status in the format of each client, before a provider is called', async () => {
+test("a step around requests can reject with any status in each client's format, before a provider is called", async () => {
   const { post, up, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
@@ -42,7 +42,7 @@ test('a step around requests rejects with any status in the format of each clien
   )
 })
 
-test('steps around requests see model requests alone, and may add headers to their replies', async () => {
+test('steps around requests only see model requests, and may add headers to their replies', async () => {
   const seen: string[] = []
   const { gateway, chat } = await openWith({
     aroundRequest: [
@@ -72,7 +72,7 @@ test('steps around requests see model requests alone, and may add headers to the
   assert.equal(seen, ['generate me 36', 'generate me 36'])
 })
 
-test('a step around attempts reserves before each one, and settles when its last byte is out, with its usage', async () => {
+test('a step around attempts reserves before each one, and settles after its last byte, with its usage', async () => {
   const events: string[] = []
   const { chat } = await openWith(settling(events))
   assert.is((await chat({})).status, 200)
@@ -84,7 +84,7 @@ test('a step around attempts reserves before each one, and settles when its last
   assert.is(events.at(-1), 'two answered 3')
 })
 
-test('an attempt settles once when its stream breaks off, and when its client disconnects amid the stream or before it', async () => {
+test('an attempt settles once if its stream breaks off, and if its client disconnects during the stream or before it', async () => {
   const events: string[] = []
   const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
@@ -126,7 +126,7 @@ test('a target that a step rejects is skipped, and the steps around it learn tha
   assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
 })
 
-test('the client reads the first refusal when all targets are rejected, and the failure of a target that was called', async () => {
+test('the client gets the first rejection if all targets are rejected, and otherwise the failure of a target that was called', async () => {
   const refusing = (name: string): Pick<Steps, 'aroundAttempt'> => ({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -142,7 +142,7 @@ test('the client reads the first refusal when all targets are rejected, and the 
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
-test('a step that fails by itself is reported, rejects its target before the attempt, and changes nothing after it', async () => {
+test('a bug in a step is reported, rejects its target before the attempt, and changes nothing after it', async () => {
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
@@ -161,7 +161,7 @@ test('a step that fails by itself is reported, rejects its target before the att
   }
 })
 
-test('a step learns when all of a request is over, of a stream after its last byte', async () => {
+test('a step learns when a request is completely over, which for a stream is after its last byte', async () => {
   const ended: string[] = []
   const { chat } = await openWith({
     aroundRequest: [
@@ -180,7 +180,7 @@ test('a step learns when all of a request is over, of a stream after its last by
   assert.equal(ended, ['200 complete', '200 complete', '404 refused'])
 })
 
-test('a step that ends a request after its stream has begun leaves no call open', async () => {
+test('a step that ends a request after its stream has started leaves no call open', async () => {
   const late: RequestStep[] = [
     async (_, next) => {
       await next()
@@ -200,7 +200,7 @@ test('a step that ends a request after its stream has begun leaves no call open'
   }
 })
 
-test('a client that disconnects while a step waits ends its request, and the step still learns what became of the attempt', async () => {
+test("a client that disconnects while a step waits ends its request, and the step still learns the attempt's outcome", async () => {
   const events: string[] = []
   let goOn = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -231,7 +231,7 @@ test('a client that disconnects while a step waits ends its request, and the ste
   assert.is(up.calls.length, 0)
 })
 
-test('a rejected target costs nothing of the retry budget', async () => {
+test('a rejected target takes nothing from the retry budget', async () => {
   const { gateway, chat, up } = await openWith({
     aroundAttempt: [
       async ({ target }, next) => {
@@ -293,7 +293,7 @@ const limits: Array<[path: string, format: keyof typeof answers, body: object, s
 
 for (const [path, format, body, sent, warning] of limits)
   for (const strict of [false, true])
-    test(`a step limits what ${format} answers to ${path} with ${JSON.stringify(body)}${strict ? ', strictly' : ''}`, async () => {
+    test(`a step limits the output of ${format} for ${path} with ${JSON.stringify(body)}${strict ? ', strictly' : ''}`, async () => {
       const up = fakeUpstream(() => json(answers[format]))
       const gateway = createGateway({
         ...{ storage: memoryStorage(), fetch: up, logger: false, strict },
@@ -326,7 +326,7 @@ for (const [path, format, body, sent, warning] of limits)
       assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
 
-test('an attempt whose answer cannot be read, or is empty, settles with the usage that its provider reported', async () => {
+test('an attempt with an unreadable or empty response settles with the usage that its provider reported', async () => {
   for (const [answer, status] of [
     [
       { ...chatAnswer(), choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] },

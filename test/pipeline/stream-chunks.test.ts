@@ -12,7 +12,7 @@ const test = suite('the chunks of a translated stream')
 
 for (const provider of wireFormats)
   for (const client of wireFormats.filter((format) => format !== provider))
-    test(`a client of ${client} gets one chunk for each read of a provider of ${provider}, with all that the read says`, async () => {
+    test(`a client of ${client} gets one chunk per read from a provider of ${provider}, with everything in it`, async () => {
       const reads = readsOf(provider)
       let taken = 0
       function* counted() {

@@ -32,7 +32,7 @@ const test = suite('the limit of what a stream may say')
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`a stream of ${provider} that does not stop ends with an error for a client of ${client}`, async () => {
+    test(`an endless stream of ${provider} ends with an error for a client of ${client}`, async () => {
       const up = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
       const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
       const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
@@ -58,7 +58,7 @@ for (const provider of wireFormats)
       assert.is(text.match(/"ab"/g)?.length, 3_000)
     })
 
-test('the limit of what a stream may say counts what a translation holds back, by its bytes', async () => {
+test('the stream limit counts text that a translation holds back, in bytes', async () => {
   const piece = event({ id: 'c', choices: [{ index: 0, delta: { audio: { data: 'A'.repeat(1_000) } } }] })
   function* sounds() {
     yield says['openai-chat'].event('a')

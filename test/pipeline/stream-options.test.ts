@@ -29,13 +29,13 @@ for (const [name, [sent, passed]] of Object.entries(table)) {
   })
 }
 
-test('stream_options of a request for a whole response are not passed on to legacy completions either', async () => {
+test("stream_options of a request for a whole response aren't passed on to legacy completions either", async () => {
   const { world, up } = await open()
   await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
   assert.is(up.calls[0]?.body, '{"model":"m","prompt":"a"}')
 })
 
-test('stream_options of a request for a whole response are passed on in a request for a stream, and where no format knows them', async () => {
+test('stream_options are passed on in a streaming request, and if no format knows them', async () => {
   const { world, up } = await open(both)
   const streamed = `{"model":"one/m",${message},"stream":true,"stream_options":{"include_usage":true}}`
   await world.post('/v1/chat/completions', streamed)

@@ -21,7 +21,7 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
 }
 
 for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
-  test(`events that end by ${name} come one by one, also when each byte comes alone`, async () => {
+  test(`events that end with ${name} arrive one by one, even if each byte arrives alone`, async () => {
     const whole = chatEvents('one two three four five six seven').join('').replaceAll('\n', end)
     const { text, pieces } = await relayed('chat', whole)
     assert.is(text, whole)
@@ -29,7 +29,7 @@ for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) 
   })
 }
 
-test('streams are sent as what they are, not to be stored or held back', async () => {
+test("streams have the right content type, and aren't stored or buffered", async () => {
   const up = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
   const world = await openWorld({ fetch: up })
   const { headers } = await world.chat({ stream: true })
@@ -81,7 +81,7 @@ test('an event that lacks only its blank line is complete: it is sent before the
   }
 })
 
-test('an error mid-stream is the end: it is passed on once, nothing else is tried', async () => {
+test('an error mid-stream is the end: it is passed on once, and nothing else is tried', async () => {
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
@@ -110,7 +110,7 @@ test('an event named error is an error, after which no end mark is sent', async 
   assert.is(told.requests[0]?.status, 500, 'without an envelope')
 })
 
-test('an event named error before the first content is a failure of the attempt', async () => {
+test('an event named error before the first content fails the attempt', async () => {
   const up = fakeUpstream((_, nth) => sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()))
   const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream: true })
@@ -119,7 +119,7 @@ test('an event named error before the first content is a failure of the attempt'
   await response.text()
 })
 
-test('a cut mid-stream is reported in the format of the client', async () => {
+test("a stream cut off in the middle is reported in the client's format", async () => {
   const chat = await relayed('chat', chatEvents().slice(0, 3), 'error')
   assert.match(
     chat.text,
@@ -144,7 +144,7 @@ test('a connection error after the last event has no effect', async () => {
   }
 })
 
-test('pings and comments go through, and do not count as a response', async () => {
+test("pings and comments are passed on, and don't count as a response", async () => {
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
   const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
@@ -162,7 +162,7 @@ test('the start of a tool call is content, and the start of an empty text is not
   }
 })
 
-test('usage is found in the finish chunk, after it, and beside large last chunks', async () => {
+test('usage is found in the finish chunk, after it, and next to large last chunks', async () => {
   const usage = { prompt_tokens: 5, completion_tokens: 4 }
   const finish = chatChunk({}, 'stop')
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
@@ -175,7 +175,7 @@ test('usage is found in the finish chunk, after it, and beside large last chunks
   }
 })
 
-test('a stream without content is given up after some megabytes', async () => {
+test('a stream without content is abandoned after some megabytes', async () => {
   const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
   let sent = 0
   let cancelled = false
@@ -192,7 +192,7 @@ test('a stream without content is given up after some megabytes', async () => {
   assert.is(cancelled, true)
 })
 
-test('an event of more than 16 MiB is rejected, before the first content and after it', async () => {
+test('an event over 16 MiB is rejected, before the first content and after it', async () => {
   function* endless() {
     for (let sent = 0; sent < 17; sent++) yield 'x'.repeat(1024 * 1024)
   }
@@ -202,7 +202,7 @@ test('an event of more than 16 MiB is rejected, before the first content and aft
   assert.match(behind.text, /longer than 16 MiB.*upstream_invalid/)
 })
 
-test('a client that does not read takes at most 64 KiB from the provider', async () => {
+test("a client that doesn't read takes at most 64 KiB from the provider", async () => {
   const event = chatChunk({ content: 'x'.repeat(1_000) })
   function* endless() {
     for (;;) yield event

@@ -26,7 +26,7 @@ const startOf = (input: number) =>
     },
   })
 
-test('is what the providers have reported, to the token, over failures, fallbacks, empty responses and cuts', async () => {
+test('is what the providers reported, to the token, over failures, fallbacks, empty responses, and interrupted streams', async () => {
   const random = createRandom()
   const reported = { input: 0, output: 0 }
 
@@ -94,7 +94,7 @@ test('is what the providers have reported, to the token, over failures, fallback
   assert.ok(attempts.filter(({ outcome, usage }) => outcome !== 'answered' && usage).length > ROUNDS / 10, what)
 })
 
-test('has a summary once, at the attempt that made it, though another one goes on with it', async () => {
+test('includes a summary once, in the attempt that made it, even if another one continues with it', async () => {
   let calls = 0
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => {

@@ -107,7 +107,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('the 404 of an unknown path suggests the nearest one', async () => {
+test('the 404 for an unknown path suggests a similar one', async () => {
   const { world } = await open()
   await world.api.settings.update({ requireApiKey: false })
   for (const [request, hint] of [
@@ -155,7 +155,7 @@ test('a host name in the request changes nothing', async () => {
     )
 })
 
-test('a Host that is no host name is rejected, for some runtimes build the URL from it', async () => {
+test("a Host that isn't a host name is rejected, because some runtimes build the URL from it", async () => {
   const { world } = await open()
   const { gateway } = world
   const refused = '{"error":"The Host header is not a valid host name."}'
@@ -188,7 +188,7 @@ test('a Host that is no host name is rejected, for some runtimes build the URL f
   assert.equal(world.told.errors, [])
 })
 
-test('outside its paths the gateway answers the root, and a 404 that names its paths; handle leaves both to the host', async () => {
+test('outside its paths, the gateway serves the root, and a 404 that names its paths; handle leaves both to your app', async () => {
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))

@@ -25,7 +25,7 @@ async function asking(
   return { up, world, asked, answer: () => response }
 }
 
-test('headers: at their millisecond the attempt fails, not one before', async () => {
+test('headers: the attempt fails exactly at the limit, not a millisecond earlier', async () => {
   for (const stream of [false, true]) {
     const { up, world, answer } = await asking(never, { stream })
     await world.clock.advance(999)
@@ -60,7 +60,7 @@ for (const [what, where, error] of [
     )
   })
 
-test('a timeout beyond the longest timer is no timeout', async () => {
+test('a timeout beyond the longest timer never expires', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, answer } = await asking(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
@@ -81,7 +81,7 @@ test('headers: the next target is tried', async () => {
   assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
-test('silence: counts from the last chunk, for answers that do not stream', async () => {
+test('silence: counts from the last chunk, for whole responses', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
   const { up, world, answer } = await asking((clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')), {})
   await world.clock.advance(199 * 3 + 199)
@@ -92,7 +92,7 @@ test('silence: counts from the last chunk, for answers that do not stream', asyn
   assert.is(world.clock.pending(), 0)
 })
 
-test('silence: before a stream has said anything the next target is tried', async () => {
+test("silence: before a stream's first content, the next target is tried", async () => {
   const { up, world, asked, answer } = await asking(
     () => sse(chatEvents().slice(0, 1), 'hang'),
     { model: 'chain', stream: true },
@@ -106,7 +106,7 @@ test('silence: before a stream has said anything the next target is tried', asyn
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('silence: mid-stream it ends the stream with an error, at its millisecond', async () => {
+test('silence: mid-stream, it ends the stream with an error, exactly at the limit', async () => {
   const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -132,7 +132,7 @@ test('silence: mid-stream it ends the stream with an error, at its millisecond',
   assert.is(world.clock.pending(), 0)
 })
 
-test('silence: a client that reads slowly is not the silence of the provider', async () => {
+test("silence: a client that reads slowly doesn't count as the provider's silence", async () => {
   const { world, asked, answer } = await asking(() => sse(chatEvents()), { stream: true })
   await asked
   const reader = answer()?.body?.getReader()
@@ -146,7 +146,7 @@ test('silence: a client that reads slowly is not the silence of the provider', a
   assert.is(world.told.requests[0]?.status, 200)
 })
 
-test('silence: a silent error body does not hide the status', async () => {
+test("silence: a silent error body doesn't hide the status", async () => {
   const { world, answer } = await asking(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
   await world.clock.advance(200)
   assert.is(answer()?.status, 422)
@@ -169,7 +169,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('total: counts before the headers as well', async () => {
+test('total: includes the time before the headers', async () => {
   const { world, answer } = await asking(never, {}, { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } })
   await world.clock.advance(499)
   assert.is(answer(), undefined)
@@ -177,7 +177,7 @@ test('total: counts before the headers as well', async () => {
   assert.is(answer()?.status, 504)
 })
 
-test('total: a stream may take as long as it likes', async () => {
+test('total: a stream may take any time', async () => {
   const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
     stream: true,
   })

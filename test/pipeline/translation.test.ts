@@ -8,7 +8,7 @@ const test = suite('translation between formats')
 
 const hello = [{ role: 'user', content: 'Hi' }]
 
-test('a chat client reads a messages provider, whole', async () => {
+test("a chat client gets a Messages provider's response, whole", async () => {
   const { up, world } = await open()
   const response = await world.chat({ model: 'claude/c', messages: hello, temperature: 0.5 })
   assert.is(response.status, 200)
@@ -28,7 +28,7 @@ test('a chat client reads a messages provider, whole', async () => {
   assert.equal(world.told.usages.length, 1)
 })
 
-test('a chat client reads a messages provider, streamed, whole events in each chunk', async () => {
+test("a chat client gets a Messages provider's response, streamed, with whole events in each chunk", async () => {
   const { up, world } = await open()
   const response = await world.chat({
     model: 'claude/c',
@@ -49,7 +49,7 @@ test('a chat client reads a messages provider, streamed, whole events in each ch
   assert.is(up.open, 0)
 })
 
-test('a messages client reads a chat provider, whole and streamed', async () => {
+test("a Messages client gets a chat provider's response, whole and streamed", async () => {
   const { world } = await open()
   const whole = await (await world.messages({ model: 'one/m', messages: hello })).json()
   assert.equal(whole.content, [{ type: 'text', text: 'Hello' }])
@@ -59,7 +59,7 @@ test('a messages client reads a chat provider, whole and streamed', async () => 
   assert.match(text, /event: message_stop\ndata: [^\n]*\n\n$/)
 })
 
-test('an event that cannot be read never ends in a clean end', async () => {
+test('an unreadable event never leads to a normal end', async () => {
   const broken = {
     chat: 'data: {"choices":[{"delta":{"cont\n\n',
     messages: 'event: content_block_delta\ndata: {"ty\n\n',
@@ -81,7 +81,7 @@ test('an event that cannot be read never ends in a clean end', async () => {
   )
 })
 
-test('an error by the name of its event alone reaches the client as an error in its own format', async () => {
+test("an error that only the event's name shows reaches the client as an error in its own format", async () => {
   const said = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
   const { world } = await open(() => sse(said))
   const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
@@ -89,7 +89,7 @@ test('an error by the name of its event alone reaches the client as an error in 
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test("an attempt is recorded with the provider's status, whatever the client reads", async () => {
+test("an attempt is recorded with the provider's status, whatever the client gets", async () => {
   const { world } = await open(() => json({ error: { message: 'Overloaded' } }, 503))
   const response = await world.messages({ model: 'one/m', messages: hello })
   assert.is(response.status, 529)
@@ -97,7 +97,7 @@ test("an attempt is recorded with the provider's status, whatever the client rea
   assert.is(world.told.attempts[0]?.status, 503)
 })
 
-test('a combo goes from a failing provider to one of another format', async () => {
+test('a combo falls back from a failing provider to one of another format', async () => {
   const failing: Answering = (call, nth) =>
     call.provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)
@@ -108,7 +108,7 @@ test('a combo goes from a failing provider to one of another format', async () =
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=529:server;via=chain:fallback, one/m=200')
 })
 
-test('an error of the provider is written in the format of the client', async () => {
+test("a provider's error is converted to the client's format", async () => {
   const overflow = {
     type: 'error',
     error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
@@ -122,7 +122,7 @@ test('an error of the provider is written in the format of the client', async ()
   assert.match(error.message, /prompt is too long/)
 })
 
-test('what is lost is named in a header, and rejected in strict mode, by header or by option', async () => {
+test('losses are named in a header, and rejected in strict mode, by header or by option', async () => {
   const { up, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
@@ -132,7 +132,7 @@ test('what is lost is named in a header, and rejected in strict mode, by header 
   assert.is(up.calls.length, 1)
 })
 
-test('a request that one target cannot accept goes to one that can', async () => {
+test("a request that one target can't accept goes to one that can", async () => {
   const { up, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
   assert.is(response.status, 200)
@@ -148,7 +148,7 @@ test('a warning cannot forge a header', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:x%0D%0Aset-cookie:%20a%2C%20b$/)
 })
 
-test('a translated stream that is cut ends with an error event, never with its end mark', async () => {
+test('a translated stream that is cut off ends with an error event, never with its end mark', async () => {
   const cut = messageEvents().slice(0, 6)
   const { world, up } = await open(() => sse(cut))
   const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
@@ -158,7 +158,7 @@ test('a translated stream that is cut ends with an error event, never with its e
   assert.is(up.open, 0)
 })
 
-test('the client of a translated stream that disconnects ends the call to the provider', async () => {
+test('the call to the provider ends when the client of a translated stream disconnects', async () => {
   const { world, up } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -169,7 +169,7 @@ test('the client of a translated stream that disconnects ends the call to the pr
   assert.is(world.told.requests[0]?.status, 499)
 })
 
-test('a silent provider is covered by keep-alives in the format of the client', async () => {
+test('while a provider is silent, the client gets keep-alives in its format', async () => {
   const { world } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
@@ -182,7 +182,7 @@ test('a silent provider is covered by keep-alives in the format of the client', 
   await reader?.cancel()
 })
 
-test('tokens that a provider of another format would have to count are estimated, and the response says so', async () => {
+test('if a provider of another format would have to count tokens, they are estimated, and the response says so', async () => {
   const { up, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)

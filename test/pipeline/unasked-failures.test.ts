@@ -10,7 +10,7 @@ const test = suite('a stream that nobody has asked for, when it fails:')
 
 const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
 
-test('an unrequested stream that is cut, by its end or by the network, falls back to the next target wherever it is cut', async () => {
+test('an unrequested stream that is cut off anywhere, by its end or by the network, falls back to the next target', async () => {
   const events = chatEvents('Hello there')
   for (const end of ['close', 'error'] as const)
     for (let count = 0; count < events.length - 3; count++) {
@@ -22,18 +22,18 @@ test('an unrequested stream that is cut, by its end or by the network, falls bac
     }
 })
 
-test('an unrequested stream that is cut after it has begun is reported as one that has broken off', async () => {
+test('an unrequested stream that is cut off after it has started is reported as one that broke off', async () => {
   const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
   const response = await ask({ model: 'one/m' })
   assert.is(await textOf(response), '502 The provider "one" ended the stream before the response was complete.')
 })
 
-test('an unrequested stream that says nothing to its end falls back to the next target', async () => {
+test('an unrequested stream without content falls back to the next target', async () => {
   const { ask } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
 
-test('an unrequested stream with an error at its beginning, or in its middle, is the failure that it reports', async () => {
+test('an unrequested stream with an error at its start or in its middle counts as that failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
@@ -46,7 +46,7 @@ test('an unrequested stream with an error at its beginning, or in its middle, is
   }
 })
 
-test('an unrequested stream with an error in it is reported in the format of the client', async () => {
+test("an unrequested stream with an error in it is reported in the client's format", async () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const up = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
@@ -55,7 +55,7 @@ test('an unrequested stream with an error in it is reported in the format of the
   assert.is(await textOf(response), '503 Overloaded')
 })
 
-test('an unrequested stream that is empty falls back to the next target, and to the client when none says more', async () => {
+test('an empty unrequested stream falls back to the next target, and reaches the client if all are empty', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
   const { ask } = await openChain(() => sse(ending))
   assert.is(attemptsOf(await ask()), passed('200:content'))
@@ -68,7 +68,7 @@ test('an unrequested stream that is empty falls back to the next target, and to 
   assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
 })
 
-test('an unrequested stream is bounded like every answer that is not streamed', async () => {
+test('an unrequested stream has the size limit of whole responses', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
     const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
@@ -81,7 +81,7 @@ test('an unrequested stream is bounded like every answer that is not streamed', 
   }
 })
 
-test('an unrequested stream may be silent only so long, and take only so long in all', async () => {
+test('an unrequested stream has the idle and total timeouts of whole responses', async () => {
   const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
   for (const [everyMs, attempt, message] of [
     [201, '504:timeout', 'The provider sent nothing for 0.2 s.'],

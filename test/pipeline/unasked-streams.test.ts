@@ -63,7 +63,7 @@ for (const from of providerFormats)
       assert.equal([up.calls.length, up.open], [1, 0])
     })
 
-test('an unrequested stream is over with its end mark, though the connection is not, or breaks after it', async () => {
+test('an unrequested stream ends with its end mark, even if the connection stays open, or breaks after it', async () => {
   for (const end of ['hang', 'error'] as const) {
     const { up, world } = await openAll((format) => streamOf(format, end))
     for (const [format, provider] of Object.entries(providers)) {
@@ -75,7 +75,7 @@ test('an unrequested stream is over with its end mark, though the connection is 
   }
 })
 
-test('an unrequested stream keeps all that its last event holds, where it is passed through', async () => {
+test('an unrequested stream keeps everything in its last event when it is passed through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
   const [last = ''] = looking['openai-responses'].slice(-1).map(String)
   const told = last.replace(
@@ -87,7 +87,7 @@ test('an unrequested stream keeps all that its last event holds, where it is pas
   assert.is(await answer.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
 })
 
-test('an unrequested stream is put together where its last event leaves out what was said', async () => {
+test('an unrequested stream is reassembled if its last event omits the output', async () => {
   const bare = { type: 'response.completed', response: { ...wholeResponse, output: [] } }
   const { world } = await openAll(() =>
     sse([...looking['openai-responses'].slice(0, -1).map(String), `data: ${JSON.stringify(bare)}\n\n`]),
@@ -98,13 +98,13 @@ test('an unrequested stream is put together where its last event leaves out what
   }
 })
 
-test('an unrequested stream keeps the name that the provider gives its model, where it is passed through', async () => {
+test("an unrequested stream keeps the provider's name for the model when it is passed through", async () => {
   const { world } = await openAll(streamOf)
   const chat = await (await world.post(...questions['openai-chat']('chat/m', false))).json()
   assert.equal([chat.object, chat.model, chat.choices.length], ['chat.completion', 'm-1', 1])
 })
 
-test('an unrequested stream is known by its events under any content type', async () => {
+test('an unrequested stream is recognized by its events under any content type', async () => {
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
     const { ask } = await openChain(() => typed(type, chatEvents('Hello there')))
     const response = await ask()
@@ -113,13 +113,13 @@ test('an unrequested stream is known by its events under any content type', asyn
   }
 })
 
-test('an unrequested stream is none where a whole response has its content type', async () => {
+test("a whole response with a stream's content type is not an unrequested stream", async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
   const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await ask()).text(), `\n${text}`)
 })
 
-test('an unrequested stream names what the format of its response has no words for', async () => {
+test("an unrequested stream reports what its response format can't express", async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
   const told = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
@@ -129,7 +129,7 @@ test('an unrequested stream names what the format of its response has no words f
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)
 })
 
-test('an unrequested stream is put together also where sealed state in the request keeps it from being passed through', async () => {
+test('an unrequested stream is also reassembled if encrypted state in the request rules out passing it through', async () => {
   const up = fakeUpstream(() => sse(messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const thought = { type: 'thinking', thinking: '', signature: 'signalbox-1:gemini:thought-signature:x::y' }
@@ -138,7 +138,7 @@ test('an unrequested stream is put together also where sealed state in the reque
   assert.equal([answer.type, answer.content[0].text], ['message', 'Hello'])
 })
 
-test('an unrequested stream cannot be put together for a client whose request cannot be read, which is its fault', async () => {
+test("an unrequested stream can't be reassembled for a client whose request can't be read, which is the client's fault", async () => {
   const { ask } = await openChain(() => sse(chatEvents()))
   const response = await ask({ messages: 'Hi' })
   assert.is(response.status, 400)

@@ -9,7 +9,7 @@ const test = suite('models that are not known, or not reached')
 
 const at = (host: string, more: object = {}) => ({ baseUrl: `http://${host}.test/v1`, ...more })
 
-test('an unknown model returns 404 with the nearest names, in the format of the client', async () => {
+test("an unknown model returns 404 with similar names, in the client's format", async () => {
   const { asked, world } = await routing({ combos: { 'my-combo': ['one/m'] }, aliases: { quick: 'one/m' } })
   assert.is(
     await asked('my-comb'),
@@ -27,7 +27,7 @@ test('an unknown model returns 404 with the nearest names, in the format of the 
   assert.equal([messages.type, messages.error.type], ['error', 'not_found_error'])
 })
 
-test('while nothing is connected, the models that the catalog lists are suggested, and then what they lack', async () => {
+test("without any connection, the catalog's models are suggested, and then what they lack", async () => {
   const { asked, world } = await routing({
     connections: [],
     catalog: { ...catalog, one: { alias: 'uno', models: [{ id: 'mega' }, { id: 'picture', type: 'image' }] } },
@@ -49,7 +49,7 @@ test('while nothing is connected, the models that the catalog lists are suggeste
   )
 })
 
-test('models of a compatible provider are suggested without asking it', async () => {
+test('models of a compatible provider are suggested without querying it', async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const { up, world, asked } = await routing({
     connections: [
@@ -77,7 +77,7 @@ test('models of a compatible provider are suggested without asking it', async ()
   assert.is(up.calls.length, 0)
 })
 
-test('a model that only its provider can know is suggested by the name of that', async () => {
+test("a model that only its provider can know is suggested with the provider's name", async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
   const connections = [{ provider: 'openai-compatible-lab', providerSpecificData: lab }]
   const { asked } = await routing({ connections })
@@ -91,7 +91,7 @@ test('a model that only its provider can know is suggested by the name of that',
   )
 })
 
-test('when custom models cannot be read, the error for an unknown model only lacks its suggestion', async () => {
+test("if custom models can't be read, the error for an unknown model only lacks its suggestion", async () => {
   const { list, ...rest } = memoryStorage()
   const away = async () => {
     throw new Error('away')
@@ -112,7 +112,7 @@ test('a provider without an active connection is named', async () => {
   assert.not.match(await asked('one/'), /no active connection/)
 })
 
-test('the errors for model names give the addresses of a gateway that is mounted below a path', async () => {
+test('the errors for model names give the URLs of a gateway that is mounted below a path', async () => {
   const { post } = await openWorld({ basePath: '/ai', connections: [], combos: { empty: [] } })
   const messageFor = async (model: string) =>
     (await (await post('/ai/v1/chat/completions', { model, messages: [] })).json()).error.message
@@ -124,7 +124,7 @@ test('the errors for model names give the addresses of a gateway that is mounted
   )
 })
 
-test('a model of the catalog whose provider is not connected is answered with the call that connects it', async () => {
+test("a catalog model whose provider isn't connected gets the call that connects it", async () => {
   const world = await routing({
     connections: [],
     aliases: { short: 'one/m' },
@@ -146,7 +146,7 @@ test('a model of the catalog whose provider is not connected is answered with th
 const ONLY_CATALOG =
   'No provider is connected yet, so GET /v1/models lists the whole catalog. You can call a model once its provider is connected.'
 
-test('a server of one’s own that is not connected is answered with the call that connects it and asks for its models', async () => {
+test("a self-hosted server that isn't connected gets the call that connects it and queries its models", async () => {
   const local = { baseUrl: 'http://localhost:11434/v1', models: [{ id: 'm' }] }
   const { asked } = await routing({ connections: [], catalog: { ...catalog, local } })
   assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
@@ -180,7 +180,7 @@ test('the error for a combo or an alias without a target names the providers tha
 
 const wide = () => ['a/m', 'b/m', 'c/m', 'd/m']
 
-test('a misspelled provider that is not connected is suggested with what it lacks, even if others are connected', async () => {
+test("a misspelled provider that isn't connected is suggested with what it lacks, even if others are connected", async () => {
   const { asked } = await routing({
     connections: ['one'],
     catalog: { ...catalog, anthropic: at('claude', { models: [{ id: 'opus' }] }) },
@@ -193,7 +193,7 @@ test('a misspelled provider that is not connected is suggested with what it lack
   assert.not.match(await asked('something/else'), /Did you mean/)
 })
 
-test('a model of the catalog without its provider is suggested with what it lacks, though others are connected', async () => {
+test('a catalog model without its provider is suggested with what it lacks, even if others are connected', async () => {
   const world = { ...catalog, anthropic: at('claude', { alias: 'ant', models: [{ id: 'opus' }, { id: 'x/opus' }] }) }
   const { asked } = await routing({ connections: ['two'], catalog: world })
   for (const name of ['opus', 'x/opus'])
@@ -210,7 +210,7 @@ test('a model of the catalog without its provider is suggested with what it lack
   assert.match(await besideLab('nobody-knows'), /as in "lab\/nobody-knows"\. GET/)
 })
 
-test('a compatible provider that was never connected is named as it was asked for', async () => {
+test('a compatible provider that was never connected is named as it was requested', async () => {
   const lab = { provider: 'openai-compatible-lab', providerSpecificData: at('lab') }
   const { asked } = await routing({ connections: ['one', lab], catalog: { ...catalog, openai: at('openai') } })
   for (const provider of ['openai-compatible-studio', 'anthropic-compatible-studio'])
@@ -221,7 +221,7 @@ test('a compatible provider that was never connected is named as it was asked fo
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
-test('an alias of a model that is not known says so, with the names nearest to that', async () => {
+test('an alias of an unknown model says so, with similar names', async () => {
   const { asked } = await routing({ aliases: { quick: 'oter', quicker: 'quick', lost: 'lost-as-well' } })
   for (const name of ['quick', 'quicker'])
     assert.is(
@@ -234,7 +234,7 @@ test('an alias of a model that is not known says so, with the names nearest to t
   )
 })
 
-test('a combo without models says so, by an alias as well', async () => {
+test('a combo without models says so, also through an alias', async () => {
   const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
   for (const name of ['none', 'short'])
     assert.is(
@@ -243,7 +243,7 @@ test('a combo without models says so, by an alias as well', async () => {
     )
 })
 
-test('a long name that nobody has costs little more among 3,000 models than a short one', async () => {
+test('a long unknown name takes little longer among 3,000 models than a short one', async () => {
   const stem = 'an-internal-model-of-a-team-'.repeat(6)
   const enabledModels = Array.from({ length: 3_000 }, (_, at) => `${stem}${at + 10_000}`)
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1', enabledModels }

@@ -18,7 +18,7 @@ async function open(options: { limits?: { maxAttempts: number } } = {}) {
 
 const admin = { headers: { authorization: `Bearer ${token}` } }
 
-test('a connection whose credential cannot be decrypted is listed with the others, and says what is wrong', async () => {
+test("a connection whose credential can't be decrypted is listed with the others, and says what is wrong", async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
   assert.is(response.status, 200)
@@ -31,7 +31,7 @@ test('a connection whose credential cannot be decrypted is listed with the other
   assert.is((await alone.json()).error, one.error)
 })
 
-test('a connection whose credential cannot be decrypted is repaired by another credential', async () => {
+test("setting another credential repairs a connection whose credential can't be decrypted", async () => {
   const { world, up } = await open()
   const [one] = (await world.api.connections.list()).connections
   const mended = await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
@@ -40,7 +40,7 @@ test('a connection whose credential cannot be decrypted is repaired by another c
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
-test('a connection whose credential cannot be decrypted is tried at most once in a request as the last resort', async () => {
+test("a connection whose credential can't be decrypted is tried at most once per request, as the last resort", async () => {
   const { world, up } = await open()
   const ask = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
   assert.is(await ask(), 'one/m=500:credentials')
@@ -48,7 +48,7 @@ test('a connection whose credential cannot be decrypted is tried at most once in
   assert.is(up.calls.length, 0)
 })
 
-test('a connection whose credential cannot be decrypted uses up no attempt, since no call is made', async () => {
+test("a connection whose credential can't be decrypted uses up no attempt, because no call is made", async () => {
   const { world, up } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')

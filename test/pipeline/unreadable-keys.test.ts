@@ -20,7 +20,7 @@ for (const [when, chunks, fault] of [
   ['begins with an error', [quoting], 'RangeError: unreadable'],
   ['ends with an error without a blank line', [chatEvents()[0] ?? '', quoting.trimEnd()], 'undefined'],
 ] as const)
-  test(`ends with an error of the gateway if it ${when}`, async () => {
+  test(`ends with a gateway error if it ${when}`, async () => {
     const ends: StreamEnd[] = []
     const relayed = relayStream(
       chunksOf(chunks.map(encode)),
@@ -45,7 +45,7 @@ for (const [when, chunks, fault] of [
     )
   })
 
-test('is no longer read if it begins with a header that may quote a key', async () => {
+test('is no longer read if it starts with a header that may quote a key', async () => {
   const unreadable = new RangeError('unreadable')
   const knownKeys: KnownKeys = { list: () => Promise.reject(unreadable), getFinder: () => undefined }
   const cancelled: unknown[] = []

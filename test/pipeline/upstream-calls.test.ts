@@ -16,7 +16,7 @@ const one = (providerSpecificData: object, more: object = {}) => ({
   connections: [{ provider: 'one', providerSpecificData, ...more }],
 })
 
-test('calls to providers go below the base URL of the connection, else of the catalog', async () => {
+test("calls to providers go below the connection's base URL, or else the catalog's", async () => {
   const chat: Array<[baseUrl: string, url: string]> = [
     ['http://a.test/v1', 'http://a.test/v1/chat/completions'],
     ['http://a.test/v1/', 'http://a.test/v1/chat/completions'],
@@ -34,7 +34,7 @@ test('calls to providers go below the base URL of the connection, else of the ca
   }
 })
 
-test('a messages-style base URL may end with or without its endpoint', async () => {
+test('a Messages base URL may end with or without its endpoint', async () => {
   for (const baseUrl of [
     'http://a.test/v1',
     'http://a.test/v1/',

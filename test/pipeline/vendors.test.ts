@@ -23,13 +23,13 @@ async function ask(client: 'chat' | 'messages', model: string, body: JsonObject)
   return { sent, warned, call: up.calls[0] }
 }
 
-test('a chat client’s sampling is dropped for a Claude that rejects it', async () => {
+test("a chat client's sampling options are dropped for a Claude that rejects them", async () => {
   const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', { temperature: 0.7, top_p: 0.9 })
   assert.equal([sent.temperature, sent.top_p, sent.max_tokens], [undefined, undefined, 128_000])
   assert.equal(warned, ['dropped:temperature', 'dropped:top_p'])
 })
 
-test('an older Claude gets the temperature, reasons by a budget and is asked under the older version', async () => {
+test('an older Claude gets the temperature, a reasoning budget, and its older API version', async () => {
   const { sent, warned, call } = await ask('chat', 'anthropic/claude-sonnet-4-5', { temperature: 1.5 })
   assert.equal([sent.temperature, call?.headers.get('anthropic-version')], [1, '2023-06-01'])
   assert.equal(warned, ['clamped:temperature'])
@@ -48,7 +48,7 @@ test('a Claude that always reasons gets an effort, and no forced call', async ()
   assert.equal(between.sent.thinking, { type: 'between_tools' })
 })
 
-test('late instructions stay system messages where the model follows them', async () => {
+test('late instructions stay system messages if the model follows them', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b' },
@@ -65,7 +65,7 @@ test('late instructions stay system messages where the model follows them', asyn
   assert.equal(roles(await ask('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
 })
 
-test('tools of a messages client turn off reasoning for an OpenAI model that excludes both together', async () => {
+test("a Messages client's tools turn off reasoning for an OpenAI model that doesn't support both", async () => {
   const body = { max_tokens: 9, tools: [tool], temperature: 0.5, metadata: { user_id: 'u' } }
   const { sent, warned } = await ask('messages', 'openai/gpt-6-sol', body)
   assert.equal([sent.reasoning_effort, sent.max_completion_tokens, sent.temperature], ['none', 9, 0.5])
@@ -76,7 +76,7 @@ test('tools of a messages client turn off reasoning for an OpenAI model that exc
   assert.equal(plain.warned, ['dropped:temperature'])
 })
 
-test('DeepSeek gets an effort that it accepts, and the field of reasoning in each of its turns', async () => {
+test('DeepSeek gets a supported effort, and the reasoning field in each of its turns', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'look', input: {} }] },
@@ -88,14 +88,14 @@ test('DeepSeek gets an effort that it accepts, and the field of reasoning in eac
   assert.is((sent.messages as JsonObject[])[1]?.reasoning_content, '')
 })
 
-test('a forced call turns off reasoning that would exclude it', async () => {
+test('a forced call turns off reasoning that would rule it out', async () => {
   const body = { max_tokens: 9, tools: [tool], tool_choice: { type: 'any' } }
   const { sent, warned } = await ask('messages', 'deepseek/deepseek-v4-pro', body)
   assert.equal([sent.tool_choice, sent.thinking], ['required', { type: 'disabled' }])
   assert.equal(warned, ['added:thinking'])
 })
 
-test('Mistral gets ids of nine characters and no field that it does not know', async () => {
+test('Mistral gets ids of nine characters and no unknown field', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_01', name: 'look', input: {} }] },
@@ -107,13 +107,13 @@ test('Mistral gets ids of nine characters and no field that it does not know', a
   assert.match(JSON.stringify(sent.messages), /"tool_call_id":"[A-Za-z0-9]{9}"/)
 })
 
-test('a router is asked for reasoning by its own field', async () => {
+test('a router is asked for reasoning with its own field', async () => {
   const body = { max_tokens: 9_000, thinking: { type: 'enabled', budget_tokens: 8_000 } }
   const { sent } = await ask('messages', 'openrouter/z-ai/glm-5.3', body)
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])
 })
 
-test('Gemini is called in its own format: byte for byte by a Google client, in translation by others', async () => {
+test('Gemini is called in its own format: byte for byte by a Google client, translated by others', async () => {
   const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] }
   const up = fakeUpstream(() => json(answer))
   const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] })

@@ -31,7 +31,7 @@ test('a request to upgrade to a WebSocket gets a 426 below the base path', async
   assert.is((await get(gateway, '/v1/responses')).status, 404)
 })
 
-test('a request to upgrade to a WebSocket needs a key first, where keys are required', async () => {
+test('a request to upgrade to a WebSocket needs a key first, if keys are required', async () => {
   const gateway = openGateway()
   await gateway.api.settings.update({ requireApiKey: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
@@ -39,7 +39,7 @@ test('a request to upgrade to a WebSocket needs a key first, where keys are requ
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test('a request to upgrade to a WebSocket is neither a plain GET, nor an upgrade to another protocol, nor a POST that offers an upgrade', async () => {
+test("a request to upgrade to a WebSocket isn't mistaken for a plain GET, an upgrade to another protocol, or a POST that offers an upgrade", async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

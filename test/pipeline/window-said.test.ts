@@ -35,7 +35,7 @@ const LIMITS: ReadonlyArray<readonly [said: string, limit: number]> = [
 ]
 
 for (const [said, limit] of LIMITS) {
-  test(`the context window in a refusal counts where the catalog has none: ${said}`, async () => {
+  test(`the context window in an error is used if the catalog has none: ${said}`, async () => {
     assert.is(
       await attempts(said, { two: limit, three: limit + 1 }),
       '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
@@ -45,21 +45,21 @@ for (const [said, limit] of LIMITS) {
 
 const [[said] = ['']] = LIMITS
 
-test('the context window in a refusal does not count where the catalog has one', async () => {
+test('the context window in an error is ignored if the catalog has one', async () => {
   assert.is(
     await attempts(said, { one: 32_000, two: 16_000, three: 64_000 }),
     '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
   )
 })
 
-test('the context window in a refusal is not larger than one that nobody knows', async () => {
+test("the context window in an error isn't assumed to be larger than an unknown one", async () => {
   assert.is(
     await attempts(said, { three: 8_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',
   )
 })
 
-test('the context window in a refusal is none where only the size of the request is named: then no other window is known to be larger', async () => {
+test("if an error only names the request's size, no other window is assumed to be larger", async () => {
   assert.is(
     await attempts('Your input of 9000 tokens exceeds the context window of this model.', { two: 1_000_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',

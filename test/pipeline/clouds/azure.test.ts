@@ -69,7 +69,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("the results of its filter before and after the response neither begin nor end a client's stream", async () => {
+test("results of Azure's filter before and after the response neither begin nor end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()
@@ -84,7 +84,7 @@ test("the results of its filter before and after the response neither begin nor 
   assert.match(translated, /event: message_stop\n/)
 })
 
-test('results of its filter alone are no answer', async () => {
+test("results of Azure's filter alone are not a response", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
@@ -103,7 +103,7 @@ test('Azure OpenAI waits as long as "retry-after-ms" says', async () => {
   assert.ok(waitMs >= 2_500 && waitMs < 5_000, String(waitMs))
 })
 
-test('a connection without its address is reported, without its credential', async () => {
+test('a connection without its URL is reported, without its credential', async () => {
   const { up, world } = await open({ resource: 'mine' })
   const refused = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
   assert.is(refused.status, 400)

@@ -48,7 +48,7 @@ const clients: Record<string, (model: string) => [path: string, body: object, re
 }
 
 for (const [client, ask] of Object.entries(clients)) {
-  test(`a client of ${client} reads what Bedrock counts`, async () => {
+  test(`a client of ${client} gets the count from Bedrock`, async () => {
     const { up, world } = await open()
     const [path, body, reads] = ask(`bedrock/${MODEL}`)
     const response = await world.post(path, body)
@@ -81,7 +81,7 @@ for (const [client, ask] of Object.entries(clients)) {
     [404, 'UnknownOperationException', ''],
   ]
 
-  test(`a client of ${client} reads an estimate where Bedrock does not count, and the model stays in use`, async () => {
+  test(`a client of ${client} gets an estimate if Bedrock doesn't count, and the model stays in use`, async () => {
     for (const [status, type, message] of refusals) {
       const { world } = await open(() => json({ message }, status, { 'x-amzn-errortype': `${type}:http://internal` }))
       const [path, body, reads] = ask(`bedrock/${MODEL}`)
@@ -104,7 +104,7 @@ const count = async (body: object, answer?: Answering) => {
   return { response, call: up.calls[0], asked: JSON.parse(up.calls[0]?.body ?? '{}').input?.converse }
 }
 
-test('the tokens are not estimated when the request itself is rejected', async () => {
+test("tokens aren't estimated if the request itself is rejected", async () => {
   const refuse = () => json({ message: 'user messages must have non-empty content' }, 400)
   const { response } = await count({}, refuse)
   assert.is(response.status, 400)
@@ -116,7 +116,7 @@ test('a response without a count is a failure', async () => {
   assert.is(response.status, 502)
 })
 
-test('the model after a profile is the one that is asked for', async () => {
+test('the model in an inference profile is the one that is called', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
   for (const [model, asked] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
@@ -133,7 +133,7 @@ test('the model after a profile is the one that is asked for', async () => {
   }
 })
 
-test('a request with reasoning is counted with the least budget, and without fields that only a response needs', async () => {
+test('a request with reasoning is counted with the smallest budget, and without fields that only a response needs', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { asked, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(asked).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,14 +141,14 @@ test('a request with reasoning is counted with the least budget, and without fie
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('the format of the response is not counted, and that is reported', async () => {
+test("the response format isn't counted, and that is reported", async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { asked, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(asked), ['messages'])
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:output/)
 })
 
-test('counting the tokens of a request to AWS Bedrock is signed with access keys', async () => {
+test('the request to AWS Bedrock to count tokens is signed with access keys', async () => {
   const { up, world } = await open(undefined, ACCESS)
   await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages })
   const [call] = up.calls

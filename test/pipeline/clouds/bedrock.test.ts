@@ -38,7 +38,7 @@ async function open({ answer = both, apiKey = BEARER, settings = { region: 'eu-w
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
 
-test('AWS Bedrock answers a chat client, asked in its region with its key', async () => {
+test('AWS Bedrock answers a chat client, called in its region with its key', async () => {
   const { up, world } = await open()
   const response = await world.chat(hello)
   assert.is(response.status, 200)
@@ -103,7 +103,7 @@ test('a stream reaches a chat and a messages client as its own events', async ()
   assert.is(up.open, 0)
 })
 
-test('a stream that is cut ends with an error, wherever it is cut', async () => {
+test('a stream that is cut off anywhere ends with an error', async () => {
   const bytes = concatBytes(converseFrames())
   const ended = bytes.length - (converseFrames().at(-1)?.length ?? 0)
   const { world } = await open({ answer: (_, nth) => frames([bytes.subarray(0, nth * 7)]) })
@@ -115,7 +115,7 @@ test('a stream that is cut ends with an error, wherever it is cut', async () => 
   }
 })
 
-test('damaged frames end with an error', async () => {
+test('corrupt frames end with an error', async () => {
   const chunks = converseFrames()
   chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, at) => (at === 40 ? byte ^ 1 : byte))
   const { world } = await open({ answer: () => frames(chunks) })
@@ -154,7 +154,7 @@ for (const [status, type, failure] of ofBedrock) {
   })
 }
 
-test('an exception after the beginning is reported', async () => {
+test('an exception after the first content is reported', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
   const { world } = await open({ answer: () => frames(chunks) })
   assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
@@ -170,7 +170,7 @@ test('an error is reported in the client’s format', async () => {
   assert.match(error.message, /^prompt is too long: /)
 })
 
-test('calls may go to another address, and are signed for the region nevertheless', async () => {
+test('calls may go to another URL, and are still signed for the region', async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
   const { up, world } = await open({ apiKey: ACCESS, settings })
   await world.chat(hello)

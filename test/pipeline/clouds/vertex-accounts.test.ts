@@ -20,7 +20,7 @@ const keyFile = JSON.stringify({
   client_email: 'me@theirs.iam.gserviceaccount.com',
 })
 
-test('a service account is given a token for many requests, and brings its project', async () => {
+test('a service account gets one token for many requests, and provides its project', async () => {
   const answer: Answering = (call, nth) =>
     call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
   const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
@@ -34,7 +34,7 @@ test('a service account is given a token for many requests, and brings its proje
   }
 })
 
-test('a service account without a token is reported, and its key is not', async () => {
+test('a service account without a token is reported, without its key', async () => {
   const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
   const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
   const response = await world.chat(hello)
@@ -52,7 +52,7 @@ test('a token that Google quotes is not passed on', async () => {
   assert.ok(!text.includes(TOKEN), text)
 })
 
-test('the next request gets the token when the client disconnects while it is awaited', async () => {
+test('the next request gets the token if the client disconnects while waiting for it', async () => {
   let give = () => {}
   const given = new Promise<void>((resolve) => {
     give = resolve

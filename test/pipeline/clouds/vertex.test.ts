@@ -63,7 +63,7 @@ const headers = {
     'claude-code-20250219, context-1m-2025-08-07,advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,context-management-2025-06-27,prompt-caching-scope-2026-01-05',
 }
 
-test('a request of a Claude client is passed on unchanged, except for fields that Vertex rejects', async () => {
+test("a Claude client's request is passed on unchanged, except for fields that Vertex rejects", async () => {
   const { up, world } = await open()
   const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
   const response = await world.post('/v1/messages', body, { headers })
@@ -77,7 +77,7 @@ test('a request of a Claude client is passed on unchanged, except for fields tha
   assert.is(call?.headers.get('anthropic-version'), null)
 })
 
-test('a stream of Claude passes byte for byte', async () => {
+test('a stream from Claude is passed through byte for byte', async () => {
   const { up, world } = await open({ answer: () => sse(messageEvents()) })
   const response = await world.messages({ ...hello, model: CLAUDE, stream: true })
   assert.is(await response.text(), messageEvents().join(''))
@@ -85,7 +85,7 @@ test('a stream of Claude passes byte for byte', async () => {
   assert.equal(bodyOf(up.calls[0]).stream, true)
 })
 
-test('Claude’s tokens are counted by a model of their own, without betas', async () => {
+test("Claude's tokens are counted by a separate model, without betas", async () => {
   const { up, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { ...hello, model: CLAUDE }, { headers })
   assert.equal(await response.json(), { input_tokens: 12 })
@@ -96,7 +96,7 @@ test('Claude’s tokens are counted by a model of their own, without betas', asy
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
-test('the tokens of Gemini are counted from the contents of the request', async () => {
+test("Gemini's tokens are counted from the contents of the request", async () => {
   const { up, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...asked, systemInstruction, safetySettings: [] }
@@ -107,7 +107,7 @@ test('the tokens of Gemini are counted from the contents of the request', async 
   assert.equal(Object.keys(bodyOf(up.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
 
-test('a request of a Gemini client is passed on unchanged, except for fields that only the Gemini API has', async () => {
+test("a Gemini client's request is passed on unchanged, except for fields that only the Gemini API has", async () => {
   const { up, world } = await open()
   const plain = '{"contents":[{"role":"user","parts":[{"text":"\\"id\\":1"}]}], "labels":{"a":"b"}, "n":1.0}'
   await world.post(`/v1beta/models/${GEMINI}:generateContent`, plain)
@@ -125,7 +125,7 @@ test('a request of a Gemini client is passed on unchanged, except for fields tha
   assert.equal(bodyOf(up.calls[1]), { contents: [...asked.contents, ...parts({})] })
 })
 
-test('calls go by their names, and labels arrive', async () => {
+test('calls are matched by name, and labels are sent', async () => {
   const { up, world } = await open()
   const messages = [
     ...hello.messages,
@@ -176,7 +176,7 @@ for (const [model, status, body, [expected, words]] of errors) {
   })
 }
 
-test('a stream that is cut ends with an error', async () => {
+test('a stream that is cut off ends with an error', async () => {
   const { world } = await open({ answer: () => sse(messageEvents().slice(0, -3)) })
   const response = await world.chat({ ...hello, model: CLAUDE, stream: true })
   assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/)
