@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { LookupCache } from '../features/listing/look-up.ts'
+import type { LookupCache } from '../features/listing/model-lookup.ts'
 import { getCatalogModel } from '../protocols/providers/catalog-model.ts'
 import { getCatalogAlias } from '../protocols/providers/names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'

@@ -17,7 +17,7 @@ import { createPushes, type PushDependencies, type Pushes } from '../features/cl
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
-import type { LookupCache } from '../features/listing/look-up.ts'
+import type { LookupCache } from '../features/listing/model-lookup.ts'
 import type { TokenService } from '../features/tokens/tokens.ts'
 import { createKeyUsage } from '../features/usage/operations/key-usage.ts'
 import { addFilterWarnings } from '../features/usage/operations/usage-filters.ts'

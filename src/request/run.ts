@@ -36,7 +36,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
         next: () => nextAttempt(request, targets, { isHedge: true }),
         note: (outcome) => targets.note(outcome),
       })
-      const outcome = hedge ? await (await loadRest()).hedged(attempt, hedge) : await attempt.run()
+      const outcome = hedge ? await (await loadRest()).runHedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
         targets.note(outcome)
         continue

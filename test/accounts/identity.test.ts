@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../src/errors.ts'
-import { readIdentifyResult } from '../../src/request/identified.ts'
+import { readIdentifyResult } from '../../src/request/identify-result.ts'
 import type { Identity } from '../../src/request/identity.ts'
 import { assert, suite } from '../support/suite.ts'
 

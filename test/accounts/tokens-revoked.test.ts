@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { REVOKED } from '../../src/features/tokens/revoked.ts'
+import { REVOKED } from '../../src/features/tokens/revocations.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { codeOf, START_S, tokenWorld } from './support/token-world.ts'

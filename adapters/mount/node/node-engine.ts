@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import type { PendingResponse, UpstreamCall } from '../../../src/index.ts'
 import { createConnectionPool } from './connection-pool.ts'
-import { turnEnd } from './turn.ts'
+import { turnEnd } from './turn-end.ts'
 import { loadUndici } from './undici.ts'
 import { UpstreamCallUnderWay } from './upstream-call.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ByteStream } from '../../../src/index.ts'
 import type { NodeExchange } from './node-exchange.ts'
-import { turnEnd } from './turn.ts'
+import { turnEnd } from './turn-end.ts'
 
 /** How long to wait until written bytes are sent before closing the connection. */
 const FLUSH_MS = 1_000

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { turnEnd } from './turn.ts'
+import { turnEnd } from './turn-end.ts'
 
 /** A reply of known length. */
 export interface WholeReply {

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { createAmbiguityError } from './ambiguous.ts'
+import { createAmbiguityError } from './ambiguity.ts'
 import { createDetourError } from './detours.ts'
 
 /**

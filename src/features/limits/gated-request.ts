@@ -9,7 +9,15 @@ import type { Clock } from '../../types.ts'
 import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, WantedAmounts } from './ledger/ledger.ts'
 import { createCutOffError, createRefusalError, type Holders } from './limit-errors.ts'
 import { dropProviderLimits, limitHeaders } from './limit-headers.ts'
-import { ENTRY, estimateWanted, getNeed, isLimited, type LimitRules, MEASURED, requireKnownPrice } from './wanted.ts'
+import {
+  ENTRY,
+  estimateWanted,
+  getNeed,
+  isLimited,
+  type LimitRules,
+  MEASURED,
+  requireKnownPrice,
+} from './wanted-amounts.ts'
 
 interface GatedTerms {
   ledger: Ledger

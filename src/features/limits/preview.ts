@@ -6,7 +6,15 @@ import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
 import type { Ledger, LimitedScope, LimitRefusal, WantedAmounts } from './ledger/ledger.ts'
 import { createRefusalError, type Holders } from './limit-errors.ts'
-import { ENTRY, estimateWanted, getNeed, isLimited, type LimitRules, MEASURED, requireKnownPrice } from './wanted.ts'
+import {
+  ENTRY,
+  estimateWanted,
+  getNeed,
+  isLimited,
+  type LimitRules,
+  MEASURED,
+  requireKnownPrice,
+} from './wanted-amounts.ts'
 
 interface PreviewTerms {
   ledger: Ledger

@@ -10,7 +10,7 @@ import {
   servesKinds,
 } from './entries.ts'
 import { getEnabledIds, queriesUpstream } from './fallback-list.ts'
-import type { Lookup } from './look-up.ts'
+import type { Lookup } from './model-lookup.ts'
 
 /** The input of `listConnections`. `connections` are the active ones in order, at least one. */
 interface ConnectionData {

@@ -6,7 +6,7 @@ import type { Kind, ModelEntry } from '../../types.ts'
 import type { AccessFeature } from '../access/access-feature.ts'
 import type { ListingDeps } from './listing.ts'
 import { createListingRoutes } from './listing-routes.ts'
-import type { LookupCache } from './look-up.ts'
+import type { LookupCache } from './model-lookup.ts'
 
 interface ListingFeatureDependencies extends Pick<ListingDeps, 'store' | 'catalog' | 'clock' | 'onError'> {
   pipeline: Pick<Pipeline, 'routes'>

@@ -11,7 +11,7 @@ import { kinds } from '../../types/unions.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../types.ts'
 import { listConnections } from './connection-path.ts'
 import { createKindLookup, getKind, type ListedModel, listCustomModels, servesKinds, toEntries } from './entries.ts'
-import { cacheLookup, createLookup, type LookupCache } from './look-up.ts'
+import { cacheLookup, createLookup, type LookupCache } from './model-lookup.ts'
 
 export interface ListingDeps {
   store: {

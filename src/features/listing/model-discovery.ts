@@ -4,7 +4,7 @@ import { NAME_PREFIX } from '../../protocols/formats/gemini/client/gemini-client
 import type { NamedConnection } from '../../protocols/providers/names.ts'
 import { createTarget, getCompatibleFormat } from '../../protocols/providers/target.ts'
 import type { Catalog, Clock, Connection } from '../../types.ts'
-import { fetchJson, parseModelIds, toModelsUrl } from './look-up.ts'
+import { fetchJson, parseModelIds, toModelsUrl } from './model-lookup.ts'
 
 /** How to query a server. `timeoutMs` includes the body. */
 export interface ServerQuery {

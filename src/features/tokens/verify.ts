@@ -4,7 +4,7 @@ import type { Exchange } from '../../lib/exchange.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import { sha256Hex } from '../../records/keyring.ts'
 import type { Clock } from '../../types.ts'
-import type { Revocations } from './revoked.ts'
+import type { Revocations } from './revocations.ts'
 import {
   CLOCK_TOLERANCE_MS,
   createTokenError,

@@ -53,7 +53,7 @@ export async function receive(
 }
 
 /** Few responses are unexpected. */
-const loadUnexpected = once(() => import('./unexpected.ts'))
+const loadUnexpected = once(() => import('./unexpected-response.ts'))
 
 /** Reads a response that should be a JSON object. */
 async function receiveObject(

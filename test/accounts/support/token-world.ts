@@ -1,7 +1,7 @@
 import { CompactSign } from 'jose/jws/compact/sign'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createMint, type MintDependencies } from '../../../src/features/tokens/mint.ts'
-import { createRevocations } from '../../../src/features/tokens/revoked.ts'
+import { createRevocations } from '../../../src/features/tokens/revocations.ts'
 import { createTokenKeys } from '../../../src/features/tokens/token-keys.ts'
 import { createVerify } from '../../../src/features/tokens/verify.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'

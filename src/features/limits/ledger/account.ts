@@ -17,8 +17,8 @@ import {
 } from './book.ts'
 import { type AccountName, type Decision, decide, getLimitStates, type HoldRequest } from './decide.ts'
 import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
-import { createObservation, type Observation } from './lost.ts'
-import { getRecordId } from './spent.ts'
+import { createObservation, type Observation } from './lost-instances.ts'
+import { getRecordId } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
 /** What the accounts of one process share. */

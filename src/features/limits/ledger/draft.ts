@@ -14,7 +14,7 @@ import {
   withUsed,
 } from './book.ts'
 import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
-import { LOST_MS, type Observation, tidyBook } from './lost.ts'
+import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
 /** What an account holds for one reservation. */

@@ -13,12 +13,12 @@ import {
 } from './amounts.ts'
 import { type AccountName, type LimitRefusal, listRules, pickHarderRefusal } from './decide.ts'
 import { type AccountHold, type HeldPart, holdAll } from './hold-all.ts'
-import { nearLimits } from './near.ts'
-import { listSpent, type SpentAccount, type SpentPage } from './spent.ts'
+import { nearLimits } from './near-limits.ts'
+import { listSpent, type SpentAccount, type SpentPage } from './spent-accounts.ts'
 
 export type { Amounts, WantedOutput as OutputWanted } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
-export type { SpentAccount, SpentPage } from './spent.ts'
+export type { SpentAccount, SpentPage } from './spent-accounts.ts'
 
 /** An account and its current limits. */
 export interface LimitedScope extends AccountName {

@@ -12,7 +12,7 @@ import type { UsageReader } from '../reader.ts'
 import type { KeptRequest } from '../request-record.ts'
 import type { UsageStore } from '../usage.ts'
 import { type KeyUsage, type KeyUsageQuery, keyUsageInput } from './key-usage.ts'
-import { isSortedCursor, listSortedRequests, type RequestSort, requestSorts, sortOrders } from './usage-sorted.ts'
+import { isSortedCursor, listSortedRequests, type RequestSort, requestSorts, sortOrders } from './sorted-requests.ts'
 import { type SummaryRow, type UsageOrder, UsageSums, type UsageTotals, usageOrders } from './usage-sums.ts'
 
 export type { SummaryRow, UsageTotals } from './usage-sums.ts'

@@ -4,7 +4,7 @@ import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
 import { readBook, rollUsed } from './book.ts'
 import { type AccountName, getLimitStates } from './decide.ts'
-import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent.ts'
+import { ACCOUNTS, AFTER_USERS, parseRecordKey, TOKENS } from './spent-accounts.ts'
 import { toMinute } from './windows.ts'
 
 /** The share of a limit from which on it is near. */
