@@ -47,8 +47,8 @@ async function answer(request: ModelRequest): Promise<Reply> {
     const { failureReply } = await loadRest()
     return await failureReply(request, targets)
   } catch (error) {
-    const { errorWithAttempts } = await loadRest()
-    throw errorWithAttempts(error, request)
+    const { addAttempts } = await loadRest()
+    throw addAttempts(error, request)
   } finally {
     targets.close()
   }

@@ -16,7 +16,7 @@ import { type AccountHold, type HeldPart, holdAll } from './hold-all.ts'
 import { nearLimits } from './near-limits.ts'
 import { listSpent, type SpentAccount, type SpentPage } from './spent-accounts.ts'
 
-export type { Amounts, WantedOutput as OutputWanted } from './amounts.ts'
+export type { Amounts, WantedOutput } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
 export type { SpentAccount, SpentPage } from './spent-accounts.ts'
 
