@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
-import { choiceOf, closed, fields, noList, oneShapeOf, wholeNumber } from './input.ts'
+import { alternatives, choice, closedObject, fields, noArray, wholeNumber } from './input.ts'
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
 const TEXTS = 'must be a string or an array of strings'
@@ -16,14 +16,14 @@ const texts = v.pipe(
   v.maxLength(MAX_PATTERNS, `must not contain more than ${MAX_PATTERNS} strings`),
 )
 const text = fields.patternTextOr(TEXTS)
-const textOrTexts = oneShapeOf([text, texts], (input) => (Array.isArray(input) ? texts : text))
+const textOrTexts = alternatives([text, texts], (input) => (Array.isArray(input) ? texts : text))
 const textOfPattern = fields.patternTextOr(PATTERN)
-const pattern = oneShapeOf([textOfPattern, texts, fields.flag], (input) =>
+const pattern = alternatives([textOfPattern, texts, fields.flag], (input) =>
   typeof input === 'boolean' ? fields.flag : Array.isArray(input) ? texts : textOfPattern,
 )
 const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
-    noList(PATTERNS),
+    noArray(PATTERNS),
     v.record(name, pattern, PATTERNS),
     v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must contain at least one'),
     v.metadata({ minProperties: 1 }),
@@ -31,8 +31,8 @@ const patterns = (name: v.GenericSchema<string>) =>
 const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a header name'))
 const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
 const bytes = v.pipe(
-  noList(),
-  closed({ min: v.exactOptional(size), max: v.exactOptional(size) }),
+  noArray(),
+  closedObject({ min: v.exactOptional(size), max: v.exactOptional(size) }),
   v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max", or both'),
   v.metadata({ minProperties: 1 }),
   v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" no greater than its "max"'),
@@ -40,8 +40,8 @@ const bytes = v.pipe(
 
 /** The condition for requests to a combo entry. */
 export const condition = v.pipe(
-  noList(),
-  closed({
+  noArray(),
+  closedObject({
     model: v.exactOptional(textOrTexts),
     bytes: v.exactOptional(bytes),
     stream: v.exactOptional(fields.flag),
@@ -62,7 +62,7 @@ const WEIGHT = 'must be a number from 0 to 1000'
 const VOICE = 'must be a voice name of 1 to 200 characters'
 const voice = v.pipe(v.string(VOICE), v.minLength(1, VOICE), v.maxLength(200, VOICE))
 const voices = v.pipe(
-  noList('must be an object that maps voice names to voice names'),
+  noArray('must be an object that maps voice names to voice names'),
   v.record(voice, voice, 'must be an object that maps voice names to voice names'),
   v.check<Record<string, string>, string>(
     (named) => Object.keys(named).length <= 200,
@@ -70,24 +70,24 @@ const voices = v.pipe(
   ),
 )
 
-const within = (least: number, most: number) => {
+const numberWithin = (least: number, most: number) => {
   const message = `must be a number from ${least} to ${most}`
   return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
 }
 const wholeWithin = (least: number, most: number) => v.exactOptional(wholeNumber(least, most))
 /** How hard a model reasons. */
-export const effort = choiceOf(EFFORTS)
+export const effort = choice(EFFORTS)
 
 const STOP = 'must be a string of 1 to 200 characters'
 const STOPS = 'must be an array of 1 to 16 strings'
 
 /** The parameters that an entry sets for requests: `EntryParams`. */
 export const entryParams = v.pipe(
-  noList(),
-  closed({
+  noArray(),
+  closedObject({
     maxTokens: wholeWithin(1, 10_000_000),
-    temperature: within(0, 2),
-    topP: within(0, 1),
+    temperature: numberWithin(0, 2),
+    topP: numberWithin(0, 1),
     topK: wholeWithin(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
@@ -97,14 +97,14 @@ export const entryParams = v.pipe(
       ),
     ),
     seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-    presencePenalty: within(-2, 2),
-    frequencyPenalty: within(-2, 2),
+    presencePenalty: numberWithin(-2, 2),
+    frequencyPenalty: numberWithin(-2, 2),
     reasoning: v.exactOptional(effort),
   }),
 )
 
 const detailedModel = v.pipe(
-  closed({
+  closedObject({
     model: fields.model,
     weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
     when: v.optional(condition),
@@ -122,12 +122,12 @@ const detailedModel = v.pipe(
   ),
 )
 export const comboModel = Object.assign(
-  oneShapeOf([fields.modelOrObject, detailedModel], (input) =>
+  alternatives([fields.modelOrObject, detailedModel], (input) =>
     isObject(input) ? detailedModel : fields.modelOrObject,
   ),
   { schemaName: 'ComboModel' }, // in OpenAPI documents
 )
 
 /** The index of the first entry with parameters, which are only for chat; -1 if there is none. */
-export const placeOfParams = (entries: readonly ComboModel[]): number =>
+export const findParamsIndex = (entries: readonly ComboModel[]): number =>
   entries.findIndex((entry) => typeof entry === 'object' && entry.params)

@@ -10,12 +10,12 @@ import { getComboLabel, type RouteTable } from '../request/routing/route-table.t
 import { comboFields } from '../types/records/combo-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Clock, Combo } from '../types.ts'
-import { placeOfParams } from './combo-entry.ts'
+import { findParamsIndex } from './combo-entry.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, formatCycle, getModelName, type Names } from './models.ts'
-import { isSameJson, pickShownFields, present, timestamp, withChange } from './record-operations.ts'
+import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
 import { inputSchema, listInnerFields } from './schemas.ts'
-import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
+import { listComboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /**
  * Combos (src/rules.md, Rotation of combos). `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP
@@ -79,20 +79,20 @@ export function createComboOperations({
   const records = createComboRecords(store.combos)
 
   const addWarnings = async (combo: Combo): Promise<Combo & Warned> =>
-    withWarnings(combo, comboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
+    withWarnings(combo, listComboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
 
   async function find(id: string): Promise<Combo> {
     const has = (combo: Combo) => combo.id === id
     const known = (await store.combos.all()).find(has)
     if (known) return known
     await store.combos.entries({ fresh: true }) // another process may have just created it
-    return present((await store.combos.all()).find(has), 'Combo')
+    return requirePresent((await store.combos.all()).find(has), 'Combo')
   }
 
   async function add(id: string, input: NewCombo): Promise<Combo> {
     const { name, models, strategy = 'fallback', ...more } = input
     const aliases = await store.aliases.all()
-    const now = timestamp(clock)
+    const now = getTimestamp(clock)
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
     await records.add(combo, (others) => {
       requireFreeName(combo, others)
@@ -110,7 +110,7 @@ export function createComboOperations({
     const { before, after } = await records.change(id, {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
-        const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
+        const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
         requireChat(changed)
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
@@ -167,7 +167,7 @@ export function createComboOperations({
 
     delete: (id) =>
       inTurn(async () => {
-        const { name } = present(await records.remove(id), 'Combo')
+        const { name } = requirePresent(await records.remove(id), 'Combo')
         await rotation.reset(getComboLabel(name))
         return { success: true }
       }),
@@ -185,7 +185,7 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
 }
 
 function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
-  const at = kind === 'llm' ? -1 : placeOfParams(models)
+  const at = kind === 'llm' ? -1 : findParamsIndex(models)
   if (at >= 0) throw invalidInput(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
 }
 

@@ -3,9 +3,9 @@ import { isObject } from '../lib/json.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { ProviderSpecificData } from '../types.ts'
-import { type ClosedSchema, closed, invalidInput, parseInput } from './input.ts'
+import { type ClosedSchema, closedObject, invalidInput, parseInput } from './input.ts'
 import { isSameJson } from './record-operations.ts'
-import { givenSchema, inputSchema, listInnerFields } from './schemas.ts'
+import { createSchema, inputSchema, listInnerFields } from './schemas.ts'
 
 /** The fields that belong in a field of a connection, by its name. */
 const innerFields = listInnerFields(connectionFields)
@@ -17,9 +17,9 @@ export type TopLevel = {
 
 const topEntries = topLevelMembers.map((name) => [
   name,
-  v.exactOptional(v.nullable(givenSchema(dataMembers[name].shape))),
+  v.exactOptional(v.nullable(createSchema(dataMembers[name].shape))),
 ])
-const topLevel = closed(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // of the same members
+const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // of the same members
 
 /** The input of `POST /api/connections`; `null` counts as omitted. */
 export const newConnection = inputSchema(connectionFields, 'create')
@@ -32,9 +32,9 @@ export const connectionPut = inputSchema(connectionFields, 'put')
 
 /** Including the fields at the top level, which `parseConnection` parses separately. */
 export const connectionInputs = {
-  create: closed({ ...newConnection.entries, ...topLevel.entries }),
-  update: closed({ ...connectionChange.entries, ...topLevel.entries }),
-  put: closed({ ...connectionPut.entries, ...topLevel.entries }),
+  create: closedObject({ ...newConnection.entries, ...topLevel.entries }),
+  update: closedObject({ ...connectionChange.entries, ...topLevel.entries }),
+  put: closedObject({ ...connectionPut.entries, ...topLevel.entries }),
 }
 
 /** The fields of a connection that an input can change. */

@@ -9,7 +9,7 @@ import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Integer } from '../types/plain-types.ts'
 import type { Catalog, Clock, Kind } from '../types.ts'
-import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { closedObject, fields, invalidInput, parseInput } from './input.ts'
 import { findRecord } from './record-operations.ts'
 
 /** Options of a connection test. */
@@ -32,7 +32,7 @@ export interface TestedConnection {
   message?: string
 }
 
-export const connectionTestInput = closed({ model: v.exactOptional(fields.model) })
+export const connectionTestInput = closedObject({ model: v.exactOptional(fields.model) })
 
 const TIMEOUT_MS = 10_000
 const MAX_MESSAGE = 300

@@ -8,7 +8,14 @@ import { type ConnectionInput, changeData, type ParsedConnection } from './conne
 import { checkCloud, requireOwnPrefix, requireProvider, resolveProvider } from './connection-provider.ts'
 import { addDiscovered, type Discovery, discoverModels } from './discover-models.ts'
 import { invalidInput } from './input.ts'
-import { isSameJson, newEdit, present, timestamp, timestampAfter, withChange } from './record-operations.ts'
+import {
+  createEdit,
+  getTimestamp,
+  getTimestampAfter,
+  isSameJson,
+  requirePresent,
+  withChange,
+} from './record-operations.ts'
 
 export interface ConnectionDependencies {
   store: WritableStore
@@ -48,11 +55,11 @@ export class ConnectionWriter {
     const data = changeData(undefined, fields.providerSpecificData, top)
     requireProvider(catalog, provider, data ?? undefined)
     checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
-    const now = timestamp(clock)
+    const now = getTimestamp(clock)
     const name = getDefinition(catalog, provider)?.name ?? provider
     const record: ConnectionRecord = {
       ...applyChange({ id, provider, name, createdAt: now, updatedAt: now }, { fields, top }),
-      ...createEdit(fields),
+      ...markIfActiveSet(fields),
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
     if (discover) await this.#checkPrefix(record) // before the server is called
@@ -84,8 +91,8 @@ export class ConnectionWriter {
     const { id, provider } = found
     const update = () =>
       this.#deps.store.connections.update(id, async (current) => {
-        const updatedAt = timestampAfter(current.updatedAt, this.#deps.clock)
-        const next = { ...change(current), ...createEdit(fields), updatedAt }
+        const updatedAt = getTimestampAfter(current.updatedAt, this.#deps.clock)
+        const next = { ...change(current), ...markIfActiveSet(fields), updatedAt }
         const sealedApiKey = await this.#credentials.reencrypt(next, { was: current, apiKey: fields.apiKey })
         return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
       })
@@ -93,7 +100,7 @@ export class ConnectionWriter {
     const changed = touchesPrefix
       ? await this.#reservePrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
       : await update()
-    return { record: present(changed, 'Connection'), discovered }
+    return { record: requirePresent(changed, 'Connection'), discovered }
   }
 
   /** Throws `INVALID_REQUEST` for a change that the connection's provider doesn't allow. Returns the changed `providerSpecificData`. */
@@ -165,7 +172,7 @@ function applyChange(
 }
 
 /** The mark that a change leaves if it sets whether the connection is active. */
-const createEdit = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: newEdit() })
+const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEdit() })
 
 /** Earlier releases allowed prefixes that are rejected now. They stay until they are changed. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>

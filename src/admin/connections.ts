@@ -20,8 +20,8 @@ import type { ConnectionTest, TestedConnection } from './connection-test.ts'
 import { type ConnectionDependencies, ConnectionWriter, type WrittenConnection } from './connection-writer.ts'
 import { warnIfNotQueried } from './discover-models.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
-import { connectionPriceWarnings } from './price-warnings.ts'
-import { findRecord, pickShownFields, present } from './record-operations.ts'
+import { listConnectionPriceWarnings } from './price-warnings.ts'
+import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /** Connections. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
@@ -120,7 +120,7 @@ export function createConnectionOperations({
     return withWarnings(await show(record), [
       ...warnOfMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),
-      ...connectionPriceWarnings(record, { catalog, customModels }),
+      ...listConnectionPriceWarnings(record, { catalog, customModels }),
     ])
   }
 
@@ -174,7 +174,7 @@ export function createConnectionOperations({
 
     async delete(id) {
       await find(id)
-      present(await connections.remove(id), 'Connection')
+      requirePresent(await connections.remove(id), 'Connection')
       health.reset(id)
       return { success: true }
     },

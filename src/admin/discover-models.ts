@@ -6,9 +6,9 @@ import { getDefinition, getProviderNames } from '../protocols/providers/names.ts
 import type { ConnectionRecord } from '../records/record-collections.ts'
 import { enabledModel, MAX_ENABLED } from '../types/records/connection-fields.ts'
 import type { Catalog, CustomModel } from '../types.ts'
-import { givenSchema } from './schemas.ts'
+import { createSchema } from './schemas.ts'
 
-const modelId = givenSchema(enabledModel)
+const modelId = createSchema(enabledModel)
 
 /** The models of a server: at least one, or a warning that says why there are none and what to do. */
 export type Discovery = { models: string[]; warning?: string } | { models?: undefined; warning: string }

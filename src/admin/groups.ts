@@ -12,8 +12,8 @@ import {
   type NewGroup,
 } from '../types/records/group-fields.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
-import { isSameJson, pickShownFields, present, timestamp, withChange } from './record-operations.ts'
+import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
+import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
@@ -50,7 +50,7 @@ export const groupInputs = {
 }
 
 /** The lock for deleting groups and for adding keys to them, so that no key gets a deleted group. */
-export const GROUPS_TURN = 'groups'
+export const GROUPS_LOCK = 'groups'
 
 export function createGroupOperations(
   deps: KeyWarningSources & {
@@ -67,31 +67,31 @@ export function createGroupOperations(
 
   /** Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
-    const isProven = await store.isSignedGroup(record.id, record)
+    const isSigned = await store.isSignedGroup(record.id, record)
     const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })
-    return { ...group, ...(!isProven && { error: UNPROVEN_GROUP }) }
+    return { ...group, ...(!isSigned && { error: UNSIGNED_GROUP }) }
   }
 
   const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & Warned> =>
-    withWarnings(await showGroup(record), await keyWarnings(record, deps))
+    withWarnings(await showGroup(record), await listKeyWarnings(record, deps))
 
   async function find(id: string): Promise<GroupRecord> {
     const isMeant = (record: GroupRecord) => record.id === id
-    return present((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
+    return requirePresent((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
   }
 
   /** Resolves to `false` if another process has just created the group. */
   async function add(id: string, { isActive = true, ...given }: NewGroup): Promise<GroupRecord | false> {
-    const record = withChange({ id, name: given.name, isActive, createdAt: timestamp(clock) }, given)
+    const record = withChange({ id, name: given.name, isActive, createdAt: getTimestamp(clock) }, given)
     return (await groups.insert(id, record)) && record
   }
 
   async function change(id: string, given: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
     const changed = await groups.update(id, async (current) => {
-      if (given.isActive === undefined && !(await store.isSignedGroup(id, current))) throw invalidInput(UNPROVEN_GROUP)
+      if (given.isActive === undefined && !(await store.isSignedGroup(id, current))) throw invalidInput(UNSIGNED_GROUP)
       return withChange(current, given)
     })
-    return present(changed, 'Group')
+    return requirePresent(changed, 'Group')
   }
 
   return {
@@ -105,7 +105,7 @@ export function createGroupOperations(
     async create(input) {
       const group = parseInput(groupInputs.create, input)
       const made = await retryLostRace(() => add(crypto.randomUUID(), group))
-      return showWithWarnings(present(await groups.get(made.id), 'Group'))
+      return showWithWarnings(requirePresent(await groups.get(made.id), 'Group'))
     },
 
     async update(id, input) {
@@ -128,11 +128,11 @@ export function createGroupOperations(
           return isSame ? found : change(found.id, given)
         }),
       )
-      return showWithWarnings(present(await groups.get(record.id), 'Group'))
+      return showWithWarnings(requirePresent(await groups.get(record.id), 'Group'))
     },
 
     delete: (id) =>
-      store.runExclusive(GROUPS_TURN, async (ready) => {
+      store.runExclusive(GROUPS_LOCK, async (ready) => {
         await find(id)
         const keys = await store.keys.entries({ fresh: true })
         const count = keys.filter(({ record }) => record.group === id).length
@@ -140,14 +140,14 @@ export function createGroupOperations(
         const isPlan = keys.some(({ record }) => record.actsFor?.plan === id)
         if (isPlan || (await hasAccounts(id))) throw invalidInput(IS_PLAN)
         ready()
-        present(await groups.remove(id), 'Group')
+        requirePresent(await groups.remove(id), 'Group')
         await forgetLimits({ scope: 'group', id })
         return { success: true }
       }),
   }
 }
 
-const UNPROVEN_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
+const UNSIGNED_GROUP = `This record was not written by a gateway with this secret, so the group's keys are rejected. ${CONFIRM_GROUP}`
 
 const IS_PLAN =
   'The group is the plan of at least one account, or in "actsFor" of a key. First change them: GET /api/accounts?plan={id} lists the accounts.'

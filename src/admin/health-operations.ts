@@ -9,8 +9,8 @@ import {
   type TargetState,
 } from '../request/routing/health-entry.ts'
 import type { Health } from '../request/routing/target-health.ts'
-import { anyObject, closed, parseInput } from './input.ts'
-import { findRecord, present } from './record-operations.ts'
+import { anyObject, closedObject, parseInput } from './input.ts'
+import { findRecord, requirePresent } from './record-operations.ts'
 
 /** The health of providers, connections, and models. */
 export interface HealthOperations {
@@ -59,13 +59,13 @@ export interface ShownDamage extends DamagedRecord {
   record?: JsonObject
 }
 
-export const damagedRecordInputs = { put: closed({ record: anyObject('must be an object') }) }
+export const damagedRecordInputs = { put: closedObject({ record: anyObject('must be an object') }) }
 
 export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
   const { repair, keyCache, groupCache } = store
 
   const find = async (key: string) =>
-    present(
+    requirePresent(
       (await repair.inspect()).find((damaged) => damaged.key === key),
       'Damaged record',
     )
@@ -79,7 +79,7 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
   return {
     async get(key) {
       const damaged = await find(key)
-      const stored = present(await repair.read(key), 'Damaged record')
+      const stored = requirePresent(await repair.read(key), 'Damaged record')
       const envelope = tryParseJson(stored)
       const record = isObject(envelope) ? envelope.record : undefined
       return { ...damaged, stored, ...(isObject(record) && { record }) }

@@ -7,7 +7,7 @@ import { didYouMean, findNearest } from '../lib/spelling.ts'
 type Entries = v.ObjectEntries
 
 /** The schema of an object without unknown fields. Messages of its fields are predicates: `must be a string`. */
-export function closed<const E extends Entries>(entries: E) {
+export function closedObject<const E extends Entries>(entries: E) {
   return v.strictObject(entries, (issue) => {
     if (issue.expected === 'never') return suggestFields(String(issue.input), fieldsToSend(entries))
     const entry = entries[getField(issue)]
@@ -16,17 +16,17 @@ export function closed<const E extends Entries>(entries: E) {
 }
 
 /** The schema of an operation's body without fields. */
-export const noInput = closed({})
+export const noInput = closedObject({})
 
 /** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
 /** A value that matches one of these schemas. `shapeOf` chooses the schema for a value, so that messages only mention that one. */
-export function oneShapeOf<const Options extends readonly v.GenericSchema[]>(
+export function alternatives<const Options extends readonly v.GenericSchema[]>(
   options: Options,
-  shapeOf: (input: unknown) => Options[number],
+  chooseSchema: (input: unknown) => Options[number],
 ) {
-  return Object.assign(v.lazy(shapeOf), { options })
+  return Object.assign(v.lazy(chooseSchema), { options })
 }
 
 /** Any JSON object. */
@@ -34,7 +34,7 @@ export const anyObject = (message: string) =>
   v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
 /** A check for use before the schema of an object, since that schema alone would accept a list. */
-export const noList = (message = 'must be an object') =>
+export const noArray = (message = 'must be an object') =>
   v.pipe(
     v.unknown(),
     v.check((value) => !Array.isArray(value), message),
@@ -158,18 +158,18 @@ const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join
 
 /** The schemas of single fields that several inputs share. */
 export const fields = {
-  text: v.string(notText),
+  text: v.string(describeText),
   flag: v.boolean('must be true or false'),
   /** A model's name of 1 to 512 characters, trimmed. */
-  model: trimmedModel(notText),
+  model: trimmedModel(describeText),
   /** A model's name, where an object with a model is allowed, too. */
   modelOrObject: trimmedModel('must be a string or an object with "model"'),
   /** A string that a list is filtered by. */
-  filter: v.pipe(v.string(notText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
+  filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   /** The number of entries on a page of a list. */
   pageSize: wholeNumber(1, 1_000),
   /** A string that values are compared with. */
-  patternText: pattern(notText),
+  patternText: pattern(describeText),
   patternTextOr: pattern,
   /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
@@ -184,7 +184,7 @@ export function wholeNumber(least: number, most: number, message = `must be a wh
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message))
 }
 
-function trimmedModel(message: string | typeof notText) {
+function trimmedModel(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
 }
 
@@ -206,12 +206,12 @@ export function notDots() {
   )
 }
 
-function pattern(message: string | typeof notText) {
+function pattern(message: string | typeof describeText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
 /** One of these strings. `refusals`: messages for other strings. */
-export function choiceOf<const Options extends readonly string[]>(
+export function choice<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},
 ) {
@@ -223,17 +223,17 @@ export function choiceOf<const Options extends readonly string[]>(
 }
 
 /** Some of these strings, comma-separated or as an array. `all`: the string for all of them. */
-export function someOf<const Options extends readonly string[]>(options: Options, message: string, all?: string) {
+export function choices<const Options extends readonly string[]>(options: Options, message: string, all?: string) {
   const option = v.picklist(options, message)
   const text = v.pipe(
     v.string(message),
     v.check((names) => names === all || names.split(',').every((name) => v.is(option, name)), message),
   )
   const array = v.pipe(v.array(option, message), v.minLength(1, message))
-  return oneShapeOf([text, array], (input) => (Array.isArray(input) ? array : text))
+  return alternatives([text, array], (input) => (Array.isArray(input) ? array : text))
 }
 
-export function notText(issue: v.StringIssue): string {
+export function describeText(issue: v.StringIssue): string {
   return issue.input === undefined ? 'must not be blank' : 'must be a string'
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { StoredEntry } from '../records/stored-records.ts'
-import { choiceOf, closed, fields } from './input.ts'
+import { choice, closedObject, fields } from './input.ts'
 import type { ShownKey } from './keys.ts'
 
 /** Whether keys include their values. */
@@ -43,19 +43,19 @@ export interface HintedKey extends Omit<ShownKey, 'key'> {
 
 const CURSOR = /^-?\d{1,20}(?:\.\d{1,20})?:/
 
-const values = v.exactOptional(choiceOf(['all', 'none']))
+const values = v.exactOptional(choice(['all', 'none']))
 
 export const keyViews = {
-  list: closed({
+  list: closedObject({
     values,
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" value of a previous page'))),
     q: v.exactOptional(fields.filter),
     group: v.exactOptional(fields.filter),
     account: v.exactOptional(fields.filter),
-    state: v.exactOptional(choiceOf(states)),
+    state: v.exactOptional(choice(states)),
   }),
-  get: closed({ values }),
+  get: closedObject({ values }),
 }
 
 /** The key without its value. */

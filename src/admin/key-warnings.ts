@@ -3,7 +3,7 @@ import { listKnownNames } from '../request/routing/known-names.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import { matchesPattern } from '../request/routing/routing-facts.ts'
 import type { Clock, Storage, UsageLimits } from '../types.ts'
-import { explainUnresolved, limitWarnings } from './warnings.ts'
+import { explainUnresolved, listLimitWarnings } from './warnings.ts'
 
 /** The fields of a key or group that may keep it from working as intended. */
 interface RestrictedRecord {
@@ -20,27 +20,27 @@ export interface KeyWarningSources {
 }
 
 /** Warns of everything that keeps a key or group from working as intended. Never rejects, because the key exists already. */
-export async function keyWarnings(
+export async function listKeyWarnings(
   record: RestrictedRecord,
   { store, routes, clock }: KeyWarningSources,
 ): Promise<string[]> {
   const { models, expiresAt } = record
   return [
-    ...limitWarnings(record, store.storage),
+    ...listLimitWarnings(record, store.storage),
     ...(expiresAt !== undefined && Date.parse(expiresAt) <= clock.now()
       ? [`The key expired at ${expiresAt}, so requests with it fail with a 401.`]
       : []),
     ...(models
       ? await routes()
-          .then((table) => modelWarnings(models, table))
+          .then((table) => listModelWarnings(models, table))
           .catch(() => [])
       : []),
   ]
 }
 
-async function modelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
+async function listModelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
   const dead = models.flatMap((model) => {
-    const why = model.includes('*') ? whyNoMatch(model, table) : explainUnresolved(model, table)
+    const why = model.includes('*') ? explainNoMatch(model, table) : explainUnresolved(model, table)
     return why === undefined ? [] : [{ model, why }]
   })
   const names = dead.length > 0 ? await listKnownNames(table) : []
@@ -56,7 +56,7 @@ async function modelWarnings(models: readonly string[], table: RouteTable): Prom
 const MAX_NAMED = 10
 
 /** Why no request can match a pattern with `*`. Providers have unlisted models, so any name below a provider can match. */
-function whyNoMatch(pattern: string, table: RouteTable): string | undefined {
+function explainNoMatch(pattern: string, table: RouteTable): string | undefined {
   const head = pattern.slice(0, pattern.indexOf('*'))
   const canMatch = (name: string) => name.startsWith(head) || head.startsWith(name)
   const isProviders = [...table.byName.keys()].some((name) => canMatch(`${name}/`))

@@ -7,7 +7,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import type { KeyChange, KeyPut } from '../types/records/key-fields.ts'
 import type { Clock } from '../types.ts'
 import { invalidInput } from './input.ts'
-import { findRecord, isSameJson, newEdit, present, timestamp, withChange } from './record-operations.ts'
+import { createEdit, findRecord, getTimestamp, isSameJson, requirePresent, withChange } from './record-operations.ts'
 
 /** A key and its digest. */
 export interface FoundKey {
@@ -70,7 +70,7 @@ export class KeyWriter {
     key: string,
     { isActive = true, ...given }: Omit<KeyPut, 'id' | 'key'>,
   ): Promise<string | false> {
-    const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: timestamp(this.#clock) }
+    const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: getTimestamp(this.#clock) }
     const digest = await this.insert(key, applyChange(plain, { ...given, isActive }))
     if (digest !== undefined) return digest
     if (await this.findByIdOrName(id, given.name)) return false
@@ -117,7 +117,7 @@ export class KeyWriter {
     const { keys, isSignedKey, runExclusive } = this.#store
     return runExclusive('keys', async (ready) => {
       const { digest: from } = await this.find(id)
-      const before = present(await keys.get(from), 'Key')
+      const before = requirePresent(await keys.get(from), 'Key')
       if (!(await isSignedKey(from, before))) throw invalidInput(UNSIGNED_KEY)
       ready()
       const order = (await keys.entries()).find((entry) => entry.id === from)?.order
@@ -133,7 +133,7 @@ export class KeyWriter {
     const { digest } = await this.find(id)
     const removed = await this.#store.keys.remove(digest)
     this.#digests.delete(id)
-    present(removed, 'Key')
+    requirePresent(removed, 'Key')
     for (const { id: former, record } of await this.#listFormer())
       if (record.id === id) await this.#store.formerKeys.remove(former)
   }
@@ -168,13 +168,13 @@ export class KeyWriter {
       const { sha256: _, sealedKey: __, ...fields } = current
       await keys.update(to, ({ sealedKey }) => ({ ...fields, sealedKey }))
     }
-    return { digest: to, record: present(await keys.get(to), 'Key') }
+    return { digest: to, record: requirePresent(await keys.get(to), 'Key') }
   }
 }
 
 const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
   ...withChange(record, given),
-  ...(given.isActive !== undefined && { edit: newEdit() }),
+  ...(given.isActive !== undefined && { edit: createEdit() }),
 })
 
 /** Throws `INVALID_REQUEST` if a key has an account together with a group or `actsFor`. */

@@ -8,8 +8,8 @@ import { retryLostRace } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
 import type { ApiKey } from '../types.ts'
-import { GROUPS_TURN } from './groups.ts'
-import { closed, invalidInput, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
+import { GROUPS_LOCK } from './groups.ts'
+import { closedObject, invalidInput, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
 import {
   findPage,
   type HintedKey,
@@ -19,9 +19,9 @@ import {
   type KeyView,
   keyViews,
 } from './key-listing.ts'
-import { type KeyWarningSources, keyWarnings } from './key-warnings.ts'
+import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { checkOwner, type FoundKey, KeyWriter, UNSIGNED_KEY } from './key-writer.ts'
-import { pickShownFields, present, timestamp } from './record-operations.ts'
+import { getTimestamp, pickShownFields, requirePresent } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
@@ -88,7 +88,7 @@ export const keyInputs = {
   create: inputSchema(keyFields, 'create'),
   update: inputSchema(keyFields, 'update'),
   put: inputSchema(keyFields, 'put'),
-  rotate: closed({ graceMs: v.exactOptional(wholeNumber(0, MAX_GRACE_MS)) }),
+  rotate: closedObject({ graceMs: v.exactOptional(wholeNumber(0, MAX_GRACE_MS)) }),
 }
 
 export function createKeyOperations(
@@ -120,12 +120,12 @@ export function createKeyOperations(
   }
 
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
-    withWarnings({ key: await showKey(found) }, await keyWarnings(found.record, deps))
+    withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
   /** Runs work that adds a key to this group, and blocks the group's deletion until it is done. Throws `INVALID_REQUEST` if there is no such group. */
   function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
     if (typeof group !== 'string') return work()
-    return store.runExclusive(GROUPS_TURN, async (ready) => {
+    return store.runExclusive(GROUPS_LOCK, async (ready) => {
       if (!(await store.groups.get(group)))
         throw invalidInput(`"group" must be the ID of a group; no group has the ID "${group}"`)
       ready()
@@ -176,10 +176,10 @@ export function createKeyOperations(
     async create(input) {
       const key = mintClientKey()
       const { name, ...more } = await withAccount(parseInput(keyInputs.create, input))
-      const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: timestamp(clock), ...more }
+      const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...more }
       const digest = await inGroup(more.group, () => writer.insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      return withWarnings(createdKey({ ...record, key }), await keyWarnings(record, deps))
+      return withWarnings(createdKey({ ...record, key }), await listKeyWarnings(record, deps))
     },
 
     async update(id, input) {
@@ -187,7 +187,7 @@ export function createKeyOperations(
       if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
       const { digest } = await writer.find(id)
       const record = await inGroup(change.group, () => writer.update(digest, change))
-      return showWithWarnings({ digest, record: present(record, 'Key') })
+      return showWithWarnings({ digest, record: requirePresent(record, 'Key') })
     },
 
     async put(input) {
@@ -201,7 +201,7 @@ export function createKeyOperations(
             return key === undefined ? writer.addExclusively(id, given) : writer.add(id, key, given)
           })
         })
-        return showWithWarnings({ digest, record: present(await store.keys.get(digest), 'Key') })
+        return showWithWarnings({ digest, record: requirePresent(await store.keys.get(digest), 'Key') })
       })
     },
 
@@ -209,7 +209,7 @@ export function createKeyOperations(
       inTurn(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
         const rotated = await writer.rotate(id, graceMs)
-        return withWarnings(createdKey(await showKey(rotated)), await keyWarnings(rotated.record, deps))
+        return withWarnings(createdKey(await showKey(rotated)), await listKeyWarnings(rotated.record, deps))
       }),
 
     async delete(id) {

@@ -6,8 +6,8 @@ import { aliasFields, customModelFields } from '../types/records/model-fields.ts
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Combo, ComboModel, CustomModel } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { tokenPriceWarnings } from './price-warnings.ts'
-import { findRecord, isSameJson, present, withChange } from './record-operations.ts'
+import { listTokenPriceWarnings } from './price-warnings.ts'
+import { findRecord, isSameJson, requirePresent, withChange } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 import { explainUnresolved, type Warned, withWarnings } from './warnings.ts'
 
@@ -70,7 +70,7 @@ export function createAliasOperations({
     delete: (name) =>
       inTurn(async () => {
         const { id } = await findRecord(aliases, 'Alias', ({ alias }) => alias === name)
-        present(await aliases.remove(id), 'Alias')
+        requirePresent(await aliases.remove(id), 'Alias')
         return { success: true }
       }),
   }
@@ -158,7 +158,7 @@ export function createCustomModelOperations({
     )
     return withWarnings(model, [
       ...(why === undefined ? [] : [`"prices" of "${name}": the model doesn't resolve yet because ${why}.`]),
-      ...tokenPriceWarnings(prices, `"prices" of "${name}"`),
+      ...listTokenPriceWarnings(prices, `"prices" of "${name}"`),
     ])
   }
 
@@ -185,7 +185,7 @@ export function createCustomModelOperations({
     async delete(providerAlias, id) {
       const isIt = (model: CustomModel) => model.providerAlias === providerAlias && model.id === id
       const found = await findRecord(customModels, 'Custom model', isIt)
-      present(await customModels.remove(found.id), 'Custom model')
+      requirePresent(await customModels.remove(found.id), 'Custom model')
       return { success: true }
     },
   }

@@ -7,7 +7,7 @@ import { tokenPriceNames } from '../types/records/price-fields.ts'
 import type { Catalog, CustomModel, Price } from '../types.ts'
 
 /** Warns of prices of a connection that no request will use, or that are probably in another unit. */
-export function connectionPriceWarnings(
+export function listConnectionPriceWarnings(
   { prices = {}, ...connection }: ConnectionRecord,
   { catalog, customModels }: { catalog: Catalog; customModels: readonly CustomModel[] },
 ): string[] {
@@ -31,7 +31,9 @@ export function connectionPriceWarnings(
     const hint = didYouMean(findNearest(id, known, 1)) ?? 'If the model exists, add it as a custom model.'
     return [`"prices" contains "${id}", which is not a known model of this connection. ${hint}`]
   })
-  const wrongUnits = Object.entries(prices).flatMap(([id, price]) => tokenPriceWarnings(price, `"prices" of "${id}"`))
+  const wrongUnits = Object.entries(prices).flatMap(([id, price]) =>
+    listTokenPriceWarnings(price, `"prices" of "${id}"`),
+  )
   return [...truncateWarnings(unused), ...truncateWarnings(wrongUnits)]
 }
 
@@ -39,7 +41,7 @@ export function connectionPriceWarnings(
 const LEAST_PER_MILLION = 0.001
 
 /** Warns of prices that are probably per token instead of per million tokens. `place`: where they are. */
-export function tokenPriceWarnings(price: Price | undefined, place: string): string[] {
+export function listTokenPriceWarnings(price: Price | undefined, place: string): string[] {
   const [found] = listTokenPrices(price).filter(([, usd]) => usd > 0 && usd < LEAST_PER_MILLION)
   if (!found) return []
   const [name, usd] = found

@@ -7,7 +7,7 @@ import { providerFields } from '../types/records/model-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
 import { parseInput } from './input.ts'
-import { present } from './record-operations.ts'
+import { requirePresent } from './record-operations.ts'
 import { inputSchema } from './schemas.ts'
 
 /** A provider, as the management API returns it, with defaults filled in. */
@@ -47,7 +47,10 @@ export function createProviderOperations({
   async function requireKnown(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
     const isText = typeof id === 'string' // callers in process need not have types
-    present(isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined, 'Provider')
+    requirePresent(
+      isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined,
+      'Provider',
+    )
   }
 
   return {

@@ -6,7 +6,7 @@ import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Integer } from '../types/plain-types.ts'
 import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
-import { closed, fields, parseInput, someOf } from './input.ts'
+import { choices, closedObject, fields, parseInput } from './input.ts'
 
 /** Which models to list. Default: those of the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
@@ -46,8 +46,8 @@ export interface ModelOperations<Input = never> {
 const KINDS = `must be "all" or a comma-separated list of ${kinds.join(', ')}`
 
 export const modelInputs = {
-  published: closed({
-    kinds: v.exactOptional(someOf(kinds, KINDS, 'all')),
+  published: closedObject({
+    kinds: v.exactOptional(choices(kinds, KINDS, 'all')),
     q: v.exactOptional(fields.filter),
     limit: v.exactOptional(fields.pageSize),
     after: v.exactOptional(v.pipe(fields.text, v.regex(/^\d{1,9}:/, 'must be the "after" value of a previous page'))),

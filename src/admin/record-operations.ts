@@ -14,27 +14,30 @@ export async function findRecord<T>(
 ): Promise<StoredEntry<T>> {
   const passes = (entry: StoredEntry<T>) => test(entry.record)
   const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
-  return present(found, what)
+  return requirePresent(found, what)
 }
 
 /** Returns the record; throws `NOT_FOUND`, `<what> not found`, if there is none. */
-export function present<T>(record: T | undefined, what: string): T {
+export function requirePresent<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
   return record
 }
 
 /** Copies the fields of a record that results have, in the order of their description. */
-export function pickShownFields<F extends RecordFields, R extends object>(recordFields: F, record: R): ShownIn<F, R> {
+export function pickShownFields<F extends RecordFields, R extends object>(
+  recordFields: F,
+  record: R,
+): ShownFields<F, R> {
   const shown: JsonObject = {}
   for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
     const value: unknown = Reflect.get(record, name)
     if (isShown === false || value === undefined) continue
     shown[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return shown as ShownIn<F, R> // by the same fields
+  return shown as ShownFields<F, R> // by the same fields
 }
 
-type ShownIn<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
+type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
 
 /** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
@@ -53,11 +56,11 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 }
 
 /** A random mark for a call that sets whether a record is active. Cloud sync notices the call by it, even if nothing changed. */
-export const newEdit = (): string => toHex(randomBytes(8))
+export const createEdit = (): string => toHex(randomBytes(8))
 
 /** The current time in ISO 8601. */
-export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
+export const getTimestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
 
 /** The current time, or 1 ms after an earlier timestamp, because other instances notice changes by later timestamps. */
-export const timestampAfter = (earlier: string, clock: Clock): string =>
+export const getTimestampAfter = (earlier: string, clock: Clock): string =>
   new Date(Math.max(clock.now(), (Date.parse(earlier) || 0) + 1)).toISOString()

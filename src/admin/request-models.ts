@@ -8,7 +8,7 @@ import {
 } from '../types/records/request-model-fields.ts'
 import type { RequestModels } from '../types.ts'
 import { effort, entryParams } from './combo-entry.ts'
-import { type ClosedSchema, closed, invalidInput, noList, parseInput } from './input.ts'
+import { type ClosedSchema, closedObject, invalidInput, noArray, parseInput } from './input.ts'
 import { inputSchema } from './schemas.ts'
 
 /** Longest header that all runtimes and servers accept, in characters. */
@@ -34,7 +34,7 @@ export function parseRequestModels(header: string): RequestModels {
 /** Where AI SDK calls have their options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
 
-const options: unknown = closed({
+const options: unknown = closedObject({
   ...inputSchema(callOptionsFields, 'create').entries,
   params: v.exactOptional(entryParams),
   reasoning: v.exactOptional(effort),
@@ -42,7 +42,7 @@ const options: unknown = closed({
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
 /** Makes messages contain the whole path of each field. */
-const atItsPlace = closed({ [CALL_OPTIONS]: v.pipe(noList(), callOptions) })
+const atItsPlace = closedObject({ [CALL_OPTIONS]: v.pipe(noArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */
 const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/

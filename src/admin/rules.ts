@@ -1,20 +1,20 @@
 import type { EffectiveRules, RequestRules } from '../types.ts'
 import { invalidInput } from './input.ts'
 
-type ChangedMembers<T> = { [Member in keyof T]?: T[Member] | null }
+type ChangedFields<T> = { [Member in keyof T]?: T[Member] | null }
 
 /** A change to routing rules; omitted fields stay the same, `null` restores the default. */
 interface RulesChange {
-  health?: ChangedMembers<EffectiveRules['health']> | null | undefined
+  health?: ChangedFields<EffectiveRules['health']> | null | undefined
   maxAttempts?: number | null | undefined
-  timeouts?: ChangedMembers<EffectiveRules['timeouts']> | null | undefined
+  timeouts?: ChangedFields<EffectiveRules['timeouts']> | null | undefined
 }
 
 /** Returns the changed rules; `undefined` if none are left. */
 export function changeRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
   const next: RequestRules = {}
-  const health = merged(rules?.health, change.health)
-  const timeouts = merged(rules?.timeouts, change.timeouts)
+  const health = mergeFields(rules?.health, change.health)
+  const timeouts = mergeFields(rules?.timeouts, change.timeouts)
   const maxAttempts = change.maxAttempts === undefined ? rules?.maxAttempts : change.maxAttempts
   if (health) next.health = health
   if (typeof maxAttempts === 'number') next.maxAttempts = maxAttempts
@@ -23,7 +23,10 @@ export function changeRules(rules: RequestRules | undefined, change: RulesChange
 }
 
 /** Returns the changed object; `undefined` if no fields are left. */
-export function merged<T extends object>(stored: Partial<T> | undefined, change: ChangedMembers<T> | null | undefined) {
+export function mergeFields<T extends object>(
+  stored: Partial<T> | undefined,
+  change: ChangedFields<T> | null | undefined,
+) {
   if (change === null) return undefined
   const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
   return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // the nulls are gone

@@ -20,12 +20,12 @@ import {
   addressProblem,
   bounds,
   type ClosedSchema,
-  choiceOf,
-  closed,
+  choice,
+  closedObject,
+  describeText,
   fields,
-  noList,
+  noArray,
   notDots,
-  notText,
   wholeNumber,
 } from './input.ts'
 
@@ -42,7 +42,7 @@ export function inputSchema<const F extends RecordFields, D extends Door>(
     return passage ? [{ name, rank: getRank(passage.as, field), schema: createEntry(passage.as, passage.shape) }] : []
   })
   entries.sort((a, b) => a.rank - b.rank)
-  const schema: unknown = closed({
+  const schema: unknown = closedObject({
     ...Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
     ...Object.fromEntries(ignores.map((name) => [name, fields.ignored])),
   })
@@ -64,14 +64,14 @@ function getRank(way: FieldUse, { isOptional }: RecordField): number {
 function createEntry(way: FieldUse, shape: Shape): v.GenericSchema {
   switch (way) {
     case 'required':
-      return givenSchema(shape)
+      return createSchema(shape)
     case 'optional':
     case 'same':
-      return v.exactOptional(givenSchema(shape))
+      return v.exactOptional(createSchema(shape))
     case 'removable':
-      return v.exactOptional(v.nullable(givenSchema(shape)))
+      return v.exactOptional(v.nullable(createSchema(shape)))
     case 'merged':
-      return v.exactOptional(v.nullable(shape.type === 'object' ? changeSchema(shape) : givenSchema(shape)))
+      return v.exactOptional(v.nullable(shape.type === 'object' ? changeSchema(shape) : createSchema(shape)))
     case 'ignored':
       return fields.ignored
     case 'refused':
@@ -86,7 +86,7 @@ export function createSyncedEntries(recordFields: RecordFields, { areRequired = 
   const names = listSyncedFields(recordFields)
   const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
   return mapFields(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
-    makeOptional(!areRequired && (isOptional || readAs !== undefined), givenSchema(shape)),
+    makeOptional(!areRequired && (isOptional || readAs !== undefined), createSchema(shape)),
   )
 }
 
@@ -99,20 +99,20 @@ export const listInnerFields = (recordFields: RecordFields): Readonly<Record<str
   )
 
 /** The schema of an input value. */
-export function givenSchema(shape: Shape): v.GenericSchema {
+export function createSchema(shape: Shape): v.GenericSchema {
   switch (shape.type) {
     case 'text':
       return textSchema(shape)
     case 'flag':
       return fields.flag
     case 'time':
-      return shape.isExact ? givenMoment : givenTime
+      return shape.isExact ? momentSchema : timeSchema
     case 'number':
       return numberSchema(shape)
     case 'choice':
-      return choiceOf(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
+      return choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
     case 'list':
-      return listSchema(shape, givenSchema(shape.of))
+      return listSchema(shape, createSchema(shape.of))
     case 'map':
       return mapSchema(shape)
     case 'object':
@@ -124,12 +124,12 @@ export function givenSchema(shape: Shape): v.GenericSchema {
   }
 }
 
-const givenTime = v.pipe(
+const timeSchema = v.pipe(
   textSchema({ type: 'text', most: 40 }),
   v.check((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO 8601 date'),
 )
 
-const givenMoment = v.pipe(
+const momentSchema = v.pipe(
   textSchema({ type: 'text', most: 40 }),
   v.isoTimestamp('must be an ISO 8601 time with a time zone, such as "2027-01-31T00:00:00Z"'),
 )
@@ -144,7 +144,7 @@ function textSchema({
   rules,
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
-  return addActions(v.string(notText), [
+  return addActions(v.string(describeText), [
     ...(isTrimmed ? [v.trim()] : []),
     ...(isFilled ? [v.nonEmpty<string, string>('must not be blank')] : []),
     ...(most === undefined ? [] : bounds(most)),
@@ -264,14 +264,14 @@ const EMPTY = 'must not be empty. For no restriction, send null or omit it'
 const NO_PRICE = 'must contain a price, such as "input"'
 
 function mapSchema({ name, of, most }: MapShape) {
-  const nameSchema = givenSchema(name)
+  const nameSchema = createSchema(name)
   const findNameProblem = (value: object) =>
     Object.keys(value)
       .map((key) => v.safeParse(nameSchema, key).issues?.[0].message)
       .find(Boolean)
   return v.pipe(
-    noList(),
-    v.record(v.string(), givenSchema(of), 'must be an object'),
+    noArray(),
+    v.record(v.string(), createSchema(of), 'must be an object'),
     v.metadata({ propertyNames: describeNames(name), maxProperties: most }),
     v.check((value) => Object.keys(value).length <= most, `must not have more than ${most} fields`),
     v.check(
@@ -289,17 +289,19 @@ const describeNames = (shape: Shape) => ({
 })
 
 function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.GenericSchema {
-  const schema = closed(mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, givenSchema(shape))))
+  const schema = closedObject(
+    mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, createSchema(shape))),
+  )
   if (isFilled)
     return v.pipe(
-      noList(),
+      noArray(),
       schema,
       v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE : EMPTY),
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'
-    ? v.pipe(noList(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
-    : v.pipe(noList(), schema)
+    ? v.pipe(noArray(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
+    : v.pipe(noArray(), schema)
 }
 
 const haveCooldowns = ({
@@ -312,7 +314,7 @@ const haveCooldowns = ({
 
 /** An object that changes another one field by field; `null` removes a field. */
 const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
-  v.pipe(noList(), closed(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(givenSchema(shape))))))
+  v.pipe(noArray(), closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))))
 
 export function mapFields<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member)]))

@@ -9,8 +9,8 @@ import { mergeRules, type RuledLimits } from '../request/routing/request-rules.t
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Settings } from '../types.ts'
 import { addressProblem, invalidInput, parseInput } from './input.ts'
-import { isSameJson, newEdit } from './record-operations.ts'
-import { changeRules, checkCooldowns, merged } from './rules.ts'
+import { createEdit, isSameJson } from './record-operations.ts'
+import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
 import { inputSchema, listInnerFields } from './schemas.ts'
 
 /** The settings. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for HTTP bodies. */
@@ -62,15 +62,15 @@ export function createSettingsOperations({
           rules,
           ...removeNulls(plain),
           ...(onStorageUnavailable !== undefined && {
-            onStorageUnavailable: merged(stored.onStorageUnavailable, onStorageUnavailable),
+            onStorageUnavailable: mergeFields(stored.onStorageUnavailable, onStorageUnavailable),
           }),
-          ...(usage !== undefined && { usage: merged(stored.usage, usage) }),
+          ...(usage !== undefined && { usage: mergeFields(stored.usage, usage) }),
           ...(base !== undefined && { cloudUrl: base }),
         }
       }
       const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
       const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...createPatch(stored) })
-      const edit = plain.requireApiKey === undefined ? {} : { edit: newEdit() }
+      const edit = plain.requireApiKey === undefined ? {} : { edit: createEdit() }
       return shown(isSame ? stored : await store.settings.update((before) => ({ ...createPatch(before), ...edit })))
     },
   }

@@ -13,8 +13,10 @@ export const withWarnings = <T extends object>(answer: T, warnings: readonly str
   warnings.length > 0 ? { ...answer, warnings: [...warnings] } : answer
 
 /** Warns about anything that keeps the limits of a key or group from being exact. */
-export const limitWarnings = ({ limits }: { limits?: UsageLimits }, { atomic }: Pick<Storage, 'atomic'>): string[] =>
-  limits && !atomic ? [NOT_ATOMIC] : []
+export const listLimitWarnings = (
+  { limits }: { limits?: UsageLimits },
+  { atomic }: Pick<Storage, 'atomic'>,
+): string[] => (limits && !atomic ? [NOT_ATOMIC] : [])
 
 const NOT_ATOMIC =
   "This gateway's storage is not atomic, so gateways that share it can together exceed a limit. Use it from only one gateway, or use an atomic storage."
@@ -44,7 +46,7 @@ export function explainUnresolved(model: string, table: RouteTable): string | un
 }
 
 /** Warns about models of a combo that don't resolve. */
-export function comboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
+export function listComboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
   if (models.length === 0) return ['The combo has no models, so requests for it fail with a 404.']
   const names = [...new Set(models)]
   const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }

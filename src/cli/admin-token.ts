@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { bearerToken } from '../lib/http-headers.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
-import { codeOf, problem } from './problem.ts'
+import { getErrorCode, problem } from './problem.ts'
 
-/** The credential of `/api`. When the program makes the token, it keeps only the token's digest, beside the store. */
+/** The credential of `/api`. If the CLI generates the token, it stores only the token's digest, next to the data. */
 interface AdminToken {
   management: ManagementOptions
   /**
-   * Makes a token on the first start, or to replace the one before, and resolves to it; otherwise to `undefined`. The token is never in clear
-   * anywhere else.
+   * Generates a token on the first start, or to replace the previous one, and resolves to it; otherwise to `undefined`. The token is never stored in
+   * plain text.
    */
   mint(): Promise<string | undefined>
 }
@@ -19,13 +19,13 @@ interface AdminToken {
 interface AdminTokenOptions {
   /** The data folder, which exists. */
   folder: string
-  /** The token from the environment; with it no token is made, and none is kept. */
+  /** The token from the environment. If it is set, no token is generated or stored. */
   given: string | undefined
-  /** Should a new token replace the present one? */
+  /** Whether to replace the current token. */
   renew: boolean
 }
 
-/** Throws a problem when the digest cannot be used. The digest is read again for each request, so that a replaced token is refused at once. */
+/** Throws a problem if the digest can't be used. The digest is read for each request, so that a replaced token stops working immediately. */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
   const path = join(folder, 'admin-token.sha256')
@@ -35,7 +35,7 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
     const presented = bearerToken(headers.get('authorization'))
     const expected = await readDigest(path)
     if (presented === undefined) return `Send the admin token as "Authorization: Bearer <token>". ${WHERE}`
-    const isRight = expected !== undefined && timingSafeEqual(digestOf(presented), expected)
+    const isRight = expected !== undefined && timingSafeEqual(hashToken(presented), expected)
     if (isRight) return true
     return isClientKey(presented)
       ? `This is a client API key for /v1. The management API needs the admin token. ${WHERE}`
@@ -47,7 +47,7 @@ export async function openAdminToken({ folder, given, renew }: AdminTokenOptions
 
 async function mint(path: string, renew: boolean): Promise<string | undefined> {
   const token = `sbx_admin_${randomBytes(32).toString('base64url')}`
-  const line = `${digestOf(token).toString('hex')}\n`
+  const line = `${hashToken(token).toString('hex')}\n`
   try {
     if (!renew) await writeFile(path, line, { flag: 'wx', mode: 0o600, flush: true })
     else {
@@ -57,9 +57,9 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     }
     return token
   } catch (cause) {
-    if (!renew && codeOf(cause) === 'EEXIST') return undefined // a token exists, perhaps made a moment ago by another process
+    if (!renew && getErrorCode(cause) === 'EEXIST') return undefined // a token exists, maybe one that another process has just generated
     throw problem(
-      `Cannot write the hash of the admin token to ${path} (${codeOf(cause)}). Check the directory's permissions and the disk.`,
+      `Cannot write the hash of the admin token to ${path} (${getErrorCode(cause)}). Check the directory's permissions and the disk.`,
       { cause },
     )
   }
@@ -67,13 +67,13 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
 
 const WHERE = 'It was printed on the first start. If you lost it, restart once with --new-token.'
 
-const digestOf = (token: string) => createHash('sha256').update(token).digest()
+const hashToken = (token: string) => createHash('sha256').update(token).digest()
 
 async function readDigest(path: string): Promise<Buffer | undefined> {
   const text = await readFile(path, 'latin1').catch((cause: unknown) => {
-    if (codeOf(cause) === 'ENOENT') return undefined
+    if (getErrorCode(cause) === 'ENOENT') return undefined
     throw problem(
-      `Cannot read the hash of the admin token from ${path} (${codeOf(cause)}). Check the file's owner and permissions.`,
+      `Cannot read the hash of the admin token from ${path} (${getErrorCode(cause)}). Check the file's owner and permissions.`,
       { cause },
     )
   })

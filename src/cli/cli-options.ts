@@ -56,10 +56,10 @@ const known = {
 export function parseOptions(args: readonly string[]): CliOptions {
   const given = read(args)
   return {
-    port: portOf(given.get('port')?.at(-1) ?? String(defaults.port)),
-    host: hostOf(given.get('host')?.at(-1) ?? defaults.host),
-    allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(hostNameOf),
-    allowedOrigins: (given.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(originOf),
+    port: parsePort(given.get('port')?.at(-1) ?? String(defaults.port)),
+    host: parseHost(given.get('host')?.at(-1) ?? defaults.host),
+    allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(parseHostname),
+    allowedOrigins: (given.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(parseOrigin),
     data: given.get('data')?.at(-1) ?? defaults.data,
     demo: given.has('demo'),
     newToken: given.has('new-token'),
@@ -85,14 +85,14 @@ function read(args: readonly string[]): Map<string, string[]> {
 /** What usually fixes an unexpected word. */
 export const OPTIONS_BEGIN = 'Options start with "--"; with npm, put another "--" first: npm start -- --port 4100'
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65_535))
     throw usage(`--port "${text}" is not a valid port. Use a number from 0 to 65535; 0 picks a free port.`)
   return port
 }
 
-function hostOf(text: string): string {
+function parseHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1')
   if (!/^[\w.:%-]+$/.test(host) || /^[^:]+:\d*$/.test(host)) {
     throw usage(
@@ -102,7 +102,7 @@ function hostOf(text: string): string {
   return host
 }
 
-function hostNameOf(text: string): string {
+function parseHostname(text: string): string {
   const name = text.trim().replace(/\.$/, '')
   const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as clients send it
   if (host === '') {
@@ -113,7 +113,7 @@ function hostNameOf(text: string): string {
   return host
 }
 
-function originOf(text: string): string {
+function parseOrigin(text: string): string {
   const origin = text.trim()
   if (isOrigin(origin)) return origin
   throw usage(
@@ -171,7 +171,7 @@ export function readEnvironment(env: Variables, { newToken }: { newToken: boolea
 }
 
 /** The text of `--help`. `commandLines`: a line for each command. */
-export const mainHelp = (
+export const formatMainHelp = (
   commandLines: string,
 ): string => `Signalbox: a self-hosted LLM gateway. One URL and one API key for all your providers.
 

@@ -12,11 +12,11 @@ import type { Storage } from '../types.ts'
 import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { withCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
-import { oneLine } from './logger.ts'
+import { toOneLine } from './logger.ts'
 import { type Problem, problem } from './problem.ts'
 import { parseYaml } from './yaml.ts'
 
-/** The contents of the file of `--config`: for each section the inputs of management operations. */
+/** The contents of the `--config` file: for each section, the inputs of management operations. */
 export interface ConfigFile {
   path: string
   settings: ConfigEntry[]
@@ -28,7 +28,7 @@ export interface ConfigFile {
   keys: ConfigEntry[]
 }
 
-/** One record, and its place in the file, such as `connections.main`. */
+/** One record, and its path in the file, such as `connections.main`. */
 export interface ConfigEntry {
   place: string
   input: JsonObject
@@ -36,7 +36,7 @@ export interface ConfigEntry {
 
 type Section = Exclude<keyof ConfigFile, 'path'>
 
-/** Reads the file. Throws a problem that names the file, and the place in it that cannot be used. */
+/** Reads the file. Throws a problem that names the file and the path of the invalid value. */
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
   const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
   const content: unknown = parse(path, await readText(path))
@@ -90,7 +90,7 @@ function parse(path: string, text: string): unknown {
     return isYaml ? parseYaml(text) : JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw problem(`${path} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${oneLine(first).replace(/:$/, '')}.`, { cause })
+    throw problem(`${path} is not valid ${isYaml ? 'YAML' : 'JSON'}: ${toOneLine(first).replace(/:$/, '')}.`, { cause })
   }
 }
 
@@ -101,19 +101,19 @@ interface At {
   fail: Fail
 }
 
-/** The problem of a value whose variable is missing. It names the other missing variables as well, so that all can be set at once. */
+/** The problem of a value whose variable is missing. It also names the other missing variables, so that all can be set together. */
 function needed(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
 }
 
 /**
- * The value with `${NAME}` in its texts replaced from the environment; `$${` stands for `${`. Names of members stay as they are. Variables that
- * are not there are put into `missing`, with the first place that needs each.
+ * Replaces `${NAME}` in the strings of a value by environment variables; `$${` becomes `${`. Field names stay as they are. Missing variables are
+ * added to `missing`, with the first path that needs them.
  */
 function withVariables(value: unknown, at: At & { env: Variables; missing: Map<string, string> }): unknown {
-  const inside = (name: string | number, inner: unknown) =>
-    withVariables(inner, { ...at, place: below(at.place, name) })
+  const fillVariables = (name: string | number, inner: unknown) =>
+    withVariables(inner, { ...at, place: joinPath(at.place, name) })
   if (typeof value === 'string') {
     return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
       if (isEscaped) return `\${${name}}`
@@ -127,21 +127,21 @@ function withVariables(value: unknown, at: At & { env: Variables; missing: Map<s
       return found ?? ''
     })
   }
-  if (Array.isArray(value)) return value.map((item, index) => inside(index, item))
+  if (Array.isArray(value)) return value.map((item, index) => fillVariables(index, item))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inside(name, inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fillVariables(name, inner)]))
 }
 
-const below = (place: string, name: string | number) =>
+const joinPath = (place: string, name: string | number) =>
   typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
 
-/** Reads one section, a list of records or a map by name; in a map each name becomes the member `named` of its record. */
+/** Reads one section: a list of records, or a map by name. In a map, each name becomes the field `named` of its record. */
 type ReadSection = (section: unknown, at: At) => ConfigEntry[]
 
 interface SectionShape {
-  /** The member of a record that gets the name in a map. */
+  /** The field of a record that gets its name in a map. */
   named: string
-  /** Reads the short form of a record, in place of an object. */
+  /** Reads the short form of a record, which is not an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
@@ -153,10 +153,10 @@ const listOrMap =
       if (!input) throw fail(at, 'must be an object.')
       return { place: at, input }
     }
-    if (Array.isArray(section)) return section.map((value, index) => read(value, below(place, index)))
+    if (Array.isArray(section)) return section.map((value, index) => read(value, joinPath(place, index)))
     if (!isObject(section)) throw fail(place, 'must be a list or a map.')
     return Object.entries(section).map(([name, value]) => {
-      const entry = read(value ?? {}, below(place, name))
+      const entry = read(value ?? {}, joinPath(place, name))
       const own = entry.input[named]
       if (own !== undefined && own !== name)
         throw fail(entry.place, `has a "${named}" that differs from its name in the map. Remove one of them.`)
@@ -164,19 +164,19 @@ const listOrMap =
     })
   }
 
-const texts = (named: string) => (value: unknown) => (typeof value === 'string' ? { [named]: value } : undefined)
+const readTexts = (named: string) => (value: unknown) => (typeof value === 'string' ? { [named]: value } : undefined)
 
 const connections = listOrMap({ named: 'id' })
-const customModels = listOrMap({ named: 'model', short: texts('type') })
+const customModels = listOrMap({ named: 'model', short: readTexts('type') })
 
-/** How each section is read. */
+/** How to read each section. */
 const sections: Readonly<Record<Section, ReadSection>> = {
   settings: (section, { place, fail }) => {
     if (!isObject(section)) throw fail(place, 'must be an object.')
     return [{ place, input: section }]
   },
 
-  /** The id of a connection defaults to its provider, and the provider to the id. */
+  /** The ID of a connection defaults to its provider, and the provider to the ID. */
   connections: (section, at) =>
     connections(section, at).map(({ place, input }) => {
       const id = input.id ?? input.provider
@@ -189,15 +189,15 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     }),
 
   combos: listOrMap({ named: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
-  aliases: listOrMap({ named: 'alias', short: texts('model') }),
-  /** The name of a group defaults to its id, and the id to the name. */
+  aliases: listOrMap({ named: 'alias', short: readTexts('model') }),
+  /** The name of a group defaults to its ID, and the ID to the name. */
   groups: (section, at) =>
     listOrMap({ named: 'id' })(section, at).map(({ place, input }) => {
       const { id = input.name, name = input.id } = input
       return { place, input: { ...input, id, name } }
     }),
   keys: (section, at) =>
-    listOrMap({ named: 'name', ...(Array.isArray(section) && { short: texts('name') }) })(section, at),
+    listOrMap({ named: 'name', ...(Array.isArray(section) && { short: readTexts('name') }) })(section, at),
 
   /** Custom models are a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
   customModels: (section, at) => {
@@ -217,7 +217,7 @@ const SECTIONS = Object.keys(sections) as Section[]
 const SHARED = 'x-'
 const SECTION_LIST = SECTIONS.map((name) => `"${name}"`).join(', ')
 
-/** The members that identify the record of an entry, by section. */
+/** The fields that identify an entry's record, by section. */
 const identities: Readonly<Record<Section, readonly string[]>> = {
   settings: [],
   connections: ['id'],
@@ -228,7 +228,7 @@ const identities: Readonly<Record<Section, readonly string[]>> = {
   keys: ['name'],
 }
 
-/** Refuses two entries for the same record: at each start the second would overwrite what the first has written. */
+/** Rejects two entries for the same record, because the second would overwrite the first at each start. */
 function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
   const places = new Map<string, string>()
   for (const { place, input } of entries) {
@@ -241,44 +241,44 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
 }
 
 /**
- * Writes what the file names and leaves the rest alone; a second time it writes nothing, unless a server that is asked for its models has
- * others. Throws a problem that names the place of what is refused, before anything is written: all of it is tried on a copy first. Resolves to
- * what the operations warn of, each with its place.
+ * Writes the records in the file and leaves others alone. Running it again writes nothing, unless a server that is queried for its models has other
+ * models. Tries everything on a copy first, and throws a problem with the path of a rejected record before anything is written. Resolves to the
+ * warnings of the operations, each with its path.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
   const fetch = () => Promise.reject(new TypeError('The trial run calls no server.'))
-  await withManagement({ ...data, fetch, storage: await copyOf(data.storage) }, (api) => apply(config, api))
+  await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
   return withManagement(data, (api) => apply(config, api))
 }
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
-  const api = typed as Management<unknown> // the operations validate the content of the file
-  await putEach(config.path, config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
+  const api = typed as Management<unknown> // the operations validate the contents of the file
+  await putEach(config.path, config.customModels, api.customModels.put) // first, because they replace the models that a server would be queried for
   const warnings = await putEach(config.path, config.connections, api.connections.put)
   await putNamed(config, api)
   await putEach(config.path, config.settings, api.settings.update)
   return warnings
 }
 
-/** Warnings about the file's other records, a line each. Call it when all connections exist, those of variables too. */
-export const configWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
+/** Warnings about the file's other records, one line each. Call it once all connections exist, including those from environment variables. */
+export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
   withManagement(data, async (typed) => {
-    const api = typed as Management<unknown> // as above; everything is put for the second time, so nothing is written
+    const api = typed as Management<unknown> // as above; every record is put for the second time, so nothing is written
     const ofModels = await putEach(config.path, config.customModels, api.customModels.put)
     return [...ofModels, ...(await putNamed(config, api))]
   })
 
-/** Puts the records that name models. Resolves to their warnings. */
+/** Puts the records that contain model names. Resolves to their warnings. */
 async function putNamed({ path, aliases, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
   return [
     ...(await putEach(path, aliases, api.aliases.set)),
     ...(await putEach(path, combos, api.combos.put)),
-    ...(await putEach(path, groups, api.groups.put)), // before the keys, which name them
+    ...(await putEach(path, groups, api.groups.put)), // before the keys, which refer to them
     ...(await putEach(path, keys, api.keys.put)),
   ]
 }
 
-/** Resolves to the warnings, with their places. */
+/** Resolves to the warnings, with their paths. */
 async function putEach(
   path: string,
   entries: readonly ConfigEntry[],
@@ -297,8 +297,8 @@ function refuse(path: string, place: string, cause: unknown): never {
   throw problem(`${path}: ${place}: ${withCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
 }
 
-/** A copy in memory of all records except client keys: there may be very many keys, and no other record depends on them. */
-async function copyOf(storage: Storage): Promise<Storage> {
+/** Copies all records except client keys to memory. There can be very many keys, and no other record depends on them. */
+async function copyRecords(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds
   for (const prefix of [...Object.values(copied).map((kind) => kind.prefix), SETTINGS, KEYRING])

@@ -13,7 +13,10 @@ import { createDamageLog, createStoredRecords } from '../records/stored-records.
 import type { Catalog, Logger, Storage } from '../types.ts'
 import { problem } from './problem.ts'
 
-/** Opens the data folder, made when missing, its vault and its keys: what cannot be read, or was sealed with another secret, throws now. */
+/**
+ * Opens the data folder, which it creates if needed, and its keyring and keys. Throws if something can't be read or was encrypted with another
+ * secret.
+ */
 export async function openData(folder: string, secret: string | undefined, logger: Logger): Promise<Storage> {
   const storage = fileStorage({ path: folder, logger })
   if (secret === undefined) await refuseForeignSeal(storage, folder)
@@ -21,7 +24,7 @@ export async function openData(folder: string, secret: string | undefined, logge
   return storage
 }
 
-/** Asked for its own secret, the storage would make one, also for data that was sealed with one of the environment. */
+/** Without a secret from the environment, the storage creates its own, even for data that was encrypted with one from the environment. */
 async function refuseForeignSeal(storage: Storage, folder: string): Promise<void> {
   if (existsSync(join(folder, 'secret')) || !(await storage.get('vault'))) return
   throw problem(
@@ -30,32 +33,32 @@ async function refuseForeignSeal(storage: Storage, folder: string): Promise<void
 }
 
 /**
- * Reads the record of every client key, and warns of each that is damaged. Of their values, which no request needs, some are opened: that
- * the secret is the right one the vault has proven, and opening 100,000 takes seconds. One that cannot be opened is reported and stays.
+ * Reads the record of every client key, and warns about damaged ones. Decrypts only some of the values, which no request needs: the keyring has
+ * already verified the secret, and decrypting 100,000 takes seconds. Reports and keeps values that can't be decrypted.
  */
 export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logger): Promise<void> {
   const damage = createDamageLog((error) => logger.warn(toGatewayError(error).message))
   const some: KeyRecord[] = []
   for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
-    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // by their digests, which is no order
+    some.push(...page.slice(0, SOME - some.length).map(({ record }) => record)) // by digest, so in random order
   const values = await Promise.all(some.map((record) => decryptKey(keyring, record)))
   for (const [at, { id, name }] of some.entries())
     if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
-/** Nearly all gateways have fewer keys. */
+/** Almost all gateways have fewer keys. */
 const SOME = 500
 
-/** What is needed to write to the data as a gateway does. */
+/** What is needed to write the data like a gateway does. */
 export interface DataAccess {
   storage: Storage
   catalog: Catalog
   secret: string | undefined
-  /** Calls the servers that are asked for their models; default: the platform's. */
+  /** Queries servers for their models. Default: the platform's `fetch`. */
   fetch?: GatewayOptions['fetch']
 }
 
-/** Runs management operations on the data before any gateway serves it. */
+/** Runs management operations on the data before a gateway serves it. */
 export async function withManagement<T>(
   { storage, catalog, secret, fetch }: DataAccess,
   work: (api: Management) => Promise<T>,

@@ -5,7 +5,7 @@ import type { Catalog } from '../types.ts'
 import { ENV_PREFIX, type Variables, withoutQuotes } from './cli-options.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
 
-/** The variables that by convention hold the key of a built-in provider; the first one that is set counts. */
+/** The usual variables for the API key of a built-in provider. The first one that is set is used. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],
@@ -22,7 +22,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   moonshot: ['MOONSHOT_API_KEY'],
 }
 
-/** Variables that direct the calls of official clients to another address: the key is then not a key of the provider itself. */
+/** Variables that redirect the official SDKs to another base URL, so that the key isn't the provider's. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
@@ -33,14 +33,13 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
 export interface EnvConnection {
   variable: string
   provider: string
-  /** Why the variable is not used; absent when it is used. */
+  /** Why the variable isn't used; absent if it is. */
   leftOut?: string
 }
 
 /**
- * Makes a connection with the id `env-<provider>` for each variable that holds a provider's key, and removes such connections whose variable
- * is no longer set or used, so that no key is kept needlessly. A provider with a connection of another id gets none. The operator's changes
- * of these connections are kept.
+ * Creates the connection `env-<provider>` for each variable with a provider's API key, and removes such connections whose variable is no longer set
+ * or used, so that no key is kept unnecessarily. Skips providers with another connection. Keeps the operator's changes to these connections.
  */
 export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
   return withManagement(data, async ({ connections }) => {
@@ -52,7 +51,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
       const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
       const given = env[variable ?? '']?.trim()
       const apiKey = given === undefined ? undefined : withoutQuotes(given).trim()
-      let leftOut = variable && apiKey ? reasonAgainst(provider, apiKey, { env, all }) : 'it is not set'
+      let leftOut = variable && apiKey ? findReasonAgainst(provider, apiKey, { env, all }) : 'it is not set'
       if (variable && leftOut === undefined) {
         const name = nameFor(data.catalog, provider, variable)
         const isRenamed = own !== undefined && !isNamedHere(own, data.catalog)
@@ -71,7 +70,7 @@ export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvC
   })
 }
 
-function reasonAgainst(
+function findReasonAgainst(
   provider: string,
   apiKey: string,
   { env, all }: { env: Variables; all: readonly ShownConnection[] },

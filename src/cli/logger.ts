@@ -14,26 +14,26 @@ export interface Terminal {
 /** Makes a logger that writes one line per message; warnings and errors go to stderr. */
 export function createLogger({ out, err }: Terminal): Logger {
   return {
-    info: (message, data) => out(`signalbox: ${lineOf(message, data)}\n`),
-    warn: (message, data) => err(`signalbox: warning: ${lineOf(message, data)}\n`),
-    error: (message, data) => err(`signalbox: error: ${lineOf(message, data)}\n`),
+    info: (message, data) => out(`signalbox: ${formatMessage(message, data)}\n`),
+    warn: (message, data) => err(`signalbox: warning: ${formatMessage(message, data)}\n`),
+    error: (message, data) => err(`signalbox: error: ${formatMessage(message, data)}\n`),
   }
 }
 
-function lineOf(given: string, data: Record<string, unknown> = {}): string {
+function formatMessage(given: string, data: Record<string, unknown> = {}): string {
   const message = withCommands(given)
   const facts = Object.entries(data).map(([name, value]) => [
     name,
     value instanceof Error ? describeError(value) : String(value),
   ])
   const unsaid = facts.filter(([, value]) => value !== undefined && !message.includes(value))
-  return oneLine(
+  return toOneLine(
     unsaid.length > 0 ? `${message} (${unsaid.map(([name, value]) => `${name}: ${value}`).join(', ')})` : message,
   )
 }
 
 /** A text as one line that is safe to print: without control characters and repeated whitespace, and at most 1,000 characters long. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
@@ -45,9 +45,9 @@ const MAX_LENGTH = 1_000
 
 /** An unexpected error as one line: name, code, and message, without its stack and anything that looks like a credential. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return withoutSecrets(oneLine(String(error)))
+  if (!(error instanceof Error)) return withoutSecrets(toOneLine(String(error)))
   const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
-  return withoutSecrets(oneLine(`${error.name}${code}: ${error.message}`))
+  return withoutSecrets(toOneLine(`${error.name}${code}: ${error.message}`))
 }
 
 const CREDENTIAL = /\b(?:Bearer|Basic)\s+\S+|\b(?:sk|sbx|pk|key|gsk|xai)[-_][\w-]{8,}|[\w+=-]{32,}/gi
@@ -59,7 +59,7 @@ const withoutSecrets = (text: string) => text.replace(CREDENTIAL, (found) => (UU
  * Hooks that write one line per model request: time, status, model, targets, duration, and tokens. The usage of a request is reported right before
  * the request.
  */
-export function requestLog(write: (line: string) => void): Hooks {
+export function createRequestLog(write: (line: string) => void): Hooks {
   let usage: UsageRecord | undefined
   return {
     onUsage: (record) => {
@@ -68,12 +68,12 @@ export function requestLog(write: (line: string) => void): Hooks {
     onRequest: (request) => {
       const own = usage?.startedAt === request.startedAt && usage.requestedModel === request.model ? usage : undefined
       usage = undefined
-      write(`${oneLine(requestLine(request, own))}\n`)
+      write(`${toOneLine(formatRequest(request, own))}\n`)
     },
   }
 }
 
-function requestLine(
+function formatRequest(
   { startedAt, durationMs, status, model, path, streamed, attempts }: RequestRecord,
   usage?: UsageRecord,
 ) {
@@ -83,7 +83,7 @@ function requestLine(
     String(status),
     model === undefined ? path : JSON.stringify(model.slice(0, MAX_MODEL)),
     ...(way ? [`-> ${way}`] : []),
-    `(${durationMs} ms${streamed ? ', streamed' : ''}${tokensOf(usage)})`,
+    `(${durationMs} ms${streamed ? ', streamed' : ''}${formatTokens(usage)})`,
   ]
   return parts.join(' ')
 }
@@ -91,7 +91,7 @@ function requestLine(
 /** The longest model name in the log; clients can send any name. */
 const MAX_MODEL = 120
 
-function tokensOf({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {
+function formatTokens({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {
   return inputTokens === undefined || outputTokens === undefined
     ? ''
     : `, ${inputTokens} tokens in, ${outputTokens} out`

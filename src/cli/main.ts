@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers'
 import { VERSION } from '../lib/version.ts'
-import { type CliOptions, mainHelp, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
+import { type CliOptions, formatMainHelp, parseOptions, readEnvironment, requireNode } from './cli-options.ts'
 import { createLogger, describeError, type Terminal } from './logger.ts'
 import { isProblem } from './problem.ts'
 
@@ -29,7 +29,7 @@ async function main(args: string[]): Promise<void> {
     const [first, ...rest] = args
     if (first?.startsWith('-') === false && first !== 'start') return await runAction(args)
     const options = parseOptions(first === 'start' ? rest : args)
-    if (options.help) return terminal.out(mainHelp(await listCommandLines()))
+    if (options.help) return terminal.out(formatMainHelp(await listCommandLines()))
     if (options.version) return terminal.out(`${VERSION}\n`)
     await run(options)
   } catch (error) {
@@ -45,10 +45,10 @@ async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
   const said = options.log === 'json' ? terminal.err : terminal.out // so that stdout has only the log
   const logger = createLogger({ ...terminal, out: said })
-  const { start, startFailure } = await import('./start.ts')
+  const { start, toStartProblem } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
     (error: unknown) => {
-      throw startFailure(error, options, environment.secret !== undefined)
+      throw toStartProblem(error, options, environment.secret !== undefined)
     },
   )
   onStopSignal(() => {

@@ -16,5 +16,5 @@ export function isProblem(error: unknown): error is Problem {
 }
 
 /** The code of a system error, such as `ENOENT`; otherwise the error as a string. */
-export const codeOf = (error: unknown): string =>
+export const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -15,15 +15,15 @@ import { writeHistory } from './demo/history.ts'
 import { withDemo } from './demo/upstream.ts'
 import { applyEnvironment } from './env-connections.ts'
 import { openProxies } from './environment-proxies.ts'
-import { describeError, oneLine, requestLog, type Terminal } from './logger.ts'
+import { createRequestLog, describeError, type Terminal, toOneLine } from './logger.ts'
 import { isProblem, type Problem, problem } from './problem.ts'
-import { frontPage, welcomeText } from './welcome.ts'
+import { formatWelcome, serveFrontPage } from './welcome.ts'
 
 /** A gateway that is listening. */
-export interface Running {
+export interface RunningGateway {
   /** The text to print. */
   welcome: string
-  /** Accepts no new requests, lets responses under way finish for up to `graceMs`, then ends. */
+  /** Stops accepting requests, lets in-flight responses finish for up to `graceMs`, then ends. */
   stop(options: { graceMs: number }): Promise<void>
 }
 
@@ -34,14 +34,14 @@ export interface StartContext {
   terminal: Terminal
 }
 
-/** How long, before its connection is cut, a stream that has used up its time may send the error that ends it. */
+/** How long a stream that has used up its time can take to send its final error before its connection is cut. */
 const FAREWELL_MS = 250
 
 /** Checks that the port is free, opens the data, checks that all of it can be read, and listens. Throws the first problem. */
 export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
-): Promise<Running> {
+): Promise<RunningGateway> {
   const { secret, adminToken: given } = environment
   const config = await readConfig(options, variables)
   await requireFreePort(options)
@@ -68,16 +68,16 @@ export async function start(
     allowedOrigins: options.allowedOrigins,
     logger,
     ...(secret === undefined ? {} : { secret }),
-    ...(options.log === 'text' && { hooks: requestLog(terminal.out) }),
+    ...(options.log === 'text' && { hooks: createRequestLog(terminal.out) }),
     observe: [...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
     ...(hasDashboard && { dashboard: (await import('../features/dashboard/dashboard.ts')).dashboard() }),
   })
   const { requireApiKey, isInUse } = await readEverything(gateway, logger)
-  if (!requireApiKey && !options.open && !isLoopback(options.host)) throw openToAll(options.host)
+  if (!requireApiKey && !options.open && !isLoopback(options.host)) throw createOpenProblem(options.host)
   const { port, host: hostname, allowedHosts } = options
   const { basePath, matches, exchange } = gateway
   const elsewhere: Gateway['elsewhere'] = (asked) =>
-    frontPage(asked, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(asked)
+    serveFrontPage(asked, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(asked)
   const server = await serveNode(
     { basePath, matches, exchange, elsewhere },
     {
@@ -96,11 +96,11 @@ export async function start(
   }
 
   try {
-    const token = await adminToken.mint() // the last step, so that a start that fails does not lose a token
+    const token = await adminToken.mint() // last, so that a failed start doesn't lose a token
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
-      welcome: welcomeText({
+      welcome: formatWelcome({
         baseUrl: server.url,
         data: options.data,
         token,
@@ -122,20 +122,19 @@ export async function start(
 }
 
 /**
- * Reads the file of `--config`; resolves to a function that writes it to the data. The code is loaded only when it is needed, since it
- * contains a parser of YAML.
+ * Reads the `--config` file; resolves to a function that writes it to the data. Loads the code only when needed, because it includes a YAML parser.
  */
 async function readConfig({ config: path }: CliOptions, variables: Variables) {
   if (path === undefined) return undefined
-  const { applyConfig, configWarnings, readConfigFile } = await import('./config-file.ts')
+  const { applyConfig, listConfigWarnings, readConfigFile } = await import('./config-file.ts')
   const config = await readConfigFile(path, variables)
   return {
     apply: (data: DataAccess) => applyConfig(config, data),
-    warnings: (data: DataAccess) => configWarnings(config, data),
+    warnings: (data: DataAccess) => listConfigWarnings(config, data),
   }
 }
 
-/** What serves the metrics. Throws a problem for a token that cannot guard them. */
+/** Creates the metrics page. Throws a problem if the token can't protect it. */
 async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promise<GatewayObserver> {
   const { prometheus } = await import('../features/observe/prometheus.ts')
   try {
@@ -150,14 +149,14 @@ async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promi
   }
 }
 
-const openToAll = (host: string) =>
+const createOpenProblem = (host: string) =>
   problem(
     `--host ${host} opens this gateway to the network, but clients need no API key: anyone who can reach it can spend your money. To require keys, start without --host, run "npx signalbox settings update --require-api-key" in another terminal, and restart. Or set "settings: { requireApiKey: true }" in a --config file. To leave it open on purpose, add --open.`,
   )
 
 /**
- * Opens every other record and credential once, so that damage is found now and not by the request that needs the record. A credential that
- * cannot be opened is reported and kept, so that it can be replaced.
+ * Decrypts every other credential once, so that damage is found now and not by the request that needs the record. Reports and keeps credentials that
+ * can't be decrypted, so that they can be replaced.
  */
 async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
@@ -167,37 +166,37 @@ async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requi
   return { requireApiKey, isInUse: connections.length > 0 }
 }
 
-/** Turns an error that kept the program from starting into a problem that says what to do. */
-export function startFailure(
+/** Converts a startup error to a problem that says what to do. */
+export function toStartProblem(
   error: unknown,
   options: Pick<CliOptions, 'port' | 'host' | 'data'>,
   hasSecret: boolean,
 ): Problem {
   if (isProblem(error)) return error
   if (isGatewayError(error, 'SECRET_MISMATCH'))
-    return problem(secretMismatch(options.data, hasSecret), { cause: error })
-  const named = namedCause(error)
-  if (named) return problem(oneLine(named.message), { cause: error })
+    return problem(describeSecretMismatch(options.data, hasSecret), { cause: error })
+  const named = findStorageError(error)
+  if (named) return problem(toOneLine(named.message), { cause: error })
   if (isGatewayError(error))
-    return problem(`Cannot open the data in ${options.data}. ${oneLine(withCommands(error.message))}`, {
+    return problem(`Cannot open the data in ${options.data}. ${toOneLine(withCommands(error.message))}`, {
       cause: error,
     })
-  return listenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
+  return toListenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
 }
 
 /** The storage's own error, whose message names the file and what to do; the gateway's error wraps it. */
-function namedCause(error: unknown): Error | undefined {
+function findStorageError(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
   return undefined
 }
 
-function secretMismatch(data: string, hasSecret: boolean): string {
+function describeSecretMismatch(data: string, hasSecret: boolean): string {
   return hasSecret
     ? `SIGNALBOX_SECRET doesn't match the data in ${data}. Set it to the secret the data was encrypted with, or unset it if there was none.`
     : `The data in ${data} was encrypted with a different secret. Set SIGNALBOX_SECRET to the original one.`
 }
 
-function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' | 'host'>): Problem | undefined {
+function toListenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' | 'host'>): Problem | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const other = port < 65_535 ? port + 1 : port - 1
   switch (error.code) {
@@ -221,14 +220,14 @@ function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' |
   }
 }
 
-/** Is a server on this host reached from this machine only? */
+/** Whether a server on this host can only be reached from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 /**
- * Rejects, as listening would, when the address is not available. Called before the data folder is opened, so that a start that fails for
- * this reason creates and prints nothing else.
+ * Rejects, as listening would, if the address isn't available. Call it before opening the data folder, so that a start that fails for this reason
+ * creates and prints nothing else.
  */
 export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {

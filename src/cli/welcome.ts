@@ -5,41 +5,38 @@ import { ENV_PREFIX } from './cli-options.ts'
 import { DEMO, DEMO_MESSAGES } from './demo/demo-providers.ts'
 import type { EnvConnection } from './env-connections.ts'
 
-/** The facts that the start-up text depends on. */
+/** The facts that the startup message depends on. */
 export interface Welcome {
   /** Without `/v1`. */
   baseUrl: string
   data: string
-  /** The admin token, if this start has made it: it is shown only now. */
+  /** The admin token, if this start has generated it. It is only shown now. */
   token: string | undefined
   isTokenGiven: boolean
   demo: boolean
   requireApiKey: boolean
-  /** Are there connections already? */
+  /** Whether there are connections already. */
   isInUse: boolean
-  /** The variables of the environment that hold keys of providers. */
+  /** The environment variables with providers' API keys. */
   envConnections: readonly EnvConnection[]
-  /** The address, when it can be reached from other machines. */
+  /** The URL for other machines, if they can reach the gateway. */
   openTo: string | undefined
   hasDashboard: boolean
-  /** Is this Windows, whose shells cannot run the commands? */
+  /** Whether this is Windows, whose shells can't run the commands. */
   isWindows: boolean
 }
 
-/**
- * The text that is printed once the gateway listens. Each command can be pasted into a shell unchanged, also into zsh, which accepts no
- * comments.
- */
-export function welcomeText(facts: Welcome): string {
+/** The message once the gateway listens. Each command can be pasted into a shell unchanged, even into zsh, which doesn't support comments. */
+export function formatWelcome(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
-  return blocks([
+  return joinBlocks([
     `Signalbox is running${demo ? ' with demo data' : ''}. Data directory: ${data}`,
     addresses(baseUrl),
     ...(facts.isWindows ? ['Run the commands below in a POSIX shell, such as Git Bash or WSL.'] : []),
     tokenText(facts),
-    ...dashboardText(facts),
-    ...environmentText(facts),
-    ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : [NOT_CONNECTED, ...firstSteps(facts)]),
+    ...formatDashboard(facts),
+    ...formatVariables(facts),
+    ...(demo ? formatDemo(facts) : facts.isInUse ? formatModels(facts) : [NOT_CONNECTED, ...formatFirstSteps(facts)]),
     ...openText(facts),
   ])
 }
@@ -48,7 +45,7 @@ export function welcomeText(facts: Welcome): string {
 const addresses = (baseUrl: string): string =>
   `  OpenAI clients     ${baseUrl}/v1\n  Google clients     ${baseUrl}\n  Anthropic clients  ${baseUrl}`
 
-/** A small model of the built-in catalog. */
+/** A small model in the built-in catalog. */
 export const FIRST_MODEL = 'openai/gpt-5-mini'
 
 function tokenText({ token, isTokenGiven }: Welcome): string {
@@ -58,15 +55,15 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
   return 'Your admin token was printed on the first start with this data directory, with or without --demo. If you lost it, restart with --new-token.'
 }
 
-/** The address of the dashboard. With a token that is shown anyhow it opens without a further question; a fragment is sent to no server. */
-function dashboardText({ hasDashboard, baseUrl, token }: Welcome): string[] {
+/** The dashboard's URL. A token that is shown anyway is part of it, so that it signs in. Fragments aren't sent to the server. */
+function formatDashboard({ hasDashboard, baseUrl, token }: Welcome): string[] {
   if (!hasDashboard) return []
   const fragment = token === undefined ? '' : `#token=${token}`
   return [`Open the dashboard in your browser:\n\n  ${baseUrl}/admin/${fragment}`]
 }
 
-/** One line for each variable that holds the key of a provider. */
-function environmentText({ envConnections }: Welcome): string[] {
+/** One line for each variable with a provider's API key. */
+function formatVariables({ envConnections }: Welcome): string[] {
   if (envConnections.length === 0) return []
   const lines = envConnections.map(({ variable, provider, leftOut }) =>
     leftOut === undefined
@@ -81,38 +78,38 @@ const NOT_CONNECTED = 'No provider is connected yet. Until then, /v1/models list
 const OWN_SERVER =
   'A local model server needs no API key: in step 1, send {"provider":"ollama","discover":true} to connect Ollama with its installed models. For LM Studio, llama.cpp, and vLLM, see examples/local/README.md.'
 
-/** The commands from an empty gateway to a first answer, in blocks. */
-function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
+/** The commands from an empty gateway to a first response, in blocks. */
+function formatFirstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
   const terminal = token === undefined ? 'with SIGNALBOX_ADMIN_TOKEN set to your admin token' : 'after the export above'
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
   return [
     `To send your first request, run these commands in another terminal, ${terminal}:`,
-    `1. Connect a provider\n${curl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
-    `2. Create an API key for a client\n  SIGNALBOX_KEY=$(${curl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
-    `3. Send a request\n${chat(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
+    `1. Connect a provider\n${formatCurl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
+    `2. Create an API key for a client\n  SIGNALBOX_KEY=$(${formatCurl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
+    `3. Send a request\n${formatChatCall(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
     OWN_SERVER,
   ]
 }
 
-function modelsText({ baseUrl, requireApiKey }: Welcome): string[] {
-  const command = curl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT] : [] })
+function formatModels({ baseUrl, requireApiKey }: Welcome): string[] {
+  const command = formatCurl(`${baseUrl}/v1/models`, { headers: requireApiKey ? [CLIENT] : [] })
   return [
     `List the models that clients can use${requireApiKey ? ', with SIGNALBOX_KEY set to an API key' : ''}:\n\n${command}`,
   ]
 }
 
-function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
+function formatDemo({ baseUrl, requireApiKey }: Welcome): string[] {
   const key = requireApiKey ? ', with SIGNALBOX_KEY set to an API key' : ''
   return [
-    `To see a request fall back from a failing provider to a working one, run this in another terminal${key}:\n\n${chat(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
+    `To see a request fall back from a failing provider to a working one, run this in another terminal${key}:\n\n${formatChatCall(baseUrl, { flags: '-iN', model: DEMO, hasKey: requireApiKey })}`,
     `The response header x-signalbox-attempts lists both targets: the first failed, and the second succeeded.\nClients of any API format can use the model "${DEMO}"; Signalbox translates between formats. The provider behind "${DEMO_MESSAGES}" uses the Anthropic format.`,
   ]
 }
 
-/** The text about a gateway that requires no client key. */
+/** The message about a gateway that doesn't require API keys. */
 function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
   if (requireApiKey) return []
-  const command = curl(`${baseUrl}/api/settings`, {
+  const command = formatCurl(`${baseUrl}/api/settings`, {
     flags: '-X PATCH',
     headers: [ADMIN, JSON_TYPE],
     body: '{"requireApiKey":true}',
@@ -128,9 +125,16 @@ const ADMIN = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'
 const CLIENT = '"authorization: Bearer $SIGNALBOX_KEY"'
 const JSON_TYPE = "'content-type: application/json'"
 
-function chat(baseUrl: string, { flags, model, hasKey }: { flags: string; model: string; hasKey: boolean }): string {
+function formatChatCall(
+  baseUrl: string,
+  { flags, model, hasKey }: { flags: string; model: string; hasKey: boolean },
+): string {
   const body = `{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Tell me a story"}]}`
-  return curl(`${baseUrl}/v1/chat/completions`, { flags, headers: [...(hasKey ? [CLIENT] : []), JSON_TYPE], body })
+  return formatCurl(`${baseUrl}/v1/chat/completions`, {
+    flags,
+    headers: [...(hasKey ? [CLIENT] : []), JSON_TYPE],
+    body,
+  })
 }
 
 interface ExampleCommand {
@@ -140,20 +144,20 @@ interface ExampleCommand {
   body?: string
 }
 
-function curl(url: string, { flags, headers, body }: ExampleCommand): string {
-  const address = url.includes('[') ? `'${url}'` : url // zsh takes an IPv6 address for a pattern
+function formatCurl(url: string, { flags, headers, body }: ExampleCommand): string {
+  const address = url.includes('[') ? `'${url}'` : url // zsh would read an IPv6 address as a pattern
   const first = `  curl ${flags ? `${flags} ` : ''}${address}`
   const rest = [...headers.map((header) => `-H ${header}`), ...(body === undefined ? [] : [`-d '${body}'`])]
   return [first, ...rest.map((part) => `    ${part}`)].join(' \\\n')
 }
 
-const blocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
+const joinBlocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
 
 /**
- * The reply to `GET /`: which program this is and where to begin, as a page for browsers and as text for other clients; `undefined` for other
- * requests, and for tools that ask for JSON. It needs no credential, and therefore contains nothing about the data.
+ * The response to `GET /`, as a page for browsers and as text for other clients: which program this is and how to start. `undefined` for other
+ * requests, and for tools that ask for JSON. It needs no credential, so it contains nothing about the data.
  */
-export function frontPage(
+export function serveFrontPage(
   exchange: Exchange,
   { listenUrl, hasDashboard }: { listenUrl: string; hasDashboard: boolean },
 ): Reply | undefined {
@@ -162,34 +166,34 @@ export function frontPage(
   const accept = exchange.header('accept') ?? ''
   const isPage = accept.includes('text/html')
   if (!isPage && accept.includes('application/json')) return undefined
-  const text = textOf(addressOf(exchange) ?? listenUrl, hasDashboard)
+  const text = renderText(getBaseUrl(exchange) ?? listenUrl, hasDashboard)
   const type = isPage ? 'text/html' : 'text/plain'
   const headers = { ...UNCACHED, ...HEADERS, 'content-type': `${type}; charset=utf-8` }
-  return { status: 200, headers, ...(method === 'GET' && { body: isPage ? pageOf(text) : text }) }
+  return { status: 200, headers, ...(method === 'GET' && { body: isPage ? renderPage(text) : text }) }
 }
 
 const HEADERS = { vary: 'Accept', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" }
 
-/** The address that the client has used, if it is certainly nothing but an address: it becomes part of commands that are pasted into a shell. */
-function addressOf(exchange: Exchange): string | undefined {
+/** The URL that the client used, if it is certainly nothing but a URL: it becomes part of commands that users paste into a shell. */
+function getBaseUrl(exchange: Exchange): string | undefined {
   const host = exchange.header('host') ?? ''
   const scheme = exchange.header('x-forwarded-proto') === 'https' ? 'https' : 'http'
   return /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `${scheme}://${host}` : undefined
 }
 
-function textOf(baseUrl: string, hasDashboard: boolean): string {
-  const blocks = [
+function renderText(baseUrl: string, hasDashboard: boolean): string {
+  const joinBlocks = [
     `Signalbox ${VERSION}: an LLM gateway that routes requests from your apps to the providers you connect.`,
     addresses(baseUrl),
-    ...firstSteps({ baseUrl, token: undefined }),
+    ...formatFirstSteps({ baseUrl, token: undefined }),
     ...(hasDashboard ? [`The dashboard is at ${baseUrl}/admin/. Sign in with the admin token.`] : []),
     `GET ${baseUrl}/health checks whether it's up, and GET ${baseUrl}/v1/models lists the models.`,
     'The README covers the management API and all options. For the CLI, run "signalbox --help".',
   ]
-  return `${blocks.join('\n\n')}\n`
+  return `${joinBlocks.join('\n\n')}\n`
 }
 
-const pageOf = (text: string) => `<!doctype html>
+const renderPage = (text: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

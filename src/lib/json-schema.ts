@@ -60,7 +60,7 @@ export function createJsonSchemaConverter(
       case 'optional':
         return convertInner(node.wrapped)
       case 'union':
-      case 'lazy': // only a schema that lists its options: `oneShapeOf` in src/admin/input.ts
+      case 'lazy': // only a schema that lists its options: `alternatives` in src/admin/input.ts
         if (node.options) return { anyOf: node.options.map(convertInner) }
     }
     throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)

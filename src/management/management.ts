@@ -84,10 +84,10 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const accounts = createAccountOperations({ ...deps, forgetLimits, revokeTokens: deps.tokens.revoke })
   const { names, resolveAccount, hasAccounts } = accounts
   const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount, findAccountRef: names.findRef })
-  const told = <Resource extends object>(name: string, resource: Resource) =>
-    telling(resource, async (id) => deps.changed(name, id))
-  const mirrored = <Resource extends object>(name: string, resource: Resource) =>
-    told(name, telling(resource, pushes.changed))
+  const notifying = <Resource extends object>(name: string, resource: Resource) =>
+    notifyAfter(resource, async (id) => deps.changed(name, id))
+  const notifyingMirror = <Resource extends object>(name: string, resource: Resource) =>
+    notifying(name, notifyAfter(resource, pushes.changed))
   const usage = {
     ...addFilterWarnings(createUsageOperations({ ...deps, accounts: names }), { ...deps, accounts: names }),
     keys: createKeyUsage({ ...deps, getLimits: limits.keys.get }),
@@ -95,25 +95,25 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const health = createHealthOperations(deps)
   const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
   const api = {
-    keys: { ...mirrored('keys', keys), limits: limits.keys },
+    keys: { ...notifyingMirror('keys', keys), limits: limits.keys },
     groups: {
-      ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
+      ...notifyingMirror('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
       limits: limits.groups,
     },
-    accounts: { ...told('accounts', accounts.operations), limits: limits.accounts },
+    accounts: { ...notifying('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
-    settings: { ...mirrored('settings', createSettingsOperations(deps)), limits: limits.gateway },
-    combos: mirrored('combos', createComboOperations({ ...deps, inTurn })),
+    settings: { ...notifyingMirror('settings', createSettingsOperations(deps)), limits: limits.gateway },
+    combos: notifyingMirror('combos', createComboOperations({ ...deps, inTurn })),
     connections: {
-      ...mirrored('connections', createConnectionOperations(deps)),
+      ...notifyingMirror('connections', createConnectionOperations(deps)),
       test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
     },
     models: createModelOperations(deps),
-    customModels: mirrored('customModels', createCustomModelOperations(deps)),
-    aliases: mirrored('aliases', createAliasOperations({ ...deps, inTurn })),
-    providers: mirrored('providers', createProviderOperations(deps)),
-    health: told('health', health),
-    damagedRecords: mirrored('damagedRecords', createDamagedRecordOperations(deps)),
+    customModels: notifyingMirror('customModels', createCustomModelOperations(deps)),
+    aliases: notifyingMirror('aliases', createAliasOperations({ ...deps, inTurn })),
+    providers: notifyingMirror('providers', createProviderOperations(deps)),
+    health: notifying('health', health),
+    damagedRecords: notifyingMirror('damagedRecords', createDamagedRecordOperations(deps)),
     cloud,
     usage,
     explain: createExplain(deps),
@@ -125,14 +125,14 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
 }
 
 /** Makes all operations of a resource except the reading ones call `changed` when they end. A failed operation may have changed something, too. */
-function telling<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
-  const told = Object.entries(resource).map(([name, call]) => [
+function notifyAfter<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
+  const notifying = Object.entries(resource).map(([name, call]) => [
     name,
     READS.has(name)
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
-  return Object.fromEntries(told) as Resource // with the same members
+  return Object.fromEntries(notifying) as Resource // with the same members
 }
 
 const READS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -39,14 +39,20 @@ export function createCached<T>(
   let ownEpoch = 0 // counts this gateway's changes: a value that was read during one is dropped
 
   function begin(): PendingRead<T> {
-    const [startedIn, startedInOwn] = [epoch, ownEpoch]
+    const [startedGeneration, startedInOwn] = [epoch, ownEpoch]
     const startedAt = clock.now()
     const begun: PendingRead<T> = { startedAt, work: keepValue(read()) }
     begun.work
       .then(
         (value) => {
-          if (startedIn === epoch || (startedInOwn === ownEpoch && !kept))
-            kept = { value, promised: begun.work, readAt: startedAt, isExpired: startedIn !== epoch, retryAt: 0 }
+          if (startedGeneration === epoch || (startedInOwn === ownEpoch && !kept))
+            kept = {
+              value,
+              promised: begun.work,
+              readAt: startedAt,
+              isExpired: startedGeneration !== epoch,
+              retryAt: 0,
+            }
         },
         (error: unknown) => {
           if (!isStorageUnavailable(error)) drop()

@@ -29,7 +29,7 @@ import {
   type ProviderRecord,
 } from './record-collections.ts'
 
-interface RecordReading<T> {
+interface ReadRecord<T> {
   record: T
   /** One sentence for each field whose reading differs from the stored value. Contains no values, which may be secrets. */
   problems: string[]
@@ -39,7 +39,7 @@ interface RecordReading<T> {
  * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions
  * say (types/records), and keeps unknown fields. Returns the problem in words if the record has no usable identity or models: it is skipped.
  */
-export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string
+export type Reader<T> = (stored: JsonObject, id: string) => ReadRecord<T> | string
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
@@ -80,12 +80,7 @@ function isEntry(entry: unknown): boolean {
 }
 
 /** Reads the fields of a record, or of an object in it; returns the problem in words if it lacks an essential field. */
-function readFields(
-  stored: JsonObject,
-  fields: RecordFields,
-  slot = '',
-  where = '',
-): RecordReading<JsonObject> | string {
+function readFields(stored: JsonObject, fields: RecordFields, slot = '', where = ''): ReadRecord<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
   const innerProblems: string[] = []
@@ -168,7 +163,7 @@ function getMembers(shape: Shape, value: JsonObject): RecordFields | undefined {
 }
 
 function createReader<T>(fields: RecordFields): Reader<T> {
-  return (stored, slot) => readFields(stored, fields, slot) as (RecordReading<JsonObject> & RecordReading<T>) | string // the type is derived from the same fields
+  return (stored, slot) => readFields(stored, fields, slot) as (ReadRecord<JsonObject> & ReadRecord<T>) | string // the type is derived from the same fields
 }
 
 /** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
@@ -203,8 +198,8 @@ export const recordKinds = {
 } as const
 
 /** Reads the settings. */
-export const readSettings = (stored: JsonObject): RecordReading<JsonObject> =>
-  readFields(stored, settingsFields) as RecordReading<JsonObject> // no field is essential
+export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
+  readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field is essential
 
 /** Reads the rules in a stored record, without invalid values; `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {

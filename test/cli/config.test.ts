@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
+import { applyConfig, listConfigWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, openData, problemOf, write } from './config-files.ts'
@@ -265,13 +265,13 @@ combos: { fast: [openai/gpt-5], broken: [groq/llama] }
   assert.match(unlisted, /warnings\.yaml: connections\.openai-compatable: .*"discover"/)
   assert.equal(others, [])
   written()
-  assert.equal(await configWarnings(config, data), [
+  assert.equal(await listConfigWarnings(config, data), [
     `${path}: aliases.lost: The alias doesn't resolve yet: it points to "nothing", but no model, combo, or alias has this name.`,
     `${path}: combos.broken: No model in this combo resolves yet, so requests for it fail with a 404.`,
     `${path}: combos.broken: "groq/llama" doesn't resolve yet: there is no active connection to "groq".`,
   ])
   await withManagement(data, (api) => api.connections.put({ id: 'env-groq', provider: 'groq' }))
-  assert.is((await configWarnings(config, data)).length, 1)
+  assert.is((await listConfigWarnings(config, data)).length, 1)
   assert.equal(written(), ['connections/env-groq'])
 })
 
@@ -298,7 +298,7 @@ keys: { app: { models: [gpt-5], expiresAt: "2020-01-01T00:00:00Z" } }
     prefix: 'env-only',
   }
   await withManagement(data, (api) => api.connections.put(fromEnvironment))
-  const warnings = (await configWarnings(config, data)).map((warning) => warning.replace(`${path}: `, ''))
+  const warnings = (await listConfigWarnings(config, data)).map((warning) => warning.replace(`${path}: `, ''))
   assert.match(
     warnings[0] ?? '',
     /^customModels\.openai\/ft: "prices" of "openai\/ft": 0\.000001 as "input" looks like/,

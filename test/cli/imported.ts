@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
+import { applyConfig, listConfigWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
@@ -64,7 +64,7 @@ export async function started(folder: string, args: string[], env: Record<string
   const file = await readFile(out, 'utf8')
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   const config = await readConfigFile(out, env)
-  const warnings = [...(await applyConfig(config, data)), ...(await configWarnings(config, data))]
+  const warnings = [...(await applyConfig(config, data)), ...(await listConfigWarnings(config, data))]
   const asked: { url: string; key: string | null; model: unknown }[] = []
   const gateway = createGateway({
     ...data,

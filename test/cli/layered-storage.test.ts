@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { layeredStorage } from '../../src/cli/demo/demo-providers.ts'
+import { overlayStorage } from '../../src/cli/demo/demo-providers.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const layers = suite('a layered storage', { ...layered() })
@@ -50,5 +50,5 @@ layers('a layered storage lists both in the order of keys, page by page', async 
 function layered() {
   const top = memoryStorage()
   const base = memoryStorage()
-  return { top, base, both: layeredStorage(top, base) }
+  return { top, base, both: overlayStorage(top, base) }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inCommandWords } from '../../src/cli/commands/wording.ts'
+import { rewordForCli } from '../../src/cli/commands/wording.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the wording of the CLI')
@@ -39,11 +39,7 @@ test('every message that names a call of the HTTP API names a command instead', 
   ).filter((text) => !NO_TEXTS.some((one) => text.startsWith(one)))
   assert.ok(texts.length > 10, `${texts.length}`)
   for (const text of texts)
-    assert.not.match(
-      inCommandWords(text.slice(text.indexOf(': ') + 2)),
-      /\/api\/|\b(?:GET|POST|PUT|PATCH|DELETE) /,
-      text,
-    )
+    assert.not.match(rewordForCli(text.slice(text.indexOf(': ') + 2)), /\/api\/|\b(?:GET|POST|PUT|PATCH|DELETE) /, text)
 })
 
 const fields = {
@@ -69,5 +65,5 @@ for (const [message, said] of [
   ],
 ] as const)
   test(`rewrites: ${message}`, () => {
-    assert.is(inCommandWords(message, fields), said)
+    assert.is(rewordForCli(message, fields), said)
   })

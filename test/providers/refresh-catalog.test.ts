@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changes, renderCatalog } from '../../src/cli/catalog/catalog-file.ts'
+import { diffModels, renderCatalog } from '../../src/cli/catalog/catalog-file.ts'
 import type { Selection } from '../../src/cli/catalog/selection.ts'
 import { selectModels } from '../../src/cli/catalog/source.ts'
 import { modelSources, models } from '../../src/protocols/providers/catalog.data.ts'
@@ -108,13 +108,13 @@ test('refreshing the catalog reports a provider that the source no longer has', 
 test('refreshing the catalog reports the changes', () => {
   const before = { acme: { source: 's', models: [{ id: 'a', price: { input: 1 } }, { id: 'b' }] } }
   const after = { acme: { source: 't', models: [{ id: 'a', price: { input: 2 }, contextWindow: 5 }, { id: 'c' }] } }
-  assert.equal(changes(before, after), [
+  assert.equal(diffModels(before, after), [
     '+ acme/c',
     '- acme/b',
     '~ acme/a price.input 1 -> 2',
     '~ acme/a contextWindow unknown -> 5',
   ])
-  assert.equal(changes(after, after), [])
+  assert.equal(diffModels(after, after), [])
 })
 
 test('refreshing the catalog writes a module with one model per line and its sources', () => {

@@ -15,7 +15,7 @@ import { UNCACHED } from '../../request/door/reply.ts'
 import type { OperationEntry } from '../operation-table.ts'
 import type { RecordApi } from './unless-changed.ts'
 
-type Exported = NonNullable<OperationEntry['exports']>
+type ExportedResult = NonNullable<OperationEntry['exports']>
 
 /** The media types of usage; `json`: the result of the operation. */
 const TYPES = {
@@ -44,7 +44,7 @@ export function chooseExportFormat(exchange: Exchange, format: string | undefine
 
 interface ExportTerms {
   query: JsonObject
-  exported: Exported
+  exported: ExportedResult
   format: ExportFormat
   api: Pick<RecordApi, 'keys' | 'groups'>
 }

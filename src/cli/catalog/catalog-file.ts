@@ -8,44 +8,44 @@ export interface ProviderModels {
 
 export type CatalogModels = Readonly<Record<string, ProviderModels>>
 
-/** The text of catalog.data.ts: one model a line. */
+/** The contents of catalog.data.ts: one model per line. */
 export function renderCatalog(entries: CatalogModels): string {
-  const sources = Object.entries(entries).map(([id, { source }]) => `  ${key(id)}: ${literal(source)},`)
+  const sources = Object.entries(entries).map(([id, { source }]) => `  ${quoteKey(id)}: ${toLiteral(source)},`)
   const lists = Object.entries(entries).map(([id, { models }]) =>
-    [`  ${key(id)}: [`, ...models.map((model) => `    ${literal(model)},`), '  ],'].join('\n'),
+    [`  ${quoteKey(id)}: [`, ...models.map((model) => `    ${toLiteral(model)},`), '  ],'].join('\n'),
   )
   return `${header}
 export const modelSources: Readonly<Record<string, string>> = {
 ${sources.join('\n')}
 }
 
-/** Current models by provider id. */
+/** Current models by provider ID. */
 export const models: Readonly<Record<string, readonly CatalogModel[]>> = {
 ${lists.join('\n')}
 }
 `
 }
 
-/** The differences between two states of the data, one line a change: `+` a model, `-` a model, `~` a field. */
-export function changes(before: CatalogModels, after: CatalogModels): string[] {
+/** The differences between two states of the data, one line per change: `+` a model, `-` a model, `~` a field. */
+export function diffModels(before: CatalogModels, after: CatalogModels): string[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap((provider) => {
-    const old = byId(before[provider])
-    const current = byId(after[provider])
+    const old = indexById(before[provider])
+    const current = indexById(after[provider])
     return [
       ...[...current.keys()].filter((id) => !old.has(id)).map((id) => `+ ${provider}/${id}`),
       ...[...old.keys()].filter((id) => !current.has(id)).map((id) => `- ${provider}/${id}`),
       ...[...current].flatMap(([id, model]) => {
         const previous = old.get(id)
-        return previous ? fieldChanges(previous, model).map((change) => `~ ${provider}/${id} ${change}`) : []
+        return previous ? diffFields(previous, model).map((change) => `~ ${provider}/${id} ${change}`) : []
       }),
     ]
   })
 }
 
-const byId = (entry: ProviderModels | undefined) => new Map(entry?.models.map((model) => [model.id, model]))
+const indexById = (entry: ProviderModels | undefined) => new Map(entry?.models.map((model) => [model.id, model]))
 
-function fieldChanges(before: CatalogModel, after: CatalogModel): string[] {
+function diffFields(before: CatalogModel, after: CatalogModel): string[] {
   const old = flatten(before)
   const current = flatten(after)
   return [...new Set([...Object.keys(old), ...Object.keys(current)])]
@@ -55,18 +55,18 @@ function fieldChanges(before: CatalogModel, after: CatalogModel): string[] {
 
 function flatten({ price, ...rest }: CatalogModel): Record<string, string | number> {
   const prices = Object.entries(price ?? {}).map(
-    ([field, value]) => [`price.${field}`, typeof value === 'object' ? literal(value) : value] as const,
+    ([field, value]) => [`price.${field}`, typeof value === 'object' ? toLiteral(value) : value] as const,
   )
   return Object.fromEntries([...Object.entries(rest), ...prices])
 }
 
-const key = (name: string) => (/^[a-z][a-z0-9]*$/i.test(name) ? name : literal(name))
+const quoteKey = (name: string) => (/^[a-z][a-z0-9]*$/i.test(name) ? name : toLiteral(name))
 
-function literal(value: object | string | number): string {
+function toLiteral(value: object | string | number): string {
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (typeof value === 'number') return String(value)
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  const fields = Object.entries(value).map(([field, content]) => `${key(field)}: ${literal(content)}`)
+  if (Array.isArray(value)) return `[${value.map(toLiteral).join(', ')}]`
+  const fields = Object.entries(value).map(([field, content]) => `${quoteKey(field)}: ${toLiteral(content)}`)
   return `{ ${fields.join(', ')} }`
 }
 
@@ -83,4 +83,4 @@ const header = `/*
 
 import type { CatalogModel } from '../../types.ts'
 
-/** The source of each provider's models, and the date of the look-up. */`
+/** The source of each provider's models, and the date it was fetched. */`

@@ -15,14 +15,14 @@ import { modelSources, models } from '../../protocols/providers/catalog.data.ts'
 import { extraModels } from '../../protocols/providers/catalog.extra.ts'
 import { mergeCatalog } from '../../protocols/providers/catalog.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
-import { type CatalogModels, changes, type ProviderModels, renderCatalog } from './catalog-file.ts'
+import { type CatalogModels, diffModels, type ProviderModels, renderCatalog } from './catalog-file.ts'
 import { selections } from './selection.ts'
 import { selectModels } from './source.ts'
 import { validateCatalog } from './validate-catalog.ts'
 
 interface RefreshResult {
   after: CatalogModels
-  /** The problems found; nothing is written unless there are none. */
+  /** The problems found; the file is only written if there are none. */
   problems: string[]
 }
 
@@ -39,15 +39,15 @@ const { values } = parseArgs({
 const before: CatalogModels = Object.fromEntries(
   Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }]),
 )
-const { after, problems } = await load(values.from).then(refresh, unreadable)
+const { after, problems } = await load(values.from).then(refresh, createReadError)
 for (const problem of problems) console.error(`refused: ${problem}`)
 if (problems.length > 0) {
   process.exitCode = 1
 } else {
   await writeFile(values.out, renderCatalog(after))
-  const lines = changes(before, after)
+  const lines = diffModels(before, after)
   console.log(
-    [...lines, ...overtaken(after), lines.length === 0 ? 'nothing changed' : `${lines.length} changes`].join('\n'),
+    [...lines, ...findRedundant(after), lines.length === 0 ? 'nothing changed' : `${lines.length} changes`].join('\n'),
   )
 }
 
@@ -78,8 +78,8 @@ function refresh(source: unknown): RefreshResult {
   return { after, problems }
 }
 
-/** The models maintained by hand that the source now lists. */
-function overtaken(after: CatalogModels): string[] {
+/** The manually maintained models that the source now lists. */
+function findRedundant(after: CatalogModels): string[] {
   return Object.entries(extraModels).flatMap(([provider, list]) =>
     list
       .filter(({ id }) => after[provider]?.models.some((model) => model.id === id))
@@ -87,7 +87,7 @@ function overtaken(after: CatalogModels): string[] {
   )
 }
 
-function unreadable(error: unknown): RefreshResult {
+function createReadError(error: unknown): RefreshResult {
   return { after: {}, problems: [`${values.from} cannot be read: ${error instanceof Error ? error.message : error}`] }
 }
 

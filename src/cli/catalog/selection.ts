@@ -1,30 +1,32 @@
 import type { Price } from '../../types.ts'
 
-/** Which of a source's models go into the catalog. Models that the provider does not serve, that are deprecated or that make video never do. */
+/**
+ * Which of a source's models the catalog includes. Models that the provider doesn't serve, deprecated models, and video models are always excluded.
+ */
 export interface Selection {
-  /** The provider's id in the source. */
+  /** The provider's ID in the source. */
   from: string
-  /** Only models released this many months before the data's date; for hosts that list hundreds. */
+  /** Only models released at most this many months before the data's date; for hosts that list hundreds. */
   months?: number
-  /** Only models that call tools, among the language models. */
+  /** Only language models that support tools. */
   tools?: true
-  /** Only ids that match. */
+  /** Only IDs that match. */
   keep?: RegExp
-  /** No ids that match. */
+  /** Excludes IDs that match. */
   drop?: RegExp
-  /** Ids that are kept in spite of `months`, `tools` and `drop`. */
+  /** IDs that are included despite `months`, `tools`, and `drop`. */
   always?: readonly string[]
-  /** Ids that cost nothing. For all others a price of zero means that the source does not know the price. */
+  /** IDs of free models. For all others, a price of zero means that the source doesn't know the price. */
   free?: RegExp
-  /** Only these ids get a price; the prices of the others change with the host that serves the request. */
+  /** Only these IDs get a price; the prices of the others depend on the host that serves the request. */
   priced?: RegExp
-  /** Ids whose price of a cache write is in fact a price for storing it for some time. */
+  /** IDs whose cache write price is actually a price for storing the cache for some time. */
   stored?: RegExp
-  /** Prices that the source lacks, by id. */
+  /** Prices that the source lacks, by ID. */
   added?: Readonly<Record<string, Price>>
 }
 
-/** Vendors whose models are popular at hosts. */
+/** Vendors whose models are popular on hosts. */
 const popular =
   /^(?:anthropic|openai|google|x-ai|spacexai|deepseek|mistral(?:ai)?|qwen|alibaba|moonshotai|z-?ai|minimax|meta|nvidia|xiaomi)\//
 
@@ -40,11 +42,11 @@ const openWeights = [
 const closed =
   /^(?:anthropic\/|google\/gemini|openai\/(?:gpt-\d|o\d|chat)|x-ai\/|spacexai\/|meta\/muse-(?:ember|wonder|spark-\d))/
 
-/** The selections by provider id. A provider without one has only the models of catalog.extra.ts. */
+/** The selections by provider ID. Providers without one only have the models in catalog.extra.ts. */
 export const selections: Readonly<Record<string, Selection>> = {
   openai: {
     from: 'openai',
-    // Realtime models need a WebSocket, Cyber and Daybreak an invitation; gpt-image-1 is switched off on 2026-12-01.
+    // Realtime models need a WebSocket, Cyber and Daybreak an invitation; gpt-image-1 shuts down on 2026-12-01.
     drop: /realtime|cyber|daybreak|^gpt-4o-20|^gpt-image-1|^chatgpt-image|^gpt-5-chat/,
     // https://developers.openai.com/api/docs/pricing. The source has the tiers above 272,000 tokens, which double the input and raise the
     // output by half, as at https://developers.openai.com/api/docs/models/gpt-6.1-sol and, for GPT-5.6,
@@ -53,7 +55,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   },
   anthropic: {
     from: 'anthropic',
-    // With the beta of a context of a million tokens, which the source leaves out.
+    // Uses the beta of the one-million-token context window, which the source omits.
     added: Object.fromEntries(
       ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((id) => [
         id,
@@ -63,9 +65,9 @@ export const selections: Readonly<Record<string, Selection>> = {
   },
   google: {
     from: 'google',
-    // Models that a plain request for content cannot use; `-latest` names have no fixed price.
+    // Models that don't support plain content requests; `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
-    // The source has the price of images alone. Text costs what it does with the text models of the same generation:
+    // The source only has the price of images. Text costs as much as with the text models of the same generation:
     // https://ai.google.dev/gemini-api/docs/pricing; 12 at https://modelpedia.dev/google/gemini-3-pro-image-preview, 2026.
     added: {
       'gemini-3-pro-image': { output: 12 },
@@ -135,7 +137,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
   deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
   huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
-  // A trial service, which is not billed by tokens.
+  // A trial service that isn't billed by tokens.
   'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
   nebius: { from: 'nebius', months: 12 },
   novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },

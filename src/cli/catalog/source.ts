@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CatalogModel, Kind, PriceTier } from '../../types.ts'
 import type { Selection } from './selection.ts'
 
-/** A model of the source that passed its checks. Fields as in https://models.dev/api.json. */
+/** A model from the source that passed its checks. Fields as in https://models.dev/api.json. */
 interface SourceModel {
   id: string
   isDeprecated: boolean
@@ -19,15 +19,15 @@ interface SourceModel {
 type TokenCost = 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'audioInput' | 'audioOutput'
 
 interface SelectionOptions {
-  /** The kinds that the provider serves; models of other kinds are left out. */
+  /** The kinds that the provider serves; models of other kinds are excluded. */
   kinds: readonly Kind[]
   /** The data's date, `YYYY-MM-DD`. */
   asOf: string
-  /** Collects one line for each entry of the source that cannot be read. */
+  /** Collects one line for each entry of the source that can't be read. */
   problems: string[]
 }
 
-/** The models of one provider of the source, chosen by its selection: language models first, newest first. */
+/** The selected models of one provider of the source: language models first, newest first. */
 export function selectModels(
   source: unknown,
   selection: Selection,
@@ -43,12 +43,14 @@ export function selectModels(
   )
   return all
     .flatMap((model) => {
-      const kind = kindOf(model)
+      const kind = findKind(model)
       return kind && kinds.includes(kind) && isSelected(model, kind, selection, asOf) ? [{ model, kind }] : []
     })
     .sort(
       (a, b) =>
-        rank(a.kind) - rank(b.kind) || compare(b.model.released, a.model.released) || compare(a.model.id, b.model.id),
+        rankModel(a.kind) - rankModel(b.kind) ||
+        compare(b.model.released, a.model.released) ||
+        compare(a.model.id, b.model.id),
     )
     .map(({ model, kind }) => toCatalogModel(model, kind, selection))
 }
@@ -63,11 +65,11 @@ function isSelected(
   if (always?.includes(model.id)) return true
   if ((keep && !keep.test(model.id)) || drop?.test(model.id)) return false
   if (tools && kind === 'llm' && !model.callsTools) return false
-  return !months || model.released >= monthsBefore(asOf, months)
+  return !months || model.released >= subtractMonths(asOf, months)
 }
 
-/** The kind of a model; `undefined` for models that the gateway does not route: video, reranking, moderation. */
-function kindOf({ id, input, output }: SourceModel): Kind | undefined {
+/** The kind of a model; `undefined` for models that the gateway doesn't route: video, reranking, moderation. */
+function findKind({ id, input, output }: SourceModel): Kind | undefined {
   if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
   if (/embed|\bbge-/i.test(id)) return 'embedding'
   if (output.includes('image')) return 'image'
@@ -78,12 +80,12 @@ function kindOf({ id, input, output }: SourceModel): Kind | undefined {
 
 function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): CatalogModel {
   const { contextWindow, maxOutputTokens } = model
-  const price = priceOf(model, kind, selection)
+  const price = readPrice(model, kind, selection)
   return {
     id: model.id,
     ...(kind !== 'llm' && { type: kind }),
     ...(contextWindow > 0 && kind !== 'image' && { contextWindow }),
-    // A limit of nine tenths of the window or more is no limit of its own; for an embedding "output" is the dimension.
+    // A limit of at least 90% of the context window isn't a separate limit; for embeddings, "output" is the dimension.
     ...(maxOutputTokens > 0 &&
       maxOutputTokens < Math.floor(contextWindow * 0.9) &&
       kind === 'llm' && { maxOutputTokens }),
@@ -91,14 +93,14 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
   }
 }
 
-function priceOf(
+function readPrice(
   { id, cost, tiers }: SourceModel,
   kind: Kind,
   { free, priced, stored, added }: Selection,
 ): CatalogModel['price'] {
   if (free?.test(id)) return { input: 0, output: 0 }
   if (priced && !priced.test(id)) return undefined
-  if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or the character
+  if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or by the character
   if (!cost.input) return undefined
   const { input, output, cacheRead, cacheWrite, audioInput, audioOutput } = cost
   const writes = cacheWrite && !stored?.test(id)
@@ -109,7 +111,7 @@ function priceOf(
     ...(writes && { cacheWrite }),
     ...(audioInput && audioInput !== input && { audioInput }),
     ...(audioOutput && audioOutput !== output && { audioOutput }),
-    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has one price of both
+    ...(kind === 'image' && { imageInput: input, ...(output && { imageOutput: output }) }), // the source has one price for both
     ...(tiers.length > 0 && { tiers }),
     ...(added && Object.hasOwn(added, id) && added[id]),
   }
@@ -122,32 +124,32 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
   }
   const model = value
   let isWhole = true
-  const expect = (isRight: boolean, what: string) => {
+  const checkType = (isRight: boolean, what: string) => {
     if (isRight) return
     isWhole = false
     report(what)
   }
-  const section = (name: string): JsonObject => {
+  const readSection = (name: string): JsonObject => {
     const part = model[name]
     return isObject(part) ? part : {}
   }
-  const amount = (part: string, field: string): number | undefined => {
-    const number = section(part)[field]
+  const readAmount = (part: string, field: string): number | undefined => {
+    const number = readSection(part)[field]
     if (number === undefined || number === null) return undefined
     const isAmount = typeof number === 'number' && Number.isFinite(number) && number >= 0
-    expect(isAmount, `${part}.${field} ${JSON.stringify(number)} is not a number from 0`)
+    checkType(isAmount, `${part}.${field} ${JSON.stringify(number)} is not a number from 0`)
     return isAmount ? Math.round(number * 1e6) / 1e6 : undefined
   }
   const list = (field: string): string[] => {
-    const items: unknown = section('modalities')[field]
+    const items: unknown = readSection('modalities')[field]
     const isList = Array.isArray(items) && items.every((item) => typeof item === 'string')
-    expect(isList, `modalities.${field} is not a list of words`)
+    checkType(isList, `modalities.${field} is not a list of words`)
     return isList ? items : []
   }
   const released = typeof model.release_date === 'string' ? model.release_date : ''
-  expect(model.id === id && id.trim() !== '', `its id is ${JSON.stringify(model.id)}`)
-  expect(/^\d{4}(?:-\d\d){0,2}$/.test(released), `release_date ${JSON.stringify(model.release_date)} is not a date`)
-  expect(isObject(model.limit), 'limit is missing')
+  checkType(model.id === id && id.trim() !== '', `its id is ${JSON.stringify(model.id)}`)
+  checkType(/^\d{4}(?:-\d\d){0,2}$/.test(released), `release_date ${JSON.stringify(model.release_date)} is not a date`)
+  checkType(isObject(model.limit), 'limit is missing')
   const cost: Record<string, number | undefined> = {}
   for (const [name, field] of [
     ['input', 'input'],
@@ -157,9 +159,9 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
     ['audioInput', 'input_audio'],
     ['audioOutput', 'output_audio'],
   ] as const) {
-    cost[name] = amount('cost', field)
+    cost[name] = readAmount('cost', field)
   }
-  const { tiers: given } = section('cost')
+  const { tiers: given } = readSection('cost')
   const parsed = {
     tiers: (Array.isArray(given) ? given : []).flatMap(readTier),
     id,
@@ -168,14 +170,14 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
     released,
     input: list('input'),
     output: list('output'),
-    contextWindow: amount('limit', 'context') ?? 0,
-    maxOutputTokens: amount('limit', 'output') ?? 0,
+    contextWindow: readAmount('limit', 'context') ?? 0,
+    maxOutputTokens: readAmount('limit', 'output') ?? 0,
     cost: Object.fromEntries(Object.entries(cost).filter(([, number]) => number !== undefined)),
   }
   return isWhole ? [parsed] : []
 }
 
-/** Reads a tier with higher prices above a number of input tokens. */
+/** Reads a price tier for requests above a number of input tokens. */
 function readTier(given: unknown): PriceTier[] {
   const { tier, input, output, cache_read: cacheRead, cache_write: cacheWrite } = isObject(given) ? given : {}
   const above = isObject(tier) && (tier.type ?? 'context') === 'context' ? tier.size : undefined
@@ -184,12 +186,12 @@ function readTier(given: unknown): PriceTier[] {
   return [{ above, ...Object.fromEntries(prices) }]
 }
 
-function monthsBefore(date: string, months: number): string {
+function subtractMonths(date: string, months: number): string {
   const at = new Date(`${date}T00:00:00Z`)
   at.setUTCMonth(at.getUTCMonth() - months)
   return at.toISOString().slice(0, 10)
 }
 
 const order: readonly Kind[] = ['llm', 'imageToText', 'image', 'tts', 'stt', 'embedding']
-const rank = (kind: Kind) => order.indexOf(kind)
+const rankModel = (kind: Kind) => order.indexOf(kind)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

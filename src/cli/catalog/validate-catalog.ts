@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { authStyles, clouds } from '../../protocols/providers/catalog-problem.ts'
 import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
-import { isMember, isText, kinds, memberProblems, modelListProblems, show, unknownFields } from './validate-model.ts'
+import { checkField, checkModels, findUnknownFields, isMember, isText, kinds, show } from './validate-model.ts'
 
-/* Written as a record, so that the compiler demands each new field of the type here, to be checked. */
+/* Written as records, so that the compiler requires a check for each new field of the type. */
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,
@@ -25,22 +25,22 @@ const providerFields: Record<keyof CatalogProvider, true> = {
 }
 
 /**
- * The problems of a catalog, in lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway is with a host's own catalog: a
- * provider also needs a name, the address of its documentation, and an address.
+ * The problems of a catalog, in lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway's check of custom catalogs: each
+ * provider also needs a name, a documentation URL, and a base URL.
  */
 export function validateCatalog(catalog: unknown): string[] {
   if (!isObject(catalog)) return ['the catalog is not an object']
   return [
-    ...Object.entries(catalog).flatMap(([id, provider]) => providerProblems(id, provider)),
-    ...sharedNameProblems(catalog),
+    ...Object.entries(catalog).flatMap(([id, provider]) => checkProvider(id, provider)),
+    ...checkSharedNames(catalog),
   ]
 }
 
-function providerProblems(id: string, provider: unknown): string[] {
+function checkProvider(id: string, provider: unknown): string[] {
   if (!isObject(provider)) return [`${id}: is not an object`]
   const served = servedKinds(provider)
   const problems = [
-    ...unknownFields(provider, providerFields),
+    ...findUnknownFields(provider, providerFields),
     ...(isName(id) ? [] : [`the id "${id}" has other characters than a-z, 0-9 and "-"`]),
     ...['alias', 'catalogAlias'].flatMap((field) =>
       provider[field] === undefined || isName(provider[field])
@@ -48,49 +48,49 @@ function providerProblems(id: string, provider: unknown): string[] {
         : [`${field} ${show(provider[field])} has other characters than a-z, 0-9 and "-"`],
     ),
     ...(isText(provider.name) ? [] : ['name is missing or blank']),
-    ...urlProblems('docsUrl', provider.docsUrl),
-    ...(provider.baseUrl === undefined ? [] : urlProblems('baseUrl', provider.baseUrl)),
-    ...memberProblems('format', provider.format, providerFormats),
+    ...checkUrl('docsUrl', provider.docsUrl),
+    ...(provider.baseUrl === undefined ? [] : checkUrl('baseUrl', provider.baseUrl)),
+    ...checkField('format', provider.format, providerFormats),
     ...(provider.formats === undefined ? [] : formatsProblems(provider.formats)),
-    ...(provider.alsoSpeaks === undefined ? [] : alsoSpeaksProblems(provider.alsoSpeaks)),
-    ...memberProblems('auth', provider.auth, authStyles),
-    ...memberProblems('cloud', provider.cloud, clouds),
-    ...serviceProblems(provider, served),
-    ...configProblems(provider, served),
+    ...(provider.alsoSpeaks === undefined ? [] : checkOtherFormats(provider.alsoSpeaks)),
+    ...checkField('auth', provider.auth, authStyles),
+    ...checkField('cloud', provider.cloud, clouds),
+    ...checkServices(provider, served),
+    ...checkConfigs(provider, served),
   ].map((problem) => `${id}: ${problem}`)
-  return [...problems, ...modelListProblems(id, provider, served)]
+  return [...problems, ...checkModels(id, provider, served)]
 }
 
 function formatsProblems(value: unknown): string[] {
   if (!isObject(value)) return ['formats is not an object']
   return Object.entries(value).flatMap(([start, format]) =>
-    memberProblems(`formats.${start}`, format ?? null, providerFormats),
+    checkField(`formats.${start}`, format ?? null, providerFormats),
   )
 }
 
-const alsoSpeaksProblems = (value: unknown): string[] =>
+const checkOtherFormats = (value: unknown): string[] =>
   Array.isArray(value)
-    ? value.flatMap((format) => memberProblems('alsoSpeaks', format ?? null, providerFormats))
+    ? value.flatMap((format) => checkField('alsoSpeaks', format ?? null, providerFormats))
     : ['alsoSpeaks is not a list']
 
-/** The provider's service kinds; `undefined` when `serviceKinds` is present but not a list with members. */
+/** The provider's service kinds; `undefined` if `serviceKinds` is present but not a non-empty list. */
 function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
   if (provider.serviceKinds === undefined) return ['llm']
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
 }
 
-function serviceProblems(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
+function checkServices(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
   if (!served) return ['serviceKinds is not a list with a kind in it']
-  const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, Object.keys(kinds)))
+  const problems = served.flatMap((kind) => checkField('serviceKinds', kind ?? null, Object.keys(kinds)))
   if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
   const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
-  if (provider.cloud !== undefined) return problems // the address, and on some clouds the models, depend on the user's account
+  if (provider.cloud !== undefined) return problems // the URL and, on some clouds, the models depend on the user's account
   if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
   if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
   return problems
 }
 
-function configProblems(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
+function checkConfigs(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
   const problems: string[] = []
   for (const [field, kind] of [
     ['searchConfig', 'webSearch'],
@@ -103,7 +103,7 @@ function configProblems(provider: JsonObject, served: readonly unknown[] | undef
       continue
     }
     if (!isServed) problems.push(`has ${field} without ${kind} in serviceKinds`)
-    problems.push(...urlProblems(`${field}.baseUrl`, isObject(config) ? config.baseUrl : undefined))
+    problems.push(...checkUrl(`${field}.baseUrl`, isObject(config) ? config.baseUrl : undefined))
   }
   for (const [field, kind] of [
     ['ttsConfig', 'tts'],
@@ -119,8 +119,8 @@ function configProblems(provider: JsonObject, served: readonly unknown[] | undef
   return problems
 }
 
-/** One problem for each name that two providers have, as id, alias or catalog alias, since a request by that name could mean either. */
-function sharedNameProblems(catalog: JsonObject): string[] {
+/** One problem for each name that two providers share, as ID, alias, or catalog alias, because it would be ambiguous. */
+function checkSharedNames(catalog: JsonObject): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []
   for (const [id, provider] of Object.entries(catalog)) {
@@ -134,7 +134,7 @@ function sharedNameProblems(catalog: JsonObject): string[] {
   return problems
 }
 
-function urlProblems(field: string, value: unknown): string[] {
+function checkUrl(field: string, value: unknown): string[] {
   if (!isText(value)) return [`${field} is missing or blank`]
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) return [`${field} ${show(value)} is not an http(s) URL`]

@@ -28,8 +28,8 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   tiers: true,
 }
 
-/** The problems of a provider's models, one line each; `served`: the provider's kinds, `undefined` when they cannot be read. */
-export function modelListProblems(
+/** The problems of a provider's models, one line each. `served`: the provider's kinds; `undefined` if they can't be read. */
+export function checkModels(
   provider: string,
   { alias, catalogAlias, models }: JsonObject,
   served: readonly unknown[] | undefined,
@@ -41,7 +41,7 @@ export function modelListProblems(
   return models.flatMap((model: unknown, index) => {
     if (!isObject(model) || !isText(model.id)) return [`${provider}: models[${index}] has no id, or a blank one`]
     const { id } = model
-    const problems = modelProblems(model, served)
+    const problems = checkModel(model, served)
     const name = names.find((prefix) => id.startsWith(`${prefix}/`))
     if (name) problems.push(`the listing would take the leading "${name}/" off its id`)
     if (seen.has(id)) problems.push('is there twice')
@@ -50,8 +50,8 @@ export function modelListProblems(
   })
 }
 
-function modelProblems(model: JsonObject, served: readonly unknown[] | undefined): string[] {
-  const problems = [...unknownFields(model, modelFields), ...memberProblems('type', model.type, Object.keys(kinds))]
+function checkModel(model: JsonObject, served: readonly unknown[] | undefined): string[] {
+  const problems = [...findUnknownFields(model, modelFields), ...checkField('type', model.type, Object.keys(kinds))]
   if (model.id !== String(model.id).trim()) problems.push('id has blanks around it')
   const kind = model.type ?? 'llm'
   if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is not a kind of model`)
@@ -69,13 +69,13 @@ function modelProblems(model: JsonObject, served: readonly unknown[] | undefined
   ) {
     problems.push('maxOutputTokens is larger than contextWindow')
   }
-  return [...problems, ...priceProblems(model.price), ...(kind === 'image' ? imagePriceProblems(model.price) : [])]
+  return [...problems, ...checkPrice(model.price), ...(kind === 'image' ? checkImagePrice(model.price) : [])]
 }
 
-function priceProblems(price: unknown): string[] {
+function checkPrice(price: unknown): string[] {
   if (price === undefined) return []
   if (!isObject(price)) return ['price is not an object']
-  const problems = unknownFields(price, priceFields, 'price.')
+  const problems = findUnknownFields(price, priceFields, 'price.')
   const images = isObject(price.images) ? price.images : {}
   const amounts = {
     ...price,
@@ -94,10 +94,10 @@ function priceProblems(price: unknown): string[] {
     if (price[field] !== undefined && price.input === undefined) problems.push(`price.${field} without an input price`)
   }
   if (Number(price.cacheRead) > Number(price.input)) problems.push('price.cacheRead is higher than the input price')
-  return [...problems, ...tierProblems(price)]
+  return [...problems, ...checkTier(price)]
 }
 
-function tierProblems({ tiers, ...price }: JsonObject): string[] {
+function checkTier({ tiers, ...price }: JsonObject): string[] {
   if (tiers === undefined) return []
   if (!Array.isArray(tiers) || !tiers.every(isObject)) return ['price.tiers is not a list of objects']
   return tiers.flatMap((tier, at) =>
@@ -112,8 +112,8 @@ function tierProblems({ tiers, ...price }: JsonObject): string[] {
   )
 }
 
-/** Image tokens cost more than text tokens, so an image model that is charged by tokens needs both prices. */
-function imagePriceProblems(price: unknown): string[] {
+/** Image tokens cost more than text tokens, so an image model that is billed by tokens needs both prices. */
+function checkImagePrice(price: unknown): string[] {
   if (!isObject(price) || price.input === undefined) return []
   return ['output', 'imageInput', 'imageOutput'].flatMap((field) =>
     price[field] === undefined ? [`price has no ${field}, which an image model has`] : [],
@@ -122,7 +122,7 @@ function imagePriceProblems(price: unknown): string[] {
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-/** Every kind, and whether models have it or only providers. A record, so that the compiler demands each new kind here. */
+/** Every kind, and whether models have it or only providers. A record, so that the compiler requires a line for each new kind. */
 export const kinds: Record<Kind, 'model' | 'service'> = {
   llm: 'model',
   image: 'model',
@@ -136,8 +136,8 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
   moderation: 'model',
 }
 
-/** One problem for each field of an entry that its type does not have. */
-export const unknownFields = (value: JsonObject, known: object, prefix = '') =>
+/** One problem for each unknown field of an entry. */
+export const findUnknownFields = (value: JsonObject, known: object, prefix = '') =>
   Object.keys(value)
     .filter((field) => !Object.hasOwn(known, field))
     .map((field) => `${prefix}${field} is not a known field`)
@@ -145,12 +145,12 @@ export const unknownFields = (value: JsonObject, known: object, prefix = '') =>
 export const isMember = <Members extends object>(value: unknown, members: Members): value is keyof Members =>
   typeof value === 'string' && Object.hasOwn(members, value)
 
-/** Is the value a string that is not blank? */
+/** Whether the value is a non-blank string. */
 export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 export const show = (value: unknown) => JSON.stringify(value) ?? String(value)
 
-/** Undefined is fine: the field then has its default. */
-export function memberProblems(field: string, value: unknown, members: readonly unknown[]): string[] {
+/** `undefined` is valid: the field then has its default. */
+export function checkField(field: string, value: unknown, members: readonly unknown[]): string[] {
   if (value === undefined || members.includes(value)) return []
   return [`${field} ${show(value)} is none of ${members.join(', ')}`]
 }

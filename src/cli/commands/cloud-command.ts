@@ -6,15 +6,15 @@ import type {
   SyncedCloud,
 } from '../../features/cloud-sync/gateway/cloud-operations.ts'
 import { problem } from '../problem.ts'
-import { flag, secret } from './input-options.ts'
+import { createFlagOption, createSecretOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
-import { details, table } from './text-table.ts'
+import { formatDetails, formatTable } from './text-table.ts'
 
 /** Records that changed on both sides; empty if there are none. */
 const formatConflicts = (conflicts: readonly CloudConflict[] = []): string =>
   conflicts.length === 0
     ? ''
-    : `Changed on both sides (KEPT is the side whose change won):\n${table(['collection', 'id', 'kept', 'at'], conflicts)}`
+    : `Changed on both sides (KEPT is the side whose change won):\n${formatTable(['collection', 'id', 'kept', 'at'], conflicts)}`
 
 const toSentence = (error: unknown) =>
   error instanceof Error ? error.message.replace(/[^.]$/, '$&.') : 'Cloud sync could not be enabled.'
@@ -23,7 +23,7 @@ function formatEnabled(body: EnabledCloud, cloudUrl: string) {
   const { verified, verifyError, createdKey, conflicts } = body
   const lines = [
     `Cloud sync is on${verified ? ', and a test request to the cloud succeeded' : ''}.\n`,
-    createdKey ? `You had no API key, so one was created:\n${details(createdKey)}` : '',
+    createdKey ? `You had no API key, so one was created:\n${formatDetails(createdKey)}` : '',
     formatConflicts(conflicts),
     `Clients can now use ${cloudUrl}/v1.\n`,
   ]
@@ -34,7 +34,7 @@ function formatEnabled(body: EnabledCloud, cloudUrl: string) {
 export const cloudActions = {
   state: {
     show({ conflicts, ...state }: CloudState) {
-      return { body: { ...state, conflicts }, text: details(state) + formatConflicts(conflicts) }
+      return { body: { ...state, conflicts }, text: formatDetails(state) + formatConflicts(conflicts) }
     },
   },
   enable: {
@@ -43,7 +43,7 @@ export const cloudActions = {
     hides: ['enrollmentToken'],
     fields: {
       'enrollment-token': {
-        ...secret('enrollmentToken', "The proxy's enrollment token"),
+        ...createSecretOption('enrollmentToken', "The proxy's enrollment token"),
         variable: 'SIGNALBOX_ENROLLMENT_TOKEN',
         formerVariable: 'SIGNALBOX_ENROLMENT',
       },
@@ -67,7 +67,13 @@ export const cloudActions = {
   disable: {
     help: 'Sync, delete the data and sessions in the cloud, and turn off cloud sync',
     hides: ['force'],
-    fields: { force: flag('force', true, "Turn it off even if the cloud doesn't respond; the data there may remain") },
+    fields: {
+      force: createFlagOption(
+        'force',
+        true,
+        "Turn it off even if the cloud doesn't respond; the data there may remain",
+      ),
+    },
     show(body: DisabledCloud) {
       const { syncError, conflicts } = body
       const warnings = syncError === undefined ? [] : [`The final sync failed: ${syncError}`]

@@ -31,7 +31,7 @@ export interface CliAction {
   /** The options that make its input, by their names. */
   fields?: Readonly<Record<string, Field>>
   /** Resolves to `undefined` if it has printed everything. */
-  run(call: ActionCall): Promise<Printed | undefined>
+  run(call: ActionCall): Promise<Output | undefined>
 }
 
 /** One call of an action. */
@@ -43,13 +43,13 @@ export interface ActionCall {
   words: readonly string[]
   input: Readonly<JsonObject>
   /** Prints an event immediately, as one line of JSON for programs. */
-  print(printed: Printed): void
+  print(printed: Output): void
   /** A message of the gateway in the words of the command line. */
   explain(message: string): string
 }
 
 /** The output of an action. */
-export interface Printed {
+export interface Output {
   /** For programs: the response of the API. */
   body: object
   /** For people. */
@@ -86,7 +86,7 @@ export async function findId(
   if (all.some(({ id }) => id === given)) return given
   const [first, ...others] = all.filter(({ name }) => name === given)
   if (!first)
-    throw missing(
+    throw createMissingProblem(
       noun,
       given,
       all.flatMap(({ id, name }) => [name, id]),
@@ -99,7 +99,7 @@ export async function findId(
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Makes the problem for a name that no record has. */
-export function missing(noun: string, given: string, names: readonly string[]): Problem {
+export function createMissingProblem(noun: string, given: string, names: readonly string[]): Problem {
   const hint = didYouMean(findNearest(given, names, 1))
   return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)
 }

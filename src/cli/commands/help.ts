@@ -7,7 +7,7 @@ import type { Field } from './input-options.ts'
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
 
 /** An option with its text in the help. */
-type Explained = OptionShape & Pick<Field, 'help' | 'label' | 'isAlias' | 'variable'>
+type DescribedOption = OptionShape & Pick<Field, 'help' | 'label' | 'isAlias' | 'variable'>
 
 /** The options of every command. */
 export const commonOptions = {
@@ -24,40 +24,45 @@ export const commonOptions = {
   },
   json: { type: 'boolean', help: 'Print the API response as JSON' },
   help: { type: 'boolean', short: 'h', help: 'Print this help' },
-} as const satisfies Record<string, Explained>
+} as const satisfies Record<string, DescribedOption>
 
 /** The common options that a command has. */
-export function optionsOf({ isLocal = false }: Pick<CliCommand, 'isLocal'>): Readonly<Record<string, Explained>> {
+export function getCommonOptions({
+  isLocal = false,
+}: Pick<CliCommand, 'isLocal'>): Readonly<Record<string, DescribedOption>> {
   const { json, help } = commonOptions
   return isLocal ? { json: { ...json, help: 'Print the result as JSON' }, help } : commonOptions
 }
 
 /** The help of a command: its actions, or the options of its only action. */
-export function commandHelp(name: string, command: CliCommand): string {
+export function formatCommandHelp(name: string, command: CliCommand): string {
   const { help, actions, isLocal = false } = command
   const sole = actions['']
-  if (sole) return helpText(name, command, { title: `${help}.`, action: sole })
+  if (sole) return formatHelp(name, command, { title: `${help}.`, action: sole })
   const lines = Object.entries(actions).map(([words, action], at) =>
-    line([words, ...(action.words ?? [])].join(' '), at === 0 && !isLocal ? `${action.help} (default)` : action.help),
+    formatLine(
+      [words, ...(action.words ?? [])].join(' '),
+      at === 0 && !isLocal ? `${action.help} (default)` : action.help,
+    ),
   )
   return joinBlocks([
     `${help}.`,
     `Usage: signalbox ${name} ${isLocal ? '<action>' : '[action]'} [options]`,
     `Actions:\n${lines.join('\n')}`,
-    `Common options:\n${optionLines(optionsOf(command))}`,
+    `Common options:\n${formatOptions(getCommonOptions(command))}`,
     ...(command.notes ? [command.notes] : []),
     `Run "signalbox ${name} <action> --help" for the options of an action.\n${EXIT_CODES}`,
   ])
 }
 
 /** The help of an action of a command. */
-export function actionHelp(name: string, command: CliCommand, words: string): string {
+export function formatActionHelp(name: string, command: CliCommand, words: string): string {
   const action = command.actions[words]
-  if (!action || words === '') return commandHelp(name, command)
-  return helpText(`${name} ${words}`, command, { title: `${action.help}.`, action })
+  if (!action || words === '') return formatCommandHelp(name, command)
+  return formatHelp(`${name} ${words}`, command, { title: `${action.help}.`, action })
 }
 
-function helpText(
+function formatHelp(
   called: string,
   command: CliCommand,
   { title, action }: { title: string; action: CliAction },
@@ -69,8 +74,8 @@ function helpText(
     ...(title === `${help}.` ? [] : [`${help}.`]),
     ...(description === undefined ? [] : [wrap(`${description}.`, 0)]),
     `Usage: signalbox ${[called, ...words].join(' ')} [options]`,
-    ...(Object.keys(fields).length > 0 ? [`Options:\n${optionLines(fields)}`] : []),
-    `Common options:\n${optionLines(optionsOf(command))}`,
+    ...(Object.keys(fields).length > 0 ? [`Options:\n${formatOptions(fields)}`] : []),
+    `Common options:\n${formatOptions(getCommonOptions(command))}`,
     ...(command.notes ? [command.notes] : []),
     ...(takesSecrets ? [SECRETS] : []),
     EXIT_CODES,
@@ -83,11 +88,11 @@ const EXIT_CODES = 'Exit codes: 0 success, 1 error.'
 const SECRETS =
   'Other users can see command-line arguments, and shells keep them in history. Pass secrets in variables or on stdin.'
 
-const optionLines = (options: Readonly<Record<string, Explained>>): string =>
+const formatOptions = (options: Readonly<Record<string, DescribedOption>>): string =>
   Object.entries(options)
     .filter(([, { label, isAlias }]) => label !== '' && !isAlias)
     .map(([name, { type, short, example, help, label, variable }]) =>
-      line(
+      formatLine(
         label ?? `${short ? `-${short}, ` : ''}--${name}${type === 'string' ? ` ${example}` : ''}`,
         `${help}${variable ? ` (default: ${variable})` : ''}`,
       ),
@@ -98,7 +103,7 @@ const INDENT = 32
 const WIDTH = 100
 
 /** One line of the help. The explanation of a long option starts below it. */
-const line = (what: string, help: string): string => {
+const formatLine = (what: string, help: string): string => {
   const before = what.length < INDENT - 2 ? `  ${what}`.padEnd(INDENT) : `  ${what}\n${' '.repeat(INDENT)}`
   return before + wrap(help, INDENT)
 }

@@ -1,19 +1,19 @@
 import { defaults } from '../cli-options.ts'
-import type { Imported, ImportSource } from '../import/run-import.ts'
-import { oneLine } from '../logger.ts'
+import type { ImportResult, ImportSource } from '../import/run-import.ts'
+import { toOneLine } from '../logger.ts'
 import type { CliAction, CliCommand } from './command.ts'
-import { type Field, text } from './input-options.ts'
+import { createTextOption, type Field } from './input-options.ts'
 
-const out = text('out', 'signalbox.yaml', 'Write the config file; existing files are never overwritten')
-const model = text('model', 'gpt-5-mini', 'Model for targets that have none')
+const out = createTextOption('out', 'signalbox.yaml', 'Write the config file; existing files are never overwritten')
+const model = createTextOption('model', 'gpt-5-mini', 'Model for targets that have none')
 
 const provider: Field = {
-  ...text('providers', 'house=openai', "Provider behind a name in Portkey's store; repeatable"),
+  ...createTextOption('providers', 'house=openai', "Provider behind a name in Portkey's store; repeatable"),
   isList: true,
 }
 
 /** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
-function importing(
+function createImportAction(
   source: ImportSource,
   { help, word, fields }: { help: string; word: string; fields: Readonly<Record<string, Field>> },
 ): CliAction {
@@ -30,13 +30,13 @@ function importing(
       })
       const { mapped, unmapped, variables, out: written } = body
       const parts = [
-        mapped.length > 0 && `Imported:\n${lines(mapped)}`,
-        unmapped.length > 0 && `Not imported, or imported differently:\n${lines(unmapped)}`,
+        mapped.length > 0 && `Imported:\n${formatFindings(mapped)}`,
+        unmapped.length > 0 && `Not imported, or imported differently:\n${formatFindings(unmapped)}`,
         variables.length > 0 &&
-          `Environment variables to set before you start (the file doesn't contain their values):\n${variables.map(({ name, holds }) => `  ${name}: ${oneLine(holds)}\n`).join('')}`,
+          `Environment variables to set before you start (the file doesn't contain their values):\n${variables.map(({ name, holds }) => `  ${name}: ${toOneLine(holds)}\n`).join('')}`,
         written === undefined
           ? 'Nothing was written. To write a config file, add --out signalbox.yaml.\n'
-          : nextSteps(written, body),
+          : formatNextSteps(written, body),
       ]
       return { body, text: parts.filter((part) => part !== false).join('\n') }
     },
@@ -44,7 +44,7 @@ function importing(
 }
 
 /** A line for each finding; those of the same kind at several places of a list are one line, at the first place. */
-function lines(findings: Imported['mapped']): string {
+function formatFindings(findings: ImportResult['mapped']): string {
   const alike = new Map<string, { from: string; to: string; more: number; names: Set<string> }>()
   for (const { from, to, name } of findings) {
     const kind = JSON.stringify([from.replace(/\[\d+\]/g, '[]'), to])
@@ -57,7 +57,7 @@ function lines(findings: Imported['mapped']): string {
   return [...alike.values()]
     .map(({ from, to, more, names }) => {
       const place = more > 0 ? `${from} (and ${more} more like it)` : from
-      return `  ${oneLine(place)} -> ${oneLine(to)}${formatNames([...names])}\n`
+      return `  ${toOneLine(place)} -> ${toOneLine(to)}${formatNames([...names])}\n`
     })
     .join('')
 }
@@ -66,12 +66,12 @@ function lines(findings: Imported['mapped']): string {
 function formatNames(names: readonly string[]): string {
   if (names.length === 0) return ''
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''
-  return ` ${oneLine(`(${names.length === 1 ? 'model' : 'models'} ${names.slice(0, MAX_NAMES).join(', ')}${more})`)}`
+  return ` ${toOneLine(`(${names.length === 1 ? 'model' : 'models'} ${names.slice(0, MAX_NAMES).join(', ')}${more})`)}`
 }
 
 const MAX_NAMES = 10
 
-function nextSteps(written: string, { variables, hasKeys, sole }: Imported): string {
+function formatNextSteps(written: string, { variables, hasKeys, sole }: ImportResult): string {
   const address = `http://${defaults.host}:${defaults.port}`
   const steps = [
     ...(variables.length > 0 ? ['Set the environment variables above.'] : []),
@@ -85,17 +85,17 @@ export const imports = {
   help: 'Convert a LiteLLM, Portkey, or 9router configuration',
   isLocal: true,
   actions: {
-    litellm: importing('litellm', {
+    litellm: createImportAction('litellm', {
       help: "Import LiteLLM's config.yaml and the files it includes",
       word: '<file>',
       fields: { out },
     }),
-    portkey: importing('portkey', {
+    portkey: createImportAction('portkey', {
       help: 'Import a Portkey config (JSON), or the conf.json of its gateway, as a combo named "portkey"',
       word: '<file>',
       fields: { out, model, provider },
     }),
-    '9router': importing('9router', {
+    '9router': createImportAction('9router', {
       help: "Import 9router's data directory (usually ~/.9router), database, or export",
       word: '<folder>',
       fields: { out },

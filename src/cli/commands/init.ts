@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { codeOf, problem } from '../problem.ts'
+import { getErrorCode, problem } from '../problem.ts'
 import type { CliCommand } from './command.ts'
-import { flag } from './input-options.ts'
+import { createFlagOption } from './input-options.ts'
 
 const CONFIG = 'signalbox.yaml'
 const ENV = '.env'
@@ -90,8 +90,8 @@ config file, delete it first.`,
     '': {
       help: `Create a config file and ${ENV}, and list ${ENV} in ${GITIGNORE} if this is a Git repository`,
       fields: {
-        'env-only': flag('envOnly', true, `Create only ${ENV}, for a gateway embedded in your app`),
-        'cloud-proxy': flag('cloudProxy', true, `Create only ${ENV}, with the secrets of a cloud proxy`),
+        'env-only': createFlagOption('envOnly', true, `Create only ${ENV}, for a gateway embedded in your app`),
+        'cloud-proxy': createFlagOption('cloudProxy', true, `Create only ${ENV}, with the secrets of a cloud proxy`),
       },
       async run({ input }) {
         const files: FileOutcome[] = []
@@ -103,7 +103,7 @@ config file, delete it first.`,
         files.push(env)
         const ignored = await ignoreEnv()
         if (ignored) files.push(ignored)
-        const text = `${files.map(lineOf).join('')}${hasConfig ? NEXT : ''}`
+        const text = `${files.map(formatOutcome).join('')}${hasConfig ? NEXT : ''}`
         return { body: { files, warnings }, text, warnings }
       },
     },
@@ -125,7 +125,7 @@ Next steps:
        -d '{"model":"openai/gpt-5-mini","messages":[{"role":"user","content":"Hello"}]}'
 `
 
-function lineOf({ file, status, added = [], kept = [] }: FileOutcome): string {
+function formatOutcome({ file, status, added = [], kept = [] }: FileOutcome): string {
   const names = [
     ...(added.length > 0 ? [`added ${added.join(', ')}`] : []),
     ...(kept.length > 0 ? [`kept ${kept.join(', ')}`] : []),
@@ -165,7 +165,7 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
   }
   const kept = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
   const text = `${before === '' || before.endsWith('\n') ? '' : '\n'}${before === '' ? '' : '\n'}${lines.join('\n')}`
-  if (added.length > 0) await appendFile(ENV, text).catch(unwritable(ENV))
+  if (added.length > 0) await appendFile(ENV, text).catch(createWriteProblem(ENV))
   for (const name of kept)
     if (new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:''|"")?[ \\t\\r]*$`, 'm').test(before))
       warnings.push(`${name} is empty in ${ENV}. Set it, or delete the line and run the command again.`)
@@ -185,11 +185,11 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
   }
   const files = await Promise.all(folders.map((folder) => readIfThere(join(folder, GITIGNORE))))
   const own = files.at(-1)
-  const ignores = (file: string | undefined, at: number) =>
+  const matchesEnvFile = (file: string | undefined, at: number) =>
     file?.split('\n').some((line) => IGNORES_ENV.test(at === files.length - 1 ? line.replace(/^\//, '') : line))
-  if (files.some(ignores)) return undefined
+  if (files.some(matchesEnvFile)) return undefined
   const text = `${own === undefined || own === '' || own.endsWith('\n') ? '' : '\n'}${ENV}\n`
-  await appendFile(GITIGNORE, text).catch(unwritable(GITIGNORE))
+  await appendFile(GITIGNORE, text).catch(createWriteProblem(GITIGNORE))
   return { file: GITIGNORE, status: own === undefined ? 'created' : 'updated', added: [ENV] }
 }
 
@@ -198,18 +198,18 @@ const IGNORES_ENV = /^(?:\*\*\/)?(?:\.env\*?|\*\.env)\s*$/
 
 async function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
-    if (codeOf(cause) === 'ENOENT') return undefined
-    throw problem(`Cannot read ${path} (${codeOf(cause)}).`, { cause })
+    if (getErrorCode(cause) === 'ENOENT') return undefined
+    throw problem(`Cannot read ${path} (${getErrorCode(cause)}).`, { cause })
   })
 }
 
 const unlessExists = (path: string) => (cause: unknown) => {
-  if (codeOf(cause) === 'EEXIST') return false
-  return unwritable(path)(cause)
+  if (getErrorCode(cause) === 'EEXIST') return false
+  return createWriteProblem(path)(cause)
 }
 
-const unwritable =
+const createWriteProblem =
   (path: string) =>
   (cause: unknown): never => {
-    throw problem(`Cannot write ${path} (${codeOf(cause)}). Check the permissions of this directory.`, { cause })
+    throw problem(`Cannot write ${path} (${getErrorCode(cause)}). Check the permissions of this directory.`, { cause })
   }

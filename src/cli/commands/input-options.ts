@@ -62,8 +62,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 }
 
 /** The options that set a field, by their names; none if its values need JSON. */
-export function optionsForField(member: string, schema: JsonObject, help: string): [name: string, Field][] {
-  const types = typesOf(schema)
+export function createOptions(member: string, schema: JsonObject, help: string): [name: string, Field][] {
+  const types = listTypes(schema)
   const isList = types.includes('array') || types[0] === 'object'
   const usual = toFlag(isList ? member.replace(/s$/, '') : member).replace(/^is-/, '')
   const [name = usual, ...aliases] = NAMES[member] ?? (/Id$/.test(member) ? [usual.slice(0, -3), usual] : [usual])
@@ -75,17 +75,20 @@ export function optionsForField(member: string, schema: JsonObject, help: string
   ])
   if (member === 'isActive')
     return [
-      ['active', { ...flag(member, true, help), label: '--active, --paused' }],
-      ['paused', { ...flag(member, false, help), label: '' }],
+      ['active', { ...createFlagOption(member, true, help), label: '--active, --paused' }],
+      ['paused', { ...createFlagOption(member, false, help), label: '' }],
     ]
   if (field.type === 'boolean')
     return [
       [name, { ...field, label: `--[no-]${name}` }],
       ...others,
-      [`no-${name}`, { ...flag(member, false, help), label: '' }],
+      [`no-${name}`, { ...createFlagOption(member, false, help), label: '' }],
     ]
   if (!field.isSecret) return [[name, field], ...others]
-  const inVariable = { ...text(member, '<variable>', `Environment variable to read it from`), read: readVariable }
+  const inVariable = {
+    ...createTextOption(member, '<variable>', `Environment variable to read it from`),
+    read: readVariable,
+  }
   return [[name, field], ...others, [`${name}-env`, inVariable]]
 }
 
@@ -94,24 +97,24 @@ function createField(
   member: string,
   { schema, help }: { schema: JsonObject; help: string },
 ): Field | undefined {
-  const choices = choicesOf(schema)
+  const choices = listChoices(schema)
   const example = EXAMPLES[member] ?? choices[0] ?? `<${name.slice(name.lastIndexOf('-') + 1)}>`
   const plain = {
-    ...text(member, example, withNames(help, 'One of', choices)),
+    ...createTextOption(member, example, withNames(help, 'One of', choices)),
     ...(choices.length > 0 && { label: `--${name} <value>` }),
   }
-  switch (typesOf(schema)[0]) {
+  switch (listTypes(schema)[0]) {
     case 'boolean':
-      return flag(member, true, help)
+      return createFlagOption(member, true, help)
     case 'integer':
     case 'number':
-      return number(name, member, help)
+      return createNumberOption(name, member, help)
     case 'array':
-      return typesOf(schema.items).includes('string') ? { ...plain, isList: true } : undefined
+      return listTypes(schema.items).includes('string') ? { ...plain, isList: true } : undefined
     case 'object':
-      return objectField(name, member, { schema, help })
+      return createObjectOption(name, member, { schema, help })
     case 'string':
-      if (/^key$|(?:Key|Token|Secret)$/.test(member)) return secret(member, help)
+      if (/^key$|(?:Key|Token|Secret)$/.test(member)) return createSecretOption(member, help)
       if (/^(?:from|to)$/.test(member)) return { ...plain, read: (value) => readTime(name, value) }
       return schema.format === 'date-time' ? { ...plain, example: '2027-01-31T00:00:00Z' } : plain
     default:
@@ -126,18 +129,18 @@ function withNames(help: string, title: string, names: readonly string[]): strin
 }
 
 /** The types of values; `null` isn't one, since only `--data` can set it. */
-function typesOf(schema: unknown): unknown[] {
+function listTypes(schema: unknown): unknown[] {
   const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] } // a JSON Schema
-  return [type, ...anyOf.flatMap(typesOf)].flat().filter((one) => one !== undefined && one !== 'null')
+  return [type, ...anyOf.flatMap(listTypes)].flat().filter((one) => one !== undefined && one !== 'null')
 }
 
-function choicesOf({ enum: values, items }: JsonObject): string[] {
+function listChoices({ enum: values, items }: JsonObject): string[] {
   const found = values ?? (isObject(items) ? items.enum : undefined)
   return Array.isArray(found) ? found.filter((one) => one !== null).map(String) : []
 }
 
 /** An option whose value is used unchanged. */
-export const text = (member: string, example: string, help: string): Field => ({
+export const createTextOption = (member: string, example: string, help: string): Field => ({
   type: 'string',
   member,
   example,
@@ -146,8 +149,8 @@ export const text = (member: string, example: string, help: string): Field => ({
 })
 
 /** An option whose value is a number. */
-export const number = (name: string, member: string, help: string): Field => ({
-  ...text(member, '1', help),
+export const createNumberOption = (name: string, member: string, help: string): Field => ({
+  ...createTextOption(member, '1', help),
   label: `--${name} <number>`,
   takesDash: true,
   read(value) {
@@ -158,7 +161,7 @@ export const number = (name: string, member: string, help: string): Field => ({
 })
 
 /** An option without a value. */
-export const flag = (member: string, value: boolean, help: string): Field => ({
+export const createFlagOption = (member: string, value: boolean, help: string): Field => ({
   type: 'boolean',
   member,
   help,
@@ -167,8 +170,8 @@ export const flag = (member: string, value: boolean, help: string): Field => ({
 })
 
 /** An option for a secret. Its value can come from stdin, because other users can see arguments and shells keep them. */
-export const secret = (member: string, help: string): Field => ({
-  ...text(member, '-', `${help}; use - to read it from stdin`),
+export const createSecretOption = (member: string, help: string): Field => ({
+  ...createTextOption(member, '-', `${help}; use - to read it from stdin`),
   takesDash: true,
   isSecret: true,
   read: (value, { stdin }) => (value === '-' ? stdin() : value),
@@ -182,18 +185,18 @@ function readVariable(name: string, { variables }: Source): string {
 }
 
 /** An option for an object: of strings by name (`team=ml`), or of fields by path (`usd.day=5`). `undefined` if its values are larger. */
-function objectField(
+function createObjectOption(
   name: string,
   member: string,
   { schema, help }: { schema: JsonObject; help: string },
 ): Field | undefined {
-  const hasNames = isObject(schema.additionalProperties) && typesOf(schema.additionalProperties)[0] === 'string'
-  const path = firstPath(schema)
+  const hasNames = isObject(schema.additionalProperties) && listTypes(schema.additionalProperties)[0] === 'string'
+  const path = findFirstPath(schema)
   if (!hasNames && path === undefined) return undefined
   const example = EXAMPLES[member] ?? (hasNames ? 'name=value' : `${path}`)
   const separate = hasNames ? splitEntry : splitPath
   return {
-    ...text(member, example, withNames(help, 'Fields', Object.keys(Object(schema.properties)))),
+    ...createTextOption(member, example, withNames(help, 'Fields', Object.keys(Object(schema.properties)))),
     isList: true,
     read: (value) => separate(value, { schema, name, example }),
     join(values) {
@@ -214,11 +217,11 @@ interface Assignment {
 }
 
 /** The path of the first number or string in an object with an example of it, if there is nothing else in the object. */
-function firstPath({ properties }: JsonObject): string | undefined {
+function findFirstPath({ properties }: JsonObject): string | undefined {
   const paths = Object.entries(Object(properties) as Record<string, JsonObject>).map(([name, inner]) => {
-    const [type] = typesOf(inner)
-    if (type === 'object') return firstPath(inner)?.replace(/^/, `${name}.`)
-    if (type === 'string') return `${name}=${choicesOf(inner)[0] ?? 'text'}`
+    const [type] = listTypes(inner)
+    if (type === 'object') return findFirstPath(inner)?.replace(/^/, `${name}.`)
+    if (type === 'string') return `${name}=${listChoices(inner)[0] ?? 'text'}`
     return type === 'number' || type === 'integer' ? `${name}=1` : undefined
   })
   return paths.includes(undefined) ? undefined : paths[0]
@@ -242,7 +245,7 @@ function splitPath(value: string, { schema, name, example }: ObjectOption): Assi
   const found = findProperty(path, schema)
   const fault = typeof found === 'string' ? found : undefined
   if (fault !== undefined) throw usage(`--${name} "${value}" ${fault}. Example: --${name} ${example}`)
-  if (typesOf(found)[0] === 'string') return { path, value: after }
+  if (listTypes(found)[0] === 'string') return { path, value: after }
   if (after.trim() === '' || !Number.isFinite(Number(after)))
     throw usage(`--${name} "${value}" needs a number. Example: --${name} ${example}`)
   return { path, value: Number(after) }
@@ -254,7 +257,7 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
   for (const [at, name] of path.entries()) {
     const before = path.slice(0, at).join('.')
     if (!isObject(inside.properties))
-      return `can't have "${name}" after "${before}", which is a ${typesOf(inside)[0] === 'string' ? 'string' : 'number'}`
+      return `can't have "${name}" after "${before}", which is a ${listTypes(inside)[0] === 'string' ? 'string' : 'number'}`
     const known = Object.keys(inside.properties)
     const property = Object.hasOwn(inside.properties, name) ? inside.properties[name] : undefined
     if (!isObject(property)) {

@@ -1,8 +1,8 @@
 import type { ClientError, LiveEvent, LiveEventType } from '../../client/client.ts'
 import type { KeptSkip } from '../../features/usage/request-record.ts'
-import { oneLine } from '../logger.ts'
+import { toOneLine } from '../logger.ts'
 import type { CliCommand } from './command.ts'
-import { number, text } from './input-options.ts'
+import { createNumberOption, createTextOption } from './input-options.ts'
 
 export const live = {
   help: 'Follow requests and health changes as they happen',
@@ -11,13 +11,13 @@ export const live = {
     '': {
       help: 'Print one line per event: requests and their attempts, target health, and record changes',
       fields: {
-        types: text(
+        types: createTextOption(
           'types',
           'finished,health',
           'Only these types: running, began, attempt, first-word, finished, health, changed, lost',
         ),
-        limit: number('limit', 'limit', 'Stop after this many events'),
-        after: text('after', '<id>', 'Continue after the event with this ID (shown by --json)'),
+        limit: createNumberOption('limit', 'limit', 'Stop after this many events'),
+        after: createTextOption('after', '<id>', 'Continue after the event with this ID (shown by --json)'),
       },
       async run({ api, input, print }) {
         let wasOpen = false
@@ -34,7 +34,7 @@ export const live = {
           ...(typeof after === 'string' && { after }),
         }
         for await (const event of api.live(options)) {
-          print({ body: event, text: lineOf(event) })
+          print({ body: event, text: formatEvent(event) })
           if (--left <= 0) break
         }
         return undefined
@@ -43,11 +43,11 @@ export const live = {
   },
 } satisfies CliCommand
 
-function lineOf(event: LiveEvent): string {
-  return `${oneLine([event.type, ...wordsOf(event)].join(' '))}\n`
+function formatEvent(event: LiveEvent): string {
+  return `${toOneLine([event.type, ...describeEvent(event)].join(' '))}\n`
 }
 
-function wordsOf({ type, data }: LiveEvent): Array<string | number> {
+function describeEvent({ type, data }: LiveEvent): Array<string | number> {
   switch (type) {
     case 'running':
       return [`${data.requests.length} requests in flight`]
@@ -56,7 +56,7 @@ function wordsOf({ type, data }: LiveEvent): Array<string | number> {
     case 'began':
       return [data.id, data.endpoint, data.model ?? '']
     case 'attempt':
-      return [data.id, ...attemptWords(data)]
+      return [data.id, ...describeAttempt(data)]
     case 'first-word':
       return [data.id, `after ${data.firstByteMs} ms`]
     case 'finished':
@@ -68,11 +68,11 @@ function wordsOf({ type, data }: LiveEvent): Array<string | number> {
   }
 }
 
-function attemptWords(data: Extract<LiveEvent, { type: 'attempt' }>['data']): Array<string | number> {
-  if ('skipped' in data) return [skippedName(data), `skipped: ${data.skipped}`]
+function describeAttempt(data: Extract<LiveEvent, { type: 'attempt' }>['data']): Array<string | number> {
+  if ('skipped' in data) return [getSkippedName(data), `skipped: ${data.skipped}`]
   const { provider, model, outcome, status, message } = data
   const end = outcome === undefined ? ['...'] : [status ?? '', outcome, message ?? '']
   return [`${provider}/${model}`, ...end]
 }
 
-const skippedName = (skip: KeptSkip) => ('entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`)
+const getSkippedName = (skip: KeptSkip) => ('entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`)

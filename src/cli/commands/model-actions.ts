@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { CustomModel } from '../../types.ts'
 import { usage } from '../command-line.ts'
 import { problem } from '../problem.ts'
-import { missing } from './command.ts'
+import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
 import type { FieldColumn } from './text-table.ts'
 
@@ -26,7 +26,7 @@ const formatName = ({ providerAlias, id }: CustomModel) => `${providerAlias}/${i
 async function findModel(api: Client<unknown>, given = ''): Promise<CustomModel> {
   const { models } = await api.customModels.list()
   const found = models.find((model) => formatName(model) === given)
-  if (!found) throw missing('custom model', given, models.map(formatName))
+  if (!found) throw createMissingProblem('custom model', given, models.map(formatName))
   return found
 }
 
@@ -108,7 +108,7 @@ export const aliasActions = {
     async run({ api, input }, { perform, format }) {
       const alias = String(input.alias ?? '').trim()
       const known = (await api.aliases.list()).aliases
-      if (!Object.hasOwn(known, alias)) throw missing('alias', alias, Object.keys(known))
+      if (!Object.hasOwn(known, alias)) throw createMissingProblem('alias', alias, Object.keys(known))
       return format(await perform())
     },
   },

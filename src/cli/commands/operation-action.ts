@@ -3,8 +3,8 @@ import { type NamedOperation, takesBody, takesQuery } from '../../admin/operatio
 import type { JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import { requireChange } from '../command-line.ts'
-import { type ActionCall, type CliAction, mergeWords, type Printed } from './command.ts'
-import { data, type Field, optionsForField } from './input-options.ts'
+import { type ActionCall, type CliAction, mergeWords, type Output } from './command.ts'
+import { createOptions, data, type Field } from './input-options.ts'
 import { callOperation } from './operation-call.ts'
 import { convert, describeOutput, formatOutput, type OutputFormat } from './operation-output.ts'
 import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
@@ -29,9 +29,9 @@ export interface ActionDetails extends OutputFormat {
   /** More options, or others in place of the usual ones. */
   fields?: Readonly<Record<string, Field>>
   /** Formats the response. */
-  show?(body: object, call: ActionCall): Printed | Promise<Printed>
+  show?(body: object, call: ActionCall): Output | Promise<Output>
   /** Runs the action. */
-  run?(call: ActionCall, steps: ActionSteps): Promise<Printed>
+  run?(call: ActionCall, steps: ActionSteps): Promise<Output>
 }
 
 /** The steps of every action. */
@@ -39,7 +39,7 @@ export interface ActionSteps {
   /** Calls the operation; default: with the input of the call. */
   perform(input?: JsonObject): Promise<object>
   /** Formats its response. */
-  format(body: object): Printed | Promise<Printed>
+  format(body: object): Output | Promise<Output>
 }
 
 interface ActionContext {
@@ -78,7 +78,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
 
-  async function runAction(given: ActionCall): Promise<Printed> {
+  async function runAction(given: ActionCall): Promise<Output> {
     const merged = mergeWords(parseWords(given.words), given.input, fields)
     if (method === 'PUT' || method === 'PATCH') requireChange(merged)
     const call = { ...given, input: await resolveNames(merged, given, context.operations) }
@@ -130,7 +130,7 @@ function listFields(operation: NamedOperation, { hides = [], fields }: ActionDet
   const descriptions = describeInput(operation)
   const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema is of an object
     .filter(([name]) => !hides.includes(name))
-    .flatMap(([name, schema]) => optionsForField(name, schema, toHelp(descriptions[name] ?? '')))
+    .flatMap(([name, schema]) => createOptions(name, schema, toHelp(descriptions[name] ?? '')))
   const takesData = takesBody(operation) && !operation.isBodyOptional && operation.action === undefined
   return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data }) }
 }

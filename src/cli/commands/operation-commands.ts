@@ -49,7 +49,7 @@ function createCommand(
   operations: readonly NamedOperation[],
 ): CliCommand {
   const own = operations.filter((operation) => toWords(operation.names)[0] === name)
-  own.sort((a, b) => rankOf(name, a) - rankOf(name, b))
+  own.sort((a, b) => rankOperation(name, a) - rankOperation(name, b))
   const sole = own.find(({ names }) => names.length === 1)
   const usual = sole?.summary ?? tagWords[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
   let created: Record<string, CliAction> | undefined
@@ -78,5 +78,5 @@ function createCommand(
 }
 
 /** The order of actions: those of the resource, those of resources within it, then those of other resources. */
-const rankOf = (command: string, { names }: NamedOperation): number =>
+const rankOperation = (command: string, { names }: NamedOperation): number =>
   names[0] !== command ? 2 : names.length > 2 ? 1 : 0

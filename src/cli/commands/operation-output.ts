@@ -3,8 +3,8 @@ import { convertType } from '../../admin/http/openapi/type-text.ts'
 import type { NamedOperation } from '../../admin/operation-table.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { createJsonSchemaConverter } from '../../lib/json-schema.ts'
-import type { Printed } from './command.ts'
-import { details, type FieldColumn, table, toTitle } from './text-table.ts'
+import type { Output } from './command.ts'
+import { type FieldColumn, formatDetails, formatTable, toTitle } from './text-table.ts'
 
 export const { convert } = createJsonSchemaConverter(new Map(), '')
 
@@ -31,8 +31,8 @@ export interface OutputFormat {
  * Formats the response of an operation: a list as a table, a record with one field per line, and lists within a record as tables below their
  * titles. `schema`: of the output.
  */
-export function formatOutput(body: object, schema: JsonObject, { rows, columns, none, done }: OutputFormat): Printed {
-  const known = propertiesOf(schema)
+export function formatOutput(body: object, schema: JsonObject, { rows, columns, none, done }: OutputFormat): Output {
+  const known = getProperties(schema)
   const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // a constant says nothing
   const { warnings, ...response }: JsonObject = Object.fromEntries(said)
   const printed = Array.isArray(warnings) ? { body, warnings: warnings.map(String) } : { body }
@@ -50,7 +50,7 @@ export function formatOutput(body: object, schema: JsonObject, { rows, columns, 
   const tables = lists.map((list) => (list.rows.length > 0 ? formatList(list, columns) : ''))
   if (isList && lists.length === 1) return { ...printed, text: (tables[0] || `${none}\n`) + more }
   const titled = tables.flatMap((text, at) => (text === '' ? [] : [`${toHeading(lists[at]?.path ?? [])}:\n${text}`]))
-  return { ...printed, text: [details(single), ...titled].filter((block) => block !== '').join('\n') }
+  return { ...printed, text: [formatDetails(single), ...titled].filter((block) => block !== '').join('\n') }
 }
 
 /** A list of objects in a response, by the names that lead to it. */
@@ -61,12 +61,12 @@ interface FoundList {
 }
 
 function findLists(value: JsonObject, schema: JsonObject, parents: readonly string[] = []): FoundList[] {
-  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+  return Object.entries(getProperties(schema)).flatMap(([name, property]) => {
     const inner = value[name]
     const path = [...parents, name]
     if (isObject(inner)) return findLists(inner, property, path)
     const item: JsonObject = Object(property.items) // empty unless it is an array
-    const hasRows = Array.isArray(inner) && Object.keys(propertiesOf(item)).length > 0 && inner.every(isObject)
+    const hasRows = Array.isArray(inner) && Object.keys(getProperties(item)).length > 0 && inner.every(isObject)
     return hasRows && !isUnion(item) ? [{ path, rows: inner, item }] : []
   })
 }
@@ -85,11 +85,11 @@ function withoutLists(record: JsonObject, lists: readonly FoundList[]): JsonObje
 }
 
 const formatList = ({ rows, item }: FoundList, columns?: readonly FieldColumn<never>[]) =>
-  table((columns as readonly FieldColumn<object>[] | undefined) ?? simpleFields(item), rows) // the columns are those of the operation's rows
+  formatTable((columns as readonly FieldColumn<object>[] | undefined) ?? listSimpleFields(item), rows) // the columns are those of the operation's rows
 
 /** The names of the fields with simple values. */
-const simpleFields = (schema: JsonObject): FieldColumn<object>[] =>
-  Object.entries(propertiesOf(schema))
+const listSimpleFields = (schema: JsonObject): FieldColumn<object>[] =>
+  Object.entries(getProperties(schema))
     .filter(
       ([, { type, const: constant, enum: choices }]) =>
         constant ?? choices ?? /string|number|integer|boolean/.test(String(type)),
@@ -99,8 +99,8 @@ const simpleFields = (schema: JsonObject): FieldColumn<object>[] =>
 const formatCell = (value: unknown) => (value === undefined || value === null ? undefined : String(value))
 
 /** The properties of an object, or of all objects that it can be. */
-export function propertiesOf({ properties, anyOf }: JsonObject): Readonly<Record<string, JsonObject>> {
-  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isObject).map(propertiesOf) : []
+export function getProperties({ properties, anyOf }: JsonObject): Readonly<Record<string, JsonObject>> {
+  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isObject).map(getProperties) : []
   return Object.assign({}, ...alternatives, properties)
 }
 

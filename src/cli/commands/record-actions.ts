@@ -6,7 +6,7 @@ import type { Warned } from '../../admin/warnings.ts'
 import type { Client } from '../../client/client.ts'
 import type { Combo, ComboModel, LimitState } from '../../types.ts'
 import type { ActionDetails } from './operation-action.ts'
-import { details, type FieldColumn } from './text-table.ts'
+import { type FieldColumn, formatDetails } from './text-table.ts'
 
 interface StatefulRecord {
   isActive?: boolean
@@ -59,7 +59,7 @@ export const keyActions = {
   create: { words: ['name'] },
   update: {
     show({ key, ...body }: { key: ShownKey } & Warned) {
-      const text = details({ ...key, key: formatEnd(key.key) })
+      const text = formatDetails({ ...key, key: formatEnd(key.key) })
       return { body: { key, ...body }, text, ...body }
     },
   },
@@ -134,7 +134,7 @@ export const comboActions = {
 /** A provider with only the ids of its models; `--json` has the rest. */
 const show = (body: Provider) => ({
   body,
-  text: details({ ...body, models: body.models?.map(({ id }) => id).join(', ') }),
+  text: formatDetails({ ...body, models: body.models?.map(({ id }) => id).join(', ') }),
 })
 
 export const providerActions = {

@@ -1,9 +1,9 @@
 import type { NamedOperation } from '../../admin/operation-table.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Problem } from '../problem.ts'
-import { type ActionCall, findId, missing, type NamedRecord } from './command.ts'
+import { type ActionCall, createMissingProblem, findId, type NamedRecord } from './command.ts'
 import { callOperation } from './operation-call.ts'
-import { describeOutput, propertiesOf } from './operation-output.ts'
+import { describeOutput, getProperties } from './operation-output.ts'
 
 /** Where an operation finds its record. */
 interface Place {
@@ -47,18 +47,18 @@ export async function suggestId(error: unknown, call: ActionCall, place: Place):
   if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))
     return undefined
   const ids = (await lister.list(call)).map(({ id }) => id)
-  return missing(place.noun, call.words[0] ?? '', ids)
+  return createMissingProblem(place.noun, call.words[0] ?? '', ids)
 }
 
 /** The operation that lists records. `isNamed`: whether people name the records, so that a name can stand for an id. */
 function findLister({ collection, operations }: Place) {
   const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
   if (!operation) return undefined
-  const lists = Object.entries(propertiesOf(describeOutput(operation)))
-  const [found] = lists.filter(([, { items }]) => 'id' in propertiesOf(Object(items)))
+  const lists = Object.entries(getProperties(describeOutput(operation)))
+  const [found] = lists.filter(([, { items }]) => 'id' in getProperties(Object(items)))
   if (!found) return undefined
   const [name, { items }] = found
-  const fields = propertiesOf(Object(items))
+  const fields = getProperties(Object(items))
   return {
     isNamed: 'name' in fields && 'createdAt' in fields,
     async list(call: ActionCall): Promise<readonly NamedRecord[]> {

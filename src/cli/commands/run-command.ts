@@ -6,13 +6,13 @@ import { didYouMean, findNearest } from '../../lib/spelling.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { OPTIONS_BEGIN, type Variables } from '../cli-options.ts'
 import { readArguments, usage } from '../command-line.ts'
-import { oneLine, type Terminal } from '../logger.ts'
+import { type Terminal, toOneLine } from '../logger.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
-import type { CliAction, CliCommand, Printed } from './command.ts'
+import type { CliAction, CliCommand, Output } from './command.ts'
 import { listCommands } from './commands.ts'
-import { actionHelp, commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
-import { readInput, type Source, secret } from './input-options.ts'
-import { inCommandWords } from './wording.ts'
+import { DEFAULT_URL, formatActionHelp, formatCommandHelp, getCommonOptions } from './help.ts'
+import { createSecretOption, readInput, type Source } from './input-options.ts'
+import { rewordForCli } from './wording.ts'
 
 /** Commands of other programs, and the equivalent here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
@@ -39,13 +39,13 @@ export interface CommandContext {
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const commands = listCommands(context.operations)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) throw unknownCommand(name, args, Object.keys(commands))
+  if (!command) throw createUnknownProblem(name, args, Object.keys(commands))
   await runKnown(name, command, args, context).catch((error: unknown) => {
     throw isProblem(error) ? problem(error.message, { cause: error }) : error
   })
 }
 
-function unknownCommand(name: string, [next = '']: readonly string[], known: readonly string[]): Problem {
+function createUnknownProblem(name: string, [next = '']: readonly string[], known: readonly string[]): Problem {
   const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
   const hint =
     (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
@@ -60,39 +60,42 @@ async function runKnown(
   args: readonly string[],
   context: CommandContext,
 ): Promise<void> {
-  if (args[0] === '--help' || args[0] === '-h') return context.terminal.out(commandHelp(name, command))
-  const { words, action, rest } = actionOf(name, command, args)
-  const { given, positionals } = readArguments(rest, { ...action.fields, ...optionsOf(command) })
+  if (args[0] === '--help' || args[0] === '-h') return context.terminal.out(formatCommandHelp(name, command))
+  const { words, action, rest } = findAction(name, command, args)
+  const { given, positionals } = readArguments(rest, { ...action.fields, ...getCommonOptions(command) })
   const { terminal } = context
-  if (given.has('help')) return terminal.out(actionHelp(name, command, words))
+  if (given.has('help')) return terminal.out(formatActionHelp(name, command, words))
   if (given.has('csv') && given.has('json')) throw usage('--csv and --json conflict. Use only one of them.')
   requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
 
   const source: Source = { variables: context.variables, stdin: once(context.stdin) }
-  const last = (option: string) => given.get(option)?.at(-1)
+  const getLast = (option: string) => given.get(option)?.at(-1)
   const others = Object.values(command.actions).map(({ fields }) => fields)
-  const inWords = (message: string) =>
-    inCommandWords(message, Object.assign({}, action.fields, ...others, action.fields))
+  const rewordMessage = (message: string) =>
+    rewordForCli(message, Object.assign({}, action.fields, ...others, action.fields))
   if (command.isLocal) source.variables = {} // it calls no gateway
   const fetch = command.isLocal ? platformFetch : ((await context.openFetch?.()) ?? platformFetch)
-  const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, { source, inWords, fetch })
+  const { explain, ...gateway } = await connect(
+    { url: getLast('url'), token: getLast('token') },
+    { source, rewordMessage, fetch },
+  )
   const input = await readInput(given, action.fields ?? {}, source)
-  const printIn =
+  const createPrinter =
     (indent: number) =>
-    ({ body, text, warnings = [] }: Printed) => {
+    ({ body, text, warnings = [] }: Output) => {
       terminal.out(given.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
       if (given.has('json')) return
-      for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(inWords(warning))}\n`)
+      for (const warning of warnings) terminal.err(`signalbox: warning: ${toOneLine(rewordMessage(warning))}\n`)
     }
-  const call = { ...gateway, words: positionals, input, print: printIn(0), explain: inWords }
+  const call = { ...gateway, words: positionals, input, print: createPrinter(0), explain: rewordMessage }
   const printed = await action.run(call).catch((error: unknown) => {
     throw explain(error)
   })
-  if (printed) printIn(2)(printed)
+  if (printed) createPrinter(2)(printed)
 }
 
 /** The action that the first words name, and the remaining arguments. */
-function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
+function findAction(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
     const action = Object.hasOwn(actions, words) ? actions[words] : undefined
@@ -119,7 +122,11 @@ function requireWords(called: string, { words = [] }: CliAction, given: readonly
 /** The client of the gateway, and the function that explains its errors. */
 async function connect(
   given: { url: string | undefined; token: string | undefined },
-  { source, inWords, fetch }: { source: Source; inWords: (message: string) => string; fetch: typeof platformFetch },
+  {
+    source,
+    rewordMessage,
+    fetch,
+  }: { source: Source; rewordMessage: (message: string) => string; fetch: typeof platformFetch },
 ) {
   const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
   const from = {
@@ -127,19 +134,19 @@ async function connect(
     token: given.token !== undefined ? '--token' : 'SIGNALBOX_ADMIN_TOKEN',
   }
   const baseUrl = given.url ?? SIGNALBOX_URL ?? DEFAULT_URL
-  const token = given.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await secretOf(given.token, source)
+  const token = given.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await readSecret(given.token, source)
 
   function explain(error: unknown): unknown {
     if (!(error instanceof ClientError)) return error
     const { status, code, message } = error
-    const said = code === undefined ? inWords(message) : message // a code means that it is the client's own, without names of fields
+    const said = code === undefined ? rewordMessage(message) : message // a code means that it is the client's own, without names of fields
     const sentence = /[.!?]$/.test(said) ? said : `${said}.`
     const advice = [
       ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER' ? ['Check --url or SIGNALBOX_URL.'] : []),
       ...(status === 401 ? ['Check --token or SIGNALBOX_ADMIN_TOKEN.'] : []),
       ...(/\/v1\/?$/.test(baseUrl) ? ['Leave /v1 off the URL.'] : []),
     ]
-    return problem(oneLine([sentence, ...advice].join(' ')), { cause: error })
+    return problem(toOneLine([sentence, ...advice].join(' ')), { cause: error })
   }
 
   try {
@@ -152,7 +159,8 @@ async function connect(
   }
 }
 
-const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '').read(value, source)).then(String)
+const readSecret = (value: string, source: Source) =>
+  Promise.resolve(createSecretOption('', '').read(value, source)).then(String)
 
 /** Reads stdin once: only one option can take its value from there. */
 function once(stdin: () => Promise<string>): () => Promise<string> {

@@ -17,22 +17,22 @@ export const toTitle = (field: string): string =>
     .toUpperCase()
 
 /** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
-export function table<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
+export function formatTable<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
   const filled = columns
     .map(toColumn)
     .map(([title, of]) => [title, ...records.map((record) => printable(of(record) ?? ''))])
     .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
-  return aligned(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
+  return alignCells(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
 
 /** One record, with one field in each line; fields of nested objects are named like `health.windowMs`. */
-export function details(record: object): string {
-  return aligned(members(record, '').map(([name, value]) => [name, printable(formatValue(value)) || '-']))
+export function formatDetails(record: object): string {
+  return alignCells(listMembers(record, '').map(([name, value]) => [name, printable(formatValue(value)) || '-']))
 }
 
-function members(record: object, prefix: string): [name: string, value: unknown][] {
+function listMembers(record: object, prefix: string): [name: string, value: unknown][] {
   return Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
-    isObject(value) ? members(value, `${prefix}${name}.`) : [[prefix + name, value]],
+    isObject(value) ? listMembers(value, `${prefix}${name}.`) : [[prefix + name, value]],
   )
 }
 
@@ -43,25 +43,25 @@ export function formatValue(value: unknown): string {
 }
 
 /** Lines whose cells are aligned in columns. */
-function aligned(lines: readonly (readonly string[])[]): string {
+function alignCells(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const cells of lines)
-    for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
+    for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, measureWidth(cell))
   return lines
     .map(
       (cells) =>
         `${cells
-          .map((cell, at) => padded(cell, widths[at] ?? 0))
+          .map((cell, at) => padCell(cell, widths[at] ?? 0))
           .join('  ')
           .trimEnd()}\n`,
     )
     .join('')
 }
 
-const padded = (cell: string, width: number) => cell + ' '.repeat(width - widthOf(cell))
+const padCell = (cell: string, width: number) => cell + ' '.repeat(width - measureWidth(cell))
 
 /** The width of a text in columns of a terminal: East Asian characters and emoji take two, combining marks none. */
-function widthOf(text: string): number {
+function measureWidth(text: string): number {
   if (NARROW.test(text)) return text.length // a quick check, since most texts are narrow and there may be very many
   let width = 0
   for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1

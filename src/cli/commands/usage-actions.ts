@@ -8,10 +8,10 @@ import {
 } from '../../features/usage/operations/usage-export.ts'
 import type { SummaryRow, UsageSummary, UsageTotals } from '../../features/usage/operations/usage-operations.ts'
 import type { KeptRequest, KeptTarget } from '../../features/usage/request-record.ts'
-import type { Printed } from './command.ts'
-import { flag } from './input-options.ts'
+import type { Output } from './command.ts'
+import { createFlagOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
-import { type FieldColumn, table } from './text-table.ts'
+import { type FieldColumn, formatTable } from './text-table.ts'
 
 /** The names of keys and groups by id, where rows have ids. */
 const findNames = (api: Client<unknown>, list: ReadonlyArray<{ keyId?: string; groupId?: string }>) =>
@@ -21,7 +21,7 @@ const formatTarget = (target: KeptTarget | undefined) => target && `${target.pro
 
 const formatCost = (usd: number) => `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 1 ? 6 : 2)}`
 
-const rowColumns = (names: ReadonlyMap<string, string>): FieldColumn<SummaryRow>[] => [
+const createRowColumns = (names: ReadonlyMap<string, string>): FieldColumn<SummaryRow>[] => [
   'month',
   'day',
   ['HOUR', ({ hour }) => hour?.slice(0, 16)],
@@ -45,7 +45,7 @@ const rowColumns = (names: ReadonlyMap<string, string>): FieldColumn<SummaryRow>
   ['UNPRICED', ({ unpriced }) => (unpriced > 0 ? String(unpriced) : undefined)],
 ]
 
-const requestColumns = (names: ReadonlyMap<string, string>): FieldColumn<KeptRequest>[] => [
+const createRequestColumns = (names: ReadonlyMap<string, string>): FieldColumn<KeptRequest>[] => [
   'time',
   ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
   'model',
@@ -77,7 +77,7 @@ function formatCsv(
 
 /** The options of both, and the call without `--csv`, which the gateway doesn't know. */
 const listing = {
-  fields: { csv: flag('csv', true, 'Print CSV') },
+  fields: { csv: createFlagOption('csv', true, 'Print CSV') },
   run: async ({ input: { csv: _, ...query } }, { perform, format }) => format(await perform(query)),
 } satisfies ActionDetails
 
@@ -93,20 +93,22 @@ export const usageActions = {
     ...listing,
     help: 'Summarize usage in the last 24 hours, or in the given range',
     hides: ['series', 'names'],
-    async show(body: UsageSummary & { warnings?: readonly string[] }, { api, input }): Promise<Printed> {
+    async show(body: UsageSummary & { warnings?: readonly string[] }, { api, input }): Promise<Output> {
       const { rows, totals, before, warnings } = body
       const names = await findNames(api, rows)
       const printed = { body, ...(warnings && { warnings }) }
       if (input.csv) return { ...printed, text: formatCsv('rows', rows, names) }
       const text =
-        rows.length > 0 ? table(rowColumns(names), rows) + formatTotals('Total', totals) : 'No usage in this period.\n'
+        rows.length > 0
+          ? formatTable(createRowColumns(names), rows) + formatTotals('Total', totals)
+          : 'No usage in this period.\n'
       return { ...printed, text: before ? text + formatTotals('Preceding period', before.totals) : text }
     },
   },
   requests: {
     ...listing,
     help: 'List the latest requests, including rejected ones',
-    async show(body: RequestList, { api, input }): Promise<Printed> {
+    async show(body: RequestList, { api, input }): Promise<Output> {
       const { requests, before, missing, warnings = [] } = body
       const uncounted = `${missing} more requests in this period are included in the totals but have no record, because the storage was slow or unavailable.`
       const printed = { body, warnings: missing === undefined ? warnings : [...warnings, uncounted] }
@@ -114,7 +116,7 @@ export const usageActions = {
       if (input.csv) return { ...printed, text: formatCsv('requests', requests, names) }
       if (requests.length === 0) return { ...printed, text: 'No matching requests.\n' }
       const more = before === undefined ? '' : `More: --before ${before}\n`
-      return { ...printed, text: table(requestColumns(names), requests) + more }
+      return { ...printed, text: formatTable(createRequestColumns(names), requests) + more }
     },
   },
   request: {

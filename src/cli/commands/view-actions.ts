@@ -4,12 +4,12 @@ import type { ExplainedTarget, Explanation } from '../../request/routing/explana
 import type { HealthEntry, TargetState } from '../../request/routing/health-entry.ts'
 import type { ActionDetails } from './operation-action.ts'
 import { limitColumns } from './record-actions.ts'
-import { details, type FieldColumn, table } from './text-table.ts'
+import { type FieldColumn, formatDetails, formatTable } from './text-table.ts'
 import { formatTotals } from './usage-actions.ts'
 
 /** A table below its title; empty if it has no rows. */
-const titled = <T extends object>(title: string, columns: readonly FieldColumn<T>[], rows: readonly T[]): string =>
-  rows.length === 0 ? '' : `${title}\n${table(columns, rows)}`
+const addTitle = <T extends object>(title: string, columns: readonly FieldColumn<T>[], rows: readonly T[]): string =>
+  rows.length === 0 ? '' : `${title}\n${formatTable(columns, rows)}`
 
 /** Blocks with a blank line between them, without empty ones. */
 const joinBlocks = (...blocks: string[]): string => blocks.filter((block) => block !== '').join('\n')
@@ -34,8 +34,8 @@ export const explainAction = {
     return {
       body,
       text: joinBlocks(
-        targets.length > 0 ? table(targetColumns, targets) : '',
-        titled('Excluded:', ['combo', 'model', ['EXCLUDED BY', ({ unmet }) => unmet]], leftOut),
+        targets.length > 0 ? formatTable(targetColumns, targets) : '',
+        addTitle('Excluded:', ['combo', 'model', ['EXCLUDED BY', ({ unmet }) => unmet]], leftOut),
         error ? `A client would get a ${error.status}: ${explain(error.message)}\n` : '',
       ),
     }
@@ -63,7 +63,7 @@ const stateColumns: readonly FieldColumn<TargetState>[] = [
 ]
 
 const formatFailures = (failures: readonly HealthEntry[]) =>
-  failures.length > 0 ? titled('Recent failures:', failureColumns, failures) : 'No recent failures.\n'
+  failures.length > 0 ? addTitle('Recent failures:', failureColumns, failures) : 'No recent failures.\n'
 
 interface HealthReport {
   health: readonly HealthEntry[]
@@ -75,10 +75,14 @@ export const healthActions = {
   list: {
     show(body: HealthReport) {
       const { health, targets, damaged } = body
-      const targetTable = titled('Targets:', stateColumns, targets)
+      const targetTable = addTitle('Targets:', stateColumns, targets)
       return {
         body,
-        text: joinBlocks(formatFailures(health), targetTable, titled('Damaged records:', ['key', 'problem'], damaged)),
+        text: joinBlocks(
+          formatFailures(health),
+          targetTable,
+          addTitle('Damaged records:', ['key', 'problem'], damaged),
+        ),
       }
     },
   },
@@ -108,10 +112,15 @@ export const overviewAction = {
       body,
       text: joinBlocks(
         usage ? formatTotals('Last 24 hours', usage.totals) : '',
-        details({ ...counts, requireApiKey, damagedRecords: damaged, ...(mirrorError && { syncError: mirrorError }) }),
-        titled('Failed requests:', ['time', 'model', 'status', 'end', 'error', 'id'], failures),
+        formatDetails({
+          ...counts,
+          requireApiKey,
+          damagedRecords: damaged,
+          ...(mirrorError && { syncError: mirrorError }),
+        }),
+        addTitle('Failed requests:', ['time', 'model', 'status', 'end', 'error', 'id'], failures),
         formatFailures(health),
-        titled('Limits that are almost used up:', ['name', ...limitColumns], nearLimits),
+        addTitle('Limits that are almost used up:', ['name', ...limitColumns], nearLimits),
       ),
     }
   },

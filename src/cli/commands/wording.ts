@@ -61,26 +61,26 @@ const SENDING: typeof CALLS = [
   [/\bsend\b/g, 'pass'],
 ]
 
-const replaced = (message: string, table: typeof CALLS) =>
+const replaceCalls = (message: string, table: typeof CALLS) =>
   table.reduce((text, [call, command]) => text.replace(call, command), message)
 
 /** Replaces calls of the HTTP API in a message with commands. */
 export const withCommands = (message: string): string =>
-  replaced(message, CALLS).replace(OF_OPERATOR, (_, first: string) => first.toUpperCase())
+  replaceCalls(message, CALLS).replace(ASK_OPERATOR, (_, first: string) => first.toUpperCase())
 
 /** A description of the API as a line of the help. */
 export const toHelp = (description: string): string => withCommands(description).replaceAll('`', '').replace(/\.$/, '')
 
 /** The user of the CLI is the operator. */
-const OF_OPERATOR = /Ask the operator of this gateway to (\w)/g
+const ASK_OPERATOR = /Ask the operator of this gateway to (\w)/g
 
 /**
  * Rewrites a message of the gateway for the CLI: with commands in place of HTTP calls, and options of the action in place of input fields.
  */
-export function inCommandWords(message: string, fields: CliAction['fields'] = {}): string {
-  const inCommands = replaced(withCommands(message), SENDING)
+export function rewordForCli(message: string, fields: CliAction['fields'] = {}): string {
+  const inCommands = replaceCalls(withCommands(message), SENDING)
   const options = Object.entries(fields)
-  const optionOf = (member: string, value?: unknown) =>
+  const findOption = (member: string, value?: unknown) =>
     options
       .filter(
         ([, { isAlias, member: of, label, value: given }]) =>
@@ -90,11 +90,11 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
       .filter((option) => !option.endsWith('-env'))
       .join(' or ')
   const withPaths = inCommands.replace(PATH, (whole, member: string, path: string) => {
-    const option = optionOf(member)
+    const option = findOption(member)
     return option === '' || member === 'providerSpecificData' ? whole : `${option} ${path}`
   })
   return withPaths.replace(MEMBER, (whole, member: string, to?: string) => {
-    const option = optionOf(member, to === undefined ? undefined : to.endsWith('true'))
+    const option = findOption(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
     if (member === 'cloudUrl') return '<url>' // an argument of signalbox cloud enable
     return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole

@@ -3,24 +3,24 @@ import { createGateway } from '../../gateway.ts'
 import { KEYRING, SETTINGS } from '../../records/record-collections.ts'
 import type { Catalog, Logger, Storage } from '../../types.ts'
 
-/** The address of the demo's providers. RFC 2606 reserves `.invalid`, so that no request to it ever leaves the machine. */
+/** The base URL of the demo's providers. RFC 2606 reserves `.invalid`, so requests to it never leave the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
-/** The demo's models: one that always fails, one that fails now and then, one that chats, and one that embeds. */
+/** The demo's models: one that always fails, one that sometimes fails, one for chat, and one for embeddings. */
 export const BROKEN = 'broken'
 export const FLAKY = 'flaky'
 export const STORYTELLER = 'storyteller'
 export const EMBEDDER = 'embedder'
 
-/** What is asked for a search in place of `search`, and always fails. */
+/** The model name for searches that always fail, in place of `search`. */
 export const BROKEN_SEARCH = 'broken-search'
 
-/** The demo's combos, named as its providers are: one for each format that clients speak. */
+/** The demo's combos, named like its providers: one per client format. */
 export const DEMO = 'demo'
 export const DEMO_MESSAGES = 'demo-messages'
-/** Its combo that first tries what fails now and then. */
+/** The combo that first tries the model that sometimes fails. */
 export const DEMO_FLAKY = 'demo-flaky'
-/** Its combo of searches. */
+/** The combo for searches. */
 const DEMO_SEARCH = 'demo-search'
 
 const shared = { baseUrl: DEMO_BASE_URL, models: [{ id: BROKEN }, { id: STORYTELLER }] }
@@ -38,31 +38,31 @@ export const demoCatalog: Catalog = {
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
 }
 
-/** In US dollars by the million tokens, so that budgets have something to count. */
+/** In USD per million tokens, so that budgets have something to count. */
 const PRICES = {
   [STORYTELLER]: { input: 2, output: 8 },
   [FLAKY]: { input: 1, output: 4 },
   [BROKEN]: { input: 1, output: 4 },
 }
 
-/** The user's data with the demo's connections and combos laid over it, in memory: none of them is ever written. */
+/** The user's data, overlaid in memory with the demo's connections and combos, which are never written. */
 export async function withDemoRecords(
   base: Storage,
   logger: Logger,
   writeHistory: (storage: Storage) => Promise<void>,
 ): Promise<Storage> {
-  const demo = await demoRecords()
-  // Keys are sealed with the user's secret, so that the gateway can open them; all that is written of them is the demo's.
-  await writeHistory(layeredStorage(demo, base, { isOfTop: (key) => key !== KEYRING && key !== SETTINGS }))
+  const demo = await createDemoRecords()
+  // Keys are encrypted with the user's secret, so that the gateway can decrypt them; only demo keys are written.
+  await writeHistory(overlayStorage(demo, base, { isInTop: (key) => key !== KEYRING && key !== SETTINGS }))
   for (const { key } of await demo.list('combos/')) {
     if (await base.get(key))
       logger.warn(`While the demo runs, its combo "${key.slice('combos/'.length)}" replaces yours.`)
   }
-  return layeredStorage(demo, base, { isOfTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
+  return overlayStorage(demo, base, { isInTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
 }
 
-/** The demo's records in a storage, as a gateway writes them. Each combo first tries the target that fails. */
-async function demoRecords(): Promise<Storage> {
+/** The demo's records in a storage, as a gateway writes them. Each combo first tries the failing target. */
+async function createDemoRecords(): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
   for (const name of Object.keys(demoCatalog)) {
@@ -77,19 +77,19 @@ async function demoRecords(): Promise<Storage> {
 }
 
 /**
- * `base` with the records of `top` laid over it. Records in `top`, and all of whose key `isOfTop` says so, are read and changed there, all others
- * and new ones in `base`, so that no record of `top` is ever written to `base`.
+ * Overlays `base` with the records of `top`. Records in `top`, and those whose key passes `isInTop`, are read and changed there; all others,
+ * including new ones, in `base`. So no record of `top` is ever written to `base`.
  */
-export function layeredStorage(top: Storage, base: Storage, { isOfTop = noKey } = {}): Storage {
-  const layerOf = async (key: string) => (isOfTop(key) || (await top.get(key)) ? top : base)
+export function overlayStorage(top: Storage, base: Storage, { isInTop = hasNoKey } = {}): Storage {
+  const findLayer = async (key: string) => (isInTop(key) || (await top.get(key)) ? top : base)
   return {
     ...base,
-    get: async (key) => (isOfTop(key) ? top.get(key) : ((await top.get(key)) ?? base.get(key))),
-    set: async (key, value, options) => (await layerOf(key)).set(key, value, options),
-    delete: async (key, options) => (await layerOf(key)).delete(key, options),
+    get: async (key) => (isInTop(key) ? top.get(key) : ((await top.get(key)) ?? base.get(key))),
+    set: async (key, value, options) => (await findLayer(key)).set(key, value, options),
+    delete: async (key, options) => (await findLayer(key)).delete(key, options),
     async list(prefix, range = {}) {
       const [over, all] = await Promise.all([top.list(prefix, range), base.list(prefix, range)])
-      const under = all.filter(({ key }) => !isOfTop(key))
+      const under = all.filter(({ key }) => !isInTop(key))
       const rows = new Map([...under, ...over].map((row) => [row.key, row]))
       const sorted = [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       return range.limit === undefined ? sorted : sorted.slice(0, range.limit)
@@ -97,4 +97,4 @@ export function layeredStorage(top: Storage, base: Storage, { isOfTop = noKey } 
   }
 }
 
-const noKey = (_key: string): boolean => false
+const hasNoKey = (_key: string): boolean => false

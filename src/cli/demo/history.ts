@@ -5,13 +5,13 @@ import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './dem
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAYS = 5
-/** Of a day, by its hours in UTC. */
+/** For one day, by UTC hour. */
 const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
 const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
 
 /**
- * Groups, keys, an alias and a week of requests, so that each view of the dashboard has something to show. They come about as all others do: by
- * requests to a gateway, whose clock begins some days ago. The same time gives the same requests. `storage`: what they are written to.
+ * Writes groups, keys, an alias, and a week of requests to `storage`, so that each page of the dashboard has something to show. They come from actual
+ * requests to a gateway whose clock starts some days ago. The same time produces the same requests.
  */
 export async function writeHistory({
   storage,
@@ -25,10 +25,10 @@ export async function writeHistory({
   /** Epoch ms. */
   now: number
 }): Promise<void> {
-  const random = randomFrom(7)
+  const random = createRandom(7)
   const clock = new PastClock(now - DAYS * 24 * HOUR_MS)
   const fetch: UpstreamFetch = (input, init) => {
-    clock.pass(150 + 900 * random() ** 3)
+    clock.advance(150 + 900 * random() ** 3)
     return upstream(input, init)
   }
   const gateway = createGateway({
@@ -56,23 +56,23 @@ export async function writeHistory({
   await api.keys.update(former.id, { isActive: false })
   await api.aliases.set({ alias: 'demo-quick', model: `${DEMO}/${STORYTELLER}` })
 
-  const askers = [
+  const clients = [
     { key: site.key, users: ['ada', 'grace', 'alan'], models: [DEMO, DEMO_FLAKY, 'demo-quick'], share: 42 },
     { key: app.key, users: ['edsger', 'barbara'], models: [DEMO_FLAKY, 'demo-quick'], share: 32 },
     { key: nightly.key, users: [], models: [`${DEMO}/${FLAKY}`, DEMO], share: 16 },
     { key: trial.key, users: ['guest'], models: ['demo-quick'], share: 9 },
     { key: former.key, users: [], models: [`${DEMO}/${BROKEN}`], share: 1 },
   ]
-  const chosen = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
-  const lot = askers.flatMap((asker) => Array.from({ length: asker.share }, () => asker))
+  const pickRandom = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
+  const weightedClients = clients.flatMap((asker) => Array.from({ length: asker.share }, () => asker))
 
   for (let hour = Math.ceil(clock.now() / HOUR_MS) * HOUR_MS; hour + HOUR_MS / 2 < now; hour += HOUR_MS) {
     const count = REQUESTS_BY_HOUR[new Date(hour).getUTCHours()] ?? 0
     for (let nth = 0; nth < count; nth++) {
-      clock.reach(hour + ((nth + random()) / count) * (HOUR_MS / 2))
-      const { key = '', users = [], models = [] } = chosen(lot) ?? {}
-      const user = chosen(users)
-      const body = { ...WHOLE, model: chosen(models), max_tokens: 50, ...(user !== undefined && { user }) }
+      clock.advanceTo(hour + ((nth + random()) / count) * (HOUR_MS / 2))
+      const { key = '', users = [], models = [] } = pickRandom(weightedClients) ?? {}
+      const user = pickRandom(users)
+      const body = { ...WHOLE, model: pickRandom(models), max_tokens: 50, ...(user !== undefined && { user }) }
       const answer = await gateway.fetch(
         new Request('http://demo.invalid/v1/chat/completions', {
           method: 'POST',
@@ -83,11 +83,11 @@ export async function writeHistory({
       await answer.text()
     }
   }
-  clock.reach(now)
+  clock.advanceTo(now)
   await gateway.close()
 }
 
-/** A clock that stands until it is moved on. Nothing waits for it: its time-outs never come. */
+/** A clock that only moves when told to. Nothing waits for it, so its timeouts never fire. */
 class PastClock implements Clock {
   #now: number
 
@@ -99,12 +99,12 @@ class PastClock implements Clock {
     return this.#now
   }
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     this.#now += Math.round(ms)
   }
 
   /** Never moves back. */
-  reach(time: number): void {
+  advanceTo(time: number): void {
     this.#now = Math.max(this.#now, Math.round(time))
   }
 
@@ -119,8 +119,8 @@ class PastClock implements Clock {
   }
 }
 
-/** Numbers in [0, 1) that are the same for the same seed. */
-function randomFrom(seed: number): () => number {
+/** Pseudorandom numbers in [0, 1): the same for the same seed. */
+function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0

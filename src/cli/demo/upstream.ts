@@ -5,64 +5,68 @@ import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, FLAKY, STORYTELLER } from './demo-providers.ts'
 
-/** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
+/** Makes a `fetch` that responds to calls to the demo's base URL like a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
   const isDemo = (url: string) => url.startsWith(`${DEMO_BASE_URL}/`)
-  const fetch = (input: string, init?: RequestInit) => (isDemo(input) ? answer(input, init) : upstream(input, init))
+  const fetch = (input: string, init?: RequestInit) => (isDemo(input) ? respond(input, init) : upstream(input, init))
   return Object.assign(fetch, {
     raw: (call: Parameters<NonNullable<UpstreamFetch['raw']>>[0]) =>
-      startCall(isDemo(call.url) ? answer : upstream, call),
+      startCall(isDemo(call.url) ? respond : upstream, call),
   })
 }
 
-async function answer(url: string, init: RequestInit = {}): Promise<Response> {
+async function respond(url: string, init: RequestInit = {}): Promise<Response> {
   const path = new URL(url).pathname.slice(new URL(DEMO_BASE_URL).pathname.length)
   if (path === '/models')
-    return Response.json({ object: 'list', data: [BROKEN, FLAKY, STORYTELLER, EMBEDDER].map(modelOf) })
+    return Response.json({ object: 'list', data: [BROKEN, FLAKY, STORYTELLER, EMBEDDER].map(toModel) })
   const isMessages = path.startsWith('/messages')
-  const body = bodyOf(init)
-  if (path === '/search' && body.model === 'search') return searchAnswer(body)
-  if (path === '/embeddings' && body.model === EMBEDDER) return embeddingAnswer(body)
+  const body = readBody(init)
+  if (path === '/search' && body.model === 'search') return respondToSearch(body)
+  if (path === '/embeddings' && body.model === EMBEDDER) return respondToEmbedding(body)
   if (body.model === BROKEN || body.model === BROKEN_SEARCH)
-    return failure(503, 'This is part of the demo: its first target always fails.', isMessages)
-  if (body.model === FLAKY && ++asked % 5 === 0)
-    return failure(503, 'This is part of the demo: this target fails on every fifth request.', isMessages)
+    return createErrorResponse(503, 'This is part of the demo: its first target always fails.', isMessages)
+  if (body.model === FLAKY && ++flakyCalls % 5 === 0)
+    return createErrorResponse(503, 'This is part of the demo: this target fails on every fifth request.', isMessages)
   if (body.model !== STORYTELLER && body.model !== FLAKY)
-    return failure(404, 'The demo has the models "broken", "flaky", "storyteller", and "embedder".', isMessages)
-  if (path === '/chat/completions') return chatAnswer(body, init.signal ?? undefined)
-  if (path === '/messages') return messagesAnswer(body, init.signal ?? undefined)
+    return createErrorResponse(
+      404,
+      'The demo has the models "broken", "flaky", "storyteller", and "embedder".',
+      isMessages,
+    )
+  if (path === '/chat/completions') return respondToChat(body, init.signal ?? undefined)
+  if (path === '/messages') return respondToMessages(body, init.signal ?? undefined)
   if (path === '/messages/count_tokens') return countTokens(body)
-  return failure(404, 'The demo only supports chat, embeddings, and search.', isMessages)
+  return createErrorResponse(404, 'The demo only supports chat, embeddings, and search.', isMessages)
 }
 
-/** How often the target has been asked that fails now and then. */
-let asked = 0
+/** How often the model that sometimes fails has been called. */
+let flakyCalls = 0
 
-function bodyOf({ body }: RequestInit): JsonObject {
+function readBody({ body }: RequestInit): JsonObject {
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
   const parsed = tryParseJson(text)
   return isObject(parsed) ? parsed : {}
 }
 
-function failure(status: 404 | 503, message: string, isMessages: boolean): Response {
+function createErrorResponse(status: 404 | 503, message: string, isMessages: boolean): Response {
   const type = isMessages ? { 404: 'not_found_error', 503: 'api_error' }[status] : 'server_error'
   const error = { type, message }
   return Response.json(isMessages ? { type: 'error', error } : { error }, { status })
 }
 
-const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
+const toModel = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
 
 /** The result of every search in the demo. */
-function searchAnswer({ query, max_results: most }: JsonObject): Response {
+function respondToSearch({ query, max_results: most }: JsonObject): Response {
   const found = PLACES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
   const results = found.slice(0, typeof most === 'number' ? most : found.length)
   return Response.json({ id: `search_${randomUUID()}`, results: query === '' ? [] : results })
 }
 
-/** The demo's text as a response of OpenAI Chat Completions, streamed or whole. */
-function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
+/** The demo's text as an OpenAI Chat Completions response, streaming or not. */
+function respondToChat(body: JsonObject, signal: AbortSignal | undefined): Response {
   const base = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model }
-  const usage = usageOf(body.messages)
+  const usage = estimateUsage(body.messages)
   if (body.stream === true) {
     const withUsage = isObject(body.stream_options) && body.stream_options.include_usage === true
     return eventStream(chunks({ ...base, object: 'chat.completion.chunk' }, withUsage ? usage : undefined), signal)
@@ -72,16 +76,16 @@ function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response
   return Response.json({ ...base, object: 'chat.completion', choices, usage })
 }
 
-/** Vectors that are alike where texts have the same letters, as a response of OpenAI's embeddings. */
-function embeddingAnswer({ input, model }: JsonObject): Response {
+/** Vectors that are similar for texts with similar letters, as an OpenAI embeddings response. */
+function respondToEmbedding({ input, model }: JsonObject): Response {
   const texts = (Array.isArray(input) ? input : [input]).map(String)
   const tokens = Math.ceil(texts.join('').length / 4)
-  const data = texts.map((text, index) => ({ object: 'embedding', index, embedding: lettersOf(text) }))
+  const data = texts.map((text, index) => ({ object: 'embedding', index, embedding: countLetters(text) }))
   return Response.json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
 }
 
-/** How often each letter stands in a text, as a vector of the length 1. */
-function lettersOf(text: string): number[] {
+/** How often each letter occurs in a text, as a vector of length 1. */
+function countLetters(text: string): number[] {
   const counts = Array.from({ length: 26 }, () => 0)
   for (const letter of text.toLowerCase()) {
     const at = letter.charCodeAt(0) - 97
@@ -103,14 +107,14 @@ function* chunks(base: object, usage: object | undefined) {
 
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 
-function usageOf(messages: unknown) {
-  const { input, output } = tokensOf(messages)
+function estimateUsage(messages: unknown) {
+  const { input, output } = estimateTokens(messages)
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
 }
 
-/** The demo's text as a response of Anthropic Messages, streamed or whole. */
-function messagesAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
-  const { input, output } = tokensOf(body.messages)
+/** The demo's text as an Anthropic Messages response, streaming or not. */
+function respondToMessages(body: JsonObject, signal: AbortSignal | undefined): Response {
+  const { input, output } = estimateTokens(body.messages)
   const message = { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model: body.model }
   const ends = { stop_reason: 'end_turn', stop_sequence: null }
   if (body.stream !== true) {
@@ -124,7 +128,7 @@ function messagesAnswer(body: JsonObject, signal: AbortSignal | undefined): Resp
 
 /** The response to `POST /messages/count_tokens`. */
 function countTokens(body: JsonObject): Response {
-  return Response.json({ input_tokens: tokensOf(body.messages).input })
+  return Response.json({ input_tokens: estimateTokens(body.messages).input })
 }
 
 function* events(message: object, end: object) {
@@ -160,18 +164,18 @@ const PLACES = [
   },
 ]
 
-/** The words of the demo's answer, each with the blank before it. */
+/** The words of the demo's text, each with the space before it. */
 const words: readonly string[] = TEXT.split(/(?= )/)
 const story = TEXT
 
 const MS_BETWEEN_WORDS = 40
 
-/** The tokens of a request and of the demo's text, estimated by the length of the texts. */
-function tokensOf(messages: unknown): { input: number; output: number } {
+/** The token usage of a request and the demo's text, estimated from their lengths. */
+function estimateTokens(messages: unknown): { input: number; output: number } {
   return { input: Math.ceil((JSON.stringify(messages ?? '') ?? '').length / 4), output: words.length }
 }
 
-/** The events as a stream with a pause before each event that has a word. The stream ends at once when `signal` aborts. */
+/** The events as a stream, with a pause before each event that contains a word. Ends immediately if `signal` aborts. */
 function eventStream(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
   const left = events[Symbol.iterator]()
   const encoder = new TextEncoder()

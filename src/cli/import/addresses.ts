@@ -4,17 +4,17 @@ import { definitions } from '../../protocols/providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, Reference } from './plan.ts'
 import { slug } from './plan-names.ts'
 
-/** The end of a path that the program adds itself, but that some files include in the address. */
+/** The end of a URL that Signalbox appends itself, but that some files include. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (given: string): string =>
   withoutTrailing(withoutTrailing(given.trim(), '/').replace(ENDPOINT, ''), '/')
 
 /**
- * The address for the file, with `end` at its end. Variables in it, as in `https://${HOST}/v1`, stay. It becomes a variable as a whole where it may be or
- * hold a secret: when it is not a valid address, or has a user, a password, a query, or anything that looks like a credential.
+ * The base URL for the file, with `end` appended. Variables such as in `https://${HOST}/v1` are kept. A URL that is invalid or may contain a secret
+ * (a username, a password, a query, or anything that looks like a credential) is replaced by a variable.
  */
-export function address(
+export function planBaseUrl(
   plan: ImportPlan,
   given: string,
   { wish, end = '' }: { wish: string; end?: string },
@@ -23,7 +23,7 @@ export function address(
   const whole = trimmed.endsWith(end) ? trimmed : trimmed + end
   const names = [...whole.matchAll(VARIABLE)].map(([, name = '']) => name)
   const parts = whole.split(VARIABLE).filter((_, at) => at % 2 === 0)
-  // A variable may hold a name, a port, or all that stands before a path.
+  // A variable can contain a name, a port, or everything before the path.
   const filled =
     [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((one) =>
       URL.canParse(one),
@@ -31,33 +31,33 @@ export function address(
   const url = URL.canParse(filled) ? new URL(filled) : undefined
   const hasMore = url !== undefined && Boolean(url.username || url.password || url.search || url.hash)
   if (hasMore)
-    return plan.variableFor(
+    return plan.addVariable(
       whole,
       `${wish}_BASE_URL`,
       'the base URL from the file, without username, password, and query, which Signalbox rejects',
     )
   const isPlain = url && /^https?:$/.test(url.protocol) && withoutCredentialShapes(filled) === filled
-  if (!isPlain) return plan.secret(whole, `${wish}_BASE_URL`, 'a base URL')
-  for (const name of names) plan.read(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
+  if (!isPlain) return plan.addSecret(whole, `${wish}_BASE_URL`, 'a base URL')
+  for (const name of names) plan.readVariable(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
   return names.length > 0 ? new Reference(parts, names) : whole
 }
 
 /** A variable that a shell fills in. */
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 
-/** A name for the server at an address, made from the name of its host. */
-export const hostName = (given: string | undefined): string =>
+/** Names a server by the hostname in its URL. */
+export const getServerName = (given: string | undefined): string =>
   given !== undefined && URL.canParse(given)
     ? slug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
-/** The provider of Signalbox that has exactly this address and speaks like OpenAI; `undefined`: none. */
-export const providerAt = (given: string | undefined): string | undefined =>
-  given === undefined ? undefined : PROVIDERS_AT.get(withoutVersion(withoutEndpoint(given)))
+/** The built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */
+export const findProviderByUrl = (given: string | undefined): string | undefined =>
+  given === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(given)))
 
-const withoutVersion = (address: string) => address.toLowerCase().replace(/\/v1$/, '')
+const withoutVersion = (planBaseUrl: string) => planBaseUrl.toLowerCase().replace(/\/v1$/, '')
 
-const PROVIDERS_AT: ReadonlyMap<string, string> = new Map(
+const PROVIDERS_BY_URL: ReadonlyMap<string, string> = new Map(
   Object.entries(definitions).flatMap(([id, { baseUrl, format = 'openai-chat' }]) =>
     baseUrl !== undefined && format === 'openai-chat' ? [[withoutVersion(baseUrl), id] as const] : [],
   ),

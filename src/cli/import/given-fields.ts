@@ -1,42 +1,42 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { problem } from '../problem.ts'
 
-/* Readers of values in the files of other programs, where a value may have any type. */
+/* Reads values from other programs' files, where a value can have any type. */
 
-/** The value as a number, if it is one, or a text that holds one. */
-export function numberOf(value: unknown): number | undefined {
+/** The value as a number if it is one, or a string that contains one. */
+export function readNumber(value: unknown): number | undefined {
   const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
 }
 
-/** A time in ms within the bounds of time-outs. */
-export const milliseconds = (ms: number): number => Math.min(86_400_000, Math.max(1, Math.round(ms)))
+/** Rounds a timeout in ms, within the allowed range. */
+export const toTimeoutMs = (ms: number): number => Math.min(86_400_000, Math.max(1, Math.round(ms)))
 
-/** A number of attempts within its bounds. */
-export const attemptsOf = (count: number): number => Math.min(100, Math.max(1, Math.round(count)))
+/** Rounds a number of attempts, within the allowed range. */
+export const toAttempts = (count: number): number => Math.min(100, Math.max(1, Math.round(count)))
 
-/** The text, if it is one that is not blank. */
-export const textOf = (value: unknown): string | undefined =>
+/** The trimmed string; `undefined` if it is blank or not a string. */
+export const readString = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 
 /** The object, or an empty one. */
-export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+export const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /** The list, or an empty one. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Is the value without content: `null`, `false`, an empty text, list or object? */
-export const isNothing = (value: unknown): boolean =>
+/** Whether the value is empty: `null`, `false`, or an empty string, list, or object. */
+export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   value === false ||
   value === '' ||
   (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-/** The words of a text: a short way to write a list of names in the code. */
-export const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+/** Splits a string at whitespace: a short way to write a list of names. */
+export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Throws a problem which says that the file is not `what`. */
-export function isNone(what: string, hint: string): never {
+/** Throws a problem that says that the file is not `what`. */
+export function rejectFile(what: string, hint: string): never {
   throw problem(`This is not ${what}. ${hint}`)
 }

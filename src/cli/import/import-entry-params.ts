@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { entryParams } from '../../admin/combo-entry.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { numberOf } from './given-fields.ts'
+import { readNumber } from './given-fields.ts'
 import type { PlannedValue } from './plan.ts'
 
-/** The parameters of an entry of a combo, by the names that clients of OpenAI, LiteLLM and Portkey give them. */
+/** The parameters of a combo entry, by their names in OpenAI, LiteLLM, and Portkey. */
 const ENTRY_PARAMS = {
   max_completion_tokens: 'maxTokens',
   max_tokens: 'maxTokens',
@@ -22,10 +22,10 @@ const ENTRY_PARAMS = {
 export const ENTRY_PARAMS_WIN = '"params" of its combo entry, which override what clients send'
 
 /**
- * The `params` of an entry for what another program sets for requests to a chat model, and the names of the settings that were taken. Settings that an
- * entry cannot have are not among them.
+ * Converts another program's settings for a chat model to the `params` of a combo entry. `done`: the names of the settings that were converted;
+ * entries don't support the others.
  */
-export function entryParamsOf(given: JsonObject): {
+export function readEntryParams(given: JsonObject): {
   params: Readonly<Record<string, PlannedValue>> | undefined
   done: readonly string[]
 } {
@@ -33,7 +33,7 @@ export function entryParamsOf(given: JsonObject): {
   const done: string[] = []
   for (const [name, param] of Object.entries(ENTRY_PARAMS)) {
     const value = given[name]
-    const asked = param === 'stopSequences' && typeof value === 'string' ? [value] : (numberOf(value) ?? value)
+    const asked = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
     if (asked === undefined || isObject(asked) || param in params) continue
     const found = v.safeParse(entryParams, { [param]: asked })
     if (!found.success) continue

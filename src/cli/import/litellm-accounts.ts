@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
-import { address, hostName, providerAt } from './addresses.ts'
-import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
-import { textOf, words } from './given-fields.ts'
+import { findProviderByUrl, getServerName, planBaseUrl } from './addresses.ts'
+import { joinAccessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
+import { readString, splitWords } from './given-fields.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, Reference } from './plan.ts'
 import { keyVariable, slug } from './plan-names.ts'
 
-/* The accounts of LiteLLM's deployments, from the members of `litellm_params` that name the provider, the address and the key. */
+/* The accounts of LiteLLM's deployments, from the fields of `litellm_params` with the provider, the URL, and the key. */
 
 /** Signalbox's names of providers that have another name in LiteLLM. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -30,13 +30,13 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xiaomi_mimo: 'xiaomi',
 }
 
-/** Providers that have the same name in LiteLLM and in Signalbox. */
-const SAME = words(`
+/** Providers with the same name in LiteLLM and in Signalbox. */
+const SAME = splitWords(`
   openai azure anthropic bedrock mistral deepseek xai groq openrouter cerebras cohere moonshot sambanova deepinfra huggingface nebius novita
   siliconflow baseten scaleway zai minimax voyage ollama stepfun elevenlabs deepgram
 `)
 
-/** The variables that LiteLLM reads when a deployment has no key, where they are not `<PROVIDER>_API_KEY`. */
+/** The variables that LiteLLM reads if a deployment has no key, unless they are `<PROVIDER>_API_KEY`. */
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   google: 'GEMINI_API_KEY',
   together: 'TOGETHERAI_API_KEY',
@@ -50,7 +50,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 
 const VERTEX_VARIABLE = 'VERTEX_CREDENTIALS'
 
-/** LiteLLM's addresses of providers that are not built into Signalbox. LiteLLM reads the keys of these from variables. */
+/** LiteLLM's URLs of providers that aren't built into Signalbox. LiteLLM reads their keys from variables. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   chutes: 'https://llm.chutes.ai/v1',
   codestral: 'https://codestral.mistral.ai/v1',
@@ -64,7 +64,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   wandb: 'https://api.inference.wandb.ai/v1',
 }
 
-/** The variables that LiteLLM reads when a deployment has no address. */
+/** The variables that LiteLLM reads if a deployment has no URL. */
 const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
   azure: 'AZURE_API_BASE',
   azure_ai: 'AZURE_AI_API_BASE',
@@ -74,23 +74,28 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
   lm_studio: 'LM_STUDIO_API_BASE',
 }
 
-/** Providers that are not built into Signalbox, and whose keys LiteLLM reads from variables. */
-const KEYED = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
+/** Providers that aren't built into Signalbox, and whose keys LiteLLM reads from variables. */
+const PROVIDERS_WITH_KEYS = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
 
-/** Names of LiteLLM for servers of any kind that speak like OpenAI. */
+/** LiteLLM's names for servers with the OpenAI format. */
 const OPENAI_LIKE = [
-  ...words(
+  ...splitWords(
     'openai custom_openai openai_like text-completion-openai hosted_vllm vllm litellm_proxy llamafile xinference',
   ),
-  ...words('databricks docker_model_runner'),
+  ...splitWords('databricks docker_model_runner'),
   ...Object.keys(ADDRESSES),
 ]
 
-/** Says what to check of a server whose provider Signalbox does not have, as it is asked like OpenAI. */
-export function leaveUnknown(place: string, { provider }: GivenModel, account: PlannedAccount, plan: ImportPlan): void {
+/** Reports what to check if Signalbox doesn't have the provider and therefore calls the server in the OpenAI format. */
+export function reportUnknownProvider(
+  place: string,
+  { provider }: ModelName,
+  account: PlannedAccount,
+  plan: ImportPlan,
+): void {
   if (!account.provider.startsWith('openai-compatible-') || provider === undefined || OPENAI_LIKE.includes(provider))
     return
-  plan.leaves(
+  plan.reportUnmapped(
     place,
     provider === 'azure_ai'
       ? 'Signalbox calls Azure AI models at <api_base>/chat/completions. Check that this URL belongs to your resource.'
@@ -101,53 +106,52 @@ export function leaveUnknown(place: string, { provider }: GivenModel, account: P
 /** Local servers, which need no key. */
 const KEYLESS = ['ollama', 'lmstudio']
 
-/** The members of `litellm_params` that name the provider, the address and the key of a deployment. */
-export const ACCOUNT_PARAMS = words(`
+/** The fields of `litellm_params` with a deployment's provider, URL, and key. */
+export const ACCOUNT_PARAMS = splitWords(`
   custom_llm_provider api_key api_base base_url api_version azure_ad_token aws_access_key_id aws_secret_access_key aws_session_token
   aws_region_name vertex_project vertex_location vertex_credentials
 `)
 
-/**
- * The members among these of which the account of a deployment is made; the account has no place for the others. `provider`: Signalbox's name of it.
- */
-export function accountParamsTaken(params: JsonObject, { region }: GivenModel, provider: string): readonly string[] {
-  const hasKey = textOf(params.api_key) !== undefined
-  const at = textOf(params.api_base) === undefined ? 'base_url' : 'api_base'
-  const takenBy: Readonly<Record<string, readonly string[]>> = {
+/** Which of these fields the deployment's account uses; it ignores the others. `provider`: Signalbox's name of the provider. */
+export function listAccountParams(params: JsonObject, { region }: ModelName, provider: string): readonly string[] {
+  const hasKey = readString(params.api_key) !== undefined
+  const at = readString(params.api_base) === undefined ? 'base_url' : 'api_base'
+  const paramsByProvider: Readonly<Record<string, readonly string[]>> = {
     azure: [at, 'api_version', hasKey ? 'api_key' : 'azure_ad_token'],
     bedrock: [
-      ...(hasKey ? ['api_key'] : words('aws_access_key_id aws_secret_access_key aws_session_token')),
+      ...(hasKey ? ['api_key'] : splitWords('aws_access_key_id aws_secret_access_key aws_session_token')),
       ...(region === undefined ? ['aws_region_name'] : []),
     ],
-    vertex: words('vertex_credentials vertex_project vertex_location'),
+    vertex: splitWords('vertex_credentials vertex_project vertex_location'),
   }
-  return ['custom_llm_provider', ...(getEntry(takenBy, provider) ?? ['api_key', at])]
+  return ['custom_llm_provider', ...(getEntry(paramsByProvider, provider) ?? ['api_key', at])]
 }
 
-/** Reports the defaults of variables, as in `${NAME:-default}`, which may be secrets. */
-export function leaveDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
+/** Reports the defaults of variables, as in `${NAME:-default}`, which can be secrets. */
+export function reportDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
   for (const name of ACCOUNT_PARAMS) {
-    const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(textOf(params[name]) ?? '')?.[1]
-    if (variable !== undefined) plan.leaves(`${place}.${name}`, `The default value is not imported. Set ${variable}.`)
+    const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(readString(params[name]) ?? '')?.[1]
+    if (variable !== undefined)
+      plan.reportUnmapped(`${place}.${name}`, `The default value is not imported. Set ${variable}.`)
   }
 }
 
-/** The model that a deployment names: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
-export interface GivenModel {
+/** The model of a deployment: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
+export interface ModelName {
   provider: string | undefined
   model: string
-  /** The region in the name of a model of Bedrock. */
+  /** The region in the name of a Bedrock model. */
   region?: string | undefined
 }
 
-/** The provider and the model that a deployment names, as LiteLLM understands the name. */
-export function namedModel(params: JsonObject): GivenModel {
-  const whole = textOf(params.model) ?? ''
-  const custom = textOf(params.custom_llm_provider)
+/** Splits a deployment's model name into provider and model, as LiteLLM does. */
+export function parseModelName(params: JsonObject): ModelName {
+  const whole = readString(params.model) ?? ''
+  const custom = readString(params.custom_llm_provider)
   const slash = whole.indexOf('/')
   const first = whole.slice(0, Math.max(slash, 0))
-  if (custom) return withoutRoute(custom, first === custom ? whole.slice(slash + 1) : whole)
-  if (slash > 0) return withoutRoute(first, whole.slice(slash + 1))
+  if (custom) return removeRoute(custom, first === custom ? whole.slice(slash + 1) : whole)
+  if (slash > 0) return removeRoute(first, whole.slice(slash + 1))
   if (/^(?:gpt-|o\d|chatgpt-|text-embedding-|omni-moderation|dall-e|whisper|tts-)/.test(whole))
     return { provider: 'openai', model: whole }
   if (/^claude-/.test(whole)) return { provider: 'anthropic', model: whole }
@@ -158,14 +162,14 @@ export function namedModel(params: JsonObject): GivenModel {
   return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
 }
 
-/** Parts of LiteLLM's names between the provider and the model, which choose one of the provider's APIs. */
+/** Parts between provider and model in LiteLLM's names, which choose one of the provider's APIs. */
 const ROUTES: Readonly<Record<string, RegExp>> = {
   azure: /^(?:responses|o_series|gpt5_series)\//,
   bedrock: /^(?:converse|converse_like|invoke)\//,
   openai: /^(?:responses|chat\/completions)\//,
 }
 
-function withoutRoute(provider: string, model: string): GivenModel {
+function removeRoute(provider: string, model: string): ModelName {
   const route = getEntry(ROUTES, provider)
   const found = route ? model.replace(route, '') : model
   const region = provider === 'bedrock' ? /^([a-z]{2}(?:-[a-z]+)+-\d)\/./.exec(found)?.[1] : undefined
@@ -173,24 +177,24 @@ function withoutRoute(provider: string, model: string): GivenModel {
 }
 
 /** The variables that LiteLLM reads for a deployment. */
-export function variablesOf(params: JsonObject): string[] {
-  const { provider = '' } = namedModel(params)
-  const named = Object.values(params).flatMap((value) => environ(value) ?? [])
+export function listVariables(params: JsonObject): string[] {
+  const { provider = '' } = parseModelName(params)
+  const named = Object.values(params).flatMap((value) => parseVariable(value) ?? [])
   if (isVertex(params)) return params.vertex_credentials === undefined ? [...named, VERTEX_VARIABLE] : named
-  return params.api_key === undefined ? [...named, usualVariable(provider)] : named
+  return params.api_key === undefined ? [...named, getKeyVariable(provider)] : named
 }
 
-/** Is a deployment at Vertex AI? */
+/** Whether a deployment is at Vertex AI. */
 export const isVertex = (params: JsonObject): boolean =>
-  getEntry(PROVIDERS, namedModel(params).provider ?? '') === 'vertex'
+  getEntry(PROVIDERS, parseModelName(params).provider ?? '') === 'vertex'
 
-function usualVariable(provider: string): string {
+function getKeyVariable(provider: string): string {
   const known = getEntry(PROVIDERS, provider) ?? provider
   return getEntry(KEY_VARIABLES, known) ?? keyVariable(known)
 }
 
 /** The account of a deployment, or why there is none. */
-export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPlan): PlannedAccount | string {
+export function planAccount(params: JsonObject, named: ModelName, plan: ImportPlan): PlannedAccount | string {
   const { provider } = named
   if (provider === undefined)
     return named.model === '*'
@@ -198,56 +202,58 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
       : 'Has no provider. Write <provider>/<model> in the LiteLLM file first, or create the connection yourself.'
   if (provider === 'os.environ')
     return 'Reads its model from a variable. Write the model name into the file, and run the import again.'
-  const given = textOf(params.api_base) ?? textOf(params.base_url) ?? getEntry(ADDRESSES, provider)
-  const at = provider === 'openai' ? providerAt(given) : undefined
+  const given = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(ADDRESSES, provider)
+  const at = provider === 'openai' ? findProviderByUrl(given) : undefined
   const known = at ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
   const isOwnServer = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
-  const variable = given === undefined ? getEntry(ADDRESS_VARIABLES, provider) : environ(given)
+  const variable = given === undefined ? getEntry(ADDRESS_VARIABLES, provider) : parseVariable(given)
   if (known === undefined && given === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
-  const ownName = () => (provider === 'openai' ? serverName(given) : slug(provider))
-  const wish = isOwnServer ? ownName() : known
-  const needsKey = isOwnServer ? KEYED.includes(provider) : !KEYLESS.includes(known)
+  const nameOwnServer = () => (provider === 'openai' ? nameServer(given) : slug(provider))
+  const wish = isOwnServer ? nameOwnServer() : known
+  const needsKey = isOwnServer ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(known)
   const apiKey =
-    secretOf(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
-    (known === 'azure' ? secretOf(params.azure_ad_token, `${wish}_AD_TOKEN`, 'an Entra ID token', plan) : undefined) ??
-    (needsKey ? plan.read(usualVariable(at ?? provider), 'an API key') : undefined)
+    readSecret(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
+    (known === 'azure'
+      ? readSecret(params.azure_ad_token, `${wish}_AD_TOKEN`, 'an Entra ID token', plan)
+      : undefined) ??
+    (needsKey ? plan.readVariable(getKeyVariable(at ?? provider), 'an API key') : undefined)
   const base = (end = ''): PlannedValue | undefined => {
-    if (variable !== undefined) return new Reference(['', end], plan.read(variable, 'a base URL').names)
-    return given === undefined || at !== undefined ? undefined : address(plan, given, { wish, end })
+    if (variable !== undefined) return new Reference(['', end], plan.readVariable(variable, 'a base URL').names)
+    return given === undefined || at !== undefined ? undefined : planBaseUrl(plan, given, { wish, end })
   }
 
   if (isOwnServer) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
-  for (const [name, shape] of Object.entries(SHAPES)) {
-    const value = textOf(params[name])
-    if (value !== undefined && environ(value) === undefined && !shape.test(value))
+  for (const [name, shape] of Object.entries(SETTING_PATTERNS)) {
+    const value = readString(params[name])
+    if (value !== undefined && parseVariable(value) === undefined && !shape.test(value))
       return `Has an invalid ${name}. Correct it in the file, and run the import again.`
   }
-  if (known === 'azure') return azureAccount(params, { apiKey, given, base, plan })
-  if (known === 'bedrock') return bedrockAccount(params, named, plan)
-  if (known === 'vertex') return vertexAccount(params, plan)
+  if (known === 'azure') return planAzureAccount(params, { apiKey, given, base, plan })
+  if (known === 'bedrock') return planBedrockAccount(params, named, plan)
+  if (known === 'vertex') return planVertexAccount(params, plan)
   const end = known === 'anthropic' || known === 'ollama' ? '/v1' : ''
   return { provider: known, apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
 }
 
-/** The forms of the settings of clouds. A connection with a setting of another form is refused. */
-const SHAPES: Readonly<Record<string, RegExp>> = {
+/** The patterns of cloud settings. Connections reject settings that don't match. */
+const SETTING_PATTERNS: Readonly<Record<string, RegExp>> = {
   api_version: /^[\w.-]{1,40}$/,
   aws_region_name: /^[a-z0-9-]{2,40}$/,
   vertex_location: /^[a-z0-9-]{2,40}$/,
   vertex_project: /^[a-z0-9][a-z0-9.:-]{0,62}$/,
 }
 
-/** A name for the server at an address, made from the name of its host, or of the variable that holds the address. */
-function serverName(given: string | undefined): string {
-  const name = environ(given)
+/** Names a server by the hostname in its URL, or by the variable that contains the URL. */
+function nameServer(given: string | undefined): string {
+  const name = parseVariable(given)
     ?.toLowerCase()
     .replace(/_(?:api_)?(?:base_?url|base|url|endpoint|host)$/, '')
-  return name === undefined ? hostName(given) : slug(name)
+  return name === undefined ? getServerName(given) : slug(name)
 }
 
-function azureAccount(
+function planAzureAccount(
   params: JsonObject,
   {
     apiKey,
@@ -262,72 +268,75 @@ function azureAccount(
   },
 ): PlannedAccount {
   const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(given ?? '')?.[1]
-  const apiVersion = referenceOr(params.api_version, 'an Azure API version', plan)
+  const apiVersion = readSetting(params.api_version, 'an Azure API version', plan)
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }
 
-/** The account of a deployment at Bedrock: with its Bedrock key if it has one, else with access keys of AWS. */
-function bedrockAccount(params: JsonObject, { region }: GivenModel, plan: ImportPlan): PlannedAccount {
-  const given = (name: string, holds: string) => secretOf(params[name], name, holds, plan)
+/** The account of a Bedrock deployment: with its Bedrock key if it has one, otherwise with AWS access keys. */
+function planBedrockAccount(params: JsonObject, { region }: ModelName, plan: ImportPlan): PlannedAccount {
+  const given = (name: string, holds: string) => readSecret(params[name], name, holds, plan)
   return {
     provider: 'bedrock',
-    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a Bedrock API key', plan) ?? accessKeys(given, plan),
+    apiKey: readSecret(params.api_key, 'BEDROCK_API_KEY', 'a Bedrock API key', plan) ?? joinAccessKeys(given, plan),
     data: {
       region:
         region ??
-        referenceOr(params.aws_region_name, 'an AWS region', plan) ??
-        plan.read('AWS_REGION', 'an AWS region'),
+        readSetting(params.aws_region_name, 'an AWS region', plan) ??
+        plan.readVariable('AWS_REGION', 'an AWS region'),
     },
   }
 }
 
-function vertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
+function planVertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
   const given = params.vertex_credentials
   const key = isKeyFile(given)
-    ? plan.variableFor(given.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
-    : secretOf(given, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
+    ? plan.addVariable(given.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
+    : readSecret(given, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
   return {
     provider: 'vertex',
-    apiKey: key ?? plan.read(VERTEX_VARIABLE, SERVICE_ACCOUNT),
+    apiKey: key ?? plan.readVariable(VERTEX_VARIABLE, SERVICE_ACCOUNT),
     data: {
-      project: referenceOr(params.vertex_project, 'a Google Cloud project', plan),
-      region: referenceOr(params.vertex_location, 'a Google Cloud region', plan),
+      project: readSetting(params.vertex_project, 'a Google Cloud project', plan),
+      region: readSetting(params.vertex_location, 'a Google Cloud region', plan),
     },
   }
 }
 
-/** Has a deployment the path of a key file in place of the key? */
+/** Whether the value is the path of a key file, instead of the key. */
 const isKeyFile = (value: unknown): value is string =>
-  textOf(value) !== undefined && environ(value) === undefined && !String(value).trim().startsWith('{')
+  readString(value) !== undefined && parseVariable(value) === undefined && !String(value).trim().startsWith('{')
 
-/** Says that the key file of a deployment is not read, and which variable takes its content. */
-export function leaveKeyFile(
+/** Reports that a deployment's key file isn't read, and which variable to put its contents into. */
+export function reportKeyFile(
   place: string,
   params: JsonObject,
   { account, plan }: { account: PlannedAccount; plan: ImportPlan },
 ): void {
   const [name] = account.apiKey?.names ?? []
   if (account.provider !== 'vertex' || !isKeyFile(params.vertex_credentials)) return
-  plan.leaves(`${place}.vertex_credentials`, `The key file is not read. Put its contents into the variable ${name}.`)
+  plan.reportUnmapped(
+    `${place}.vertex_credentials`,
+    `The key file is not read. Put its contents into the variable ${name}.`,
+  )
 }
 
-/** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME` of files that a shell fills in before LiteLLM reads them. */
-function environ(value: unknown): string | undefined {
+/** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME`, which a shell fills in before LiteLLM reads the file. */
+function parseVariable(value: unknown): string | undefined {
   const found = /^(?:os\.environ\/([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::?-[^}]*)?\}|\$([A-Z_][A-Z0-9_]*))$/.exec(
-    textOf(value) ?? '',
+    readString(value) ?? '',
   )
   return found?.[1] ?? found?.[2] ?? found?.[3]
 }
 
-/** The text, or the variable that it names. Not for secrets. */
-function referenceOr(value: unknown, holds: string, plan: ImportPlan): PlannedValue | undefined {
-  const name = environ(value)
-  return name === undefined ? textOf(value) : plan.read(name, holds)
+/** The string, or the variable that it names. Not for secrets. */
+function readSetting(value: unknown, holds: string, plan: ImportPlan): PlannedValue | undefined {
+  const name = parseVariable(value)
+  return name === undefined ? readString(value) : plan.readVariable(name, holds)
 }
 
-function secretOf(value: unknown, wish: string, holds: string, plan: ImportPlan): Reference | undefined {
-  const name = environ(value)
-  if (name !== undefined) return plan.read(name, holds)
-  const given = isObject(value) ? JSON.stringify(value) : textOf(value)
-  return given === undefined ? undefined : plan.secret(given, wish, holds)
+function readSecret(value: unknown, wish: string, holds: string, plan: ImportPlan): Reference | undefined {
+  const name = parseVariable(value)
+  if (name !== undefined) return plan.readVariable(name, holds)
+  const given = isObject(value) ? JSON.stringify(value) : readString(value)
+  return given === undefined ? undefined : plan.addSecret(given, wish, holds)
 }

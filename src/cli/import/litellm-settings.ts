@@ -1,6 +1,15 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
-import { attemptsOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given-fields.ts'
+import {
+  isEmpty,
+  readNumber,
+  readString,
+  splitWords,
+  toAttempts,
+  toList,
+  toObject,
+  toTimeoutMs,
+} from './given-fields.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The strategies of LiteLLM's router. */
@@ -23,143 +32,147 @@ const PARTS = {
   default_key_generate_params: 'object',
 } as const
 
-/** Plans the settings that apply to all requests: attempts, time-outs, cooldowns, limits and budgets. */
+/** Plans the settings for all requests: attempts, timeouts, cooldowns, limits, and budgets. */
 export function planSettings(config: JsonObject, router: JsonObject, plan: ImportPlan): void {
-  const litellm = objectOf(config.litellm_settings)
-  const general = objectOf(config.general_settings)
+  const litellm = toObject(config.litellm_settings)
+  const general = toObject(config.general_settings)
   for (const section of ['litellm_settings', 'router_settings'])
-    plan.leavesMistyped(`${section}.`, objectOf(config[section]), PARTS)
+    plan.reportMistyped(`${section}.`, toObject(config[section]), PARTS)
   for (const section of ['litellm_settings', 'router_settings'])
-    for (const name of NUMBERS) leaveNoNumber(`${section}.`, name, objectOf(config[section]), plan)
-  const retries = numberOf(router.num_retries)
+    for (const name of NUMBERS) reportNonNumber(`${section}.`, name, toObject(config[section]), plan)
+  const retries = readNumber(router.num_retries)
   if (retries !== undefined) {
-    plan.settings.maxAttempts = attemptsOf(retries + 1)
-    plan.maps(
+    plan.settings.maxAttempts = toAttempts(retries + 1)
+    plan.reportMapped(
       'num_retries',
       `settings.maxAttempts ${plan.settings.maxAttempts}, counted across all targets of a request`,
     )
   }
-  const timeout = numberOf(router.timeout) ?? numberOf(litellm.request_timeout)
-  const timeouts = timeoutsOf(timeout, numberOf(router.stream_timeout))
+  const timeout = readNumber(router.timeout) ?? readNumber(litellm.request_timeout)
+  const timeouts = toTimeouts(timeout, readNumber(router.stream_timeout))
   if (timeouts) {
     plan.settings.timeouts = timeouts
-    plan.maps('timeout', 'settings.timeouts')
+    plan.reportMapped('timeout', 'settings.timeouts')
   }
-  if (!isNothing(router.stream_timeout))
-    plan.leaves(
+  if (!isEmpty(router.stream_timeout))
+    plan.reportUnmapped(
       'stream_timeout',
       `Signalbox has one timeout for the start of streaming and non-streaming responses. ${timeouts ? 'The longer of stream_timeout and timeout is used.' : 'Set settings.timeouts.headersMs.'}`,
     )
-  const cooldown = numberOf(router.cooldown_time)
-  const fails = numberOf(router.allowed_fails)
+  const cooldown = readNumber(router.cooldown_time)
+  const fails = readNumber(router.allowed_fails)
   if (cooldown !== undefined || fails !== undefined) {
-    const cooldownMs = cooldown === undefined ? undefined : milliseconds(cooldown * 1_000)
+    const cooldownMs = cooldown === undefined ? undefined : toTimeoutMs(cooldown * 1_000)
     plan.settings.health = {
       ...(cooldownMs !== undefined && { cooldownMs, maxCooldownMs: Math.max(300_000, cooldownMs) }),
       ...(fails !== undefined && { minCalls: Math.min(10_000, Math.max(1, Math.round(fails) + 1)) }),
     }
-    plan.maps('allowed_fails and cooldown_time', 'settings.health')
+    plan.reportMapped('allowed_fails and cooldown_time', 'settings.health')
   }
-  const strategy = textOf(router.routing_strategy)
+  const strategy = readString(router.routing_strategy)
   if (strategy !== undefined) {
     const found = getEntry(STRATEGIES, strategy)
-    if (found === undefined) plan.leaves('routing_strategy', `"${strategy}" has no equivalent; "weighted" is used.`)
+    if (found === undefined)
+      plan.reportUnmapped('routing_strategy', `"${strategy}" has no equivalent; "weighted" is used.`)
     else
-      plan.maps(
+      plan.reportMapped(
         'routing_strategy',
         `${found} in each combo with several deployments${strategy.startsWith('usage') ? ' (the closest strategy)' : ''}`,
       )
   }
   planLimits(litellm, general, plan)
   planKey(config, plan)
-  plan.leavesRest('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  plan.leavesRest('router_settings', objectOf(config.router_settings), {
+  plan.reportRest('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
+  plan.reportRest('router_settings', toObject(config.router_settings), {
     done: READ_SETTINGS,
     reasons: SETTING_REASONS,
   })
-  plan.leavesRest('general_settings', general, {
+  plan.reportRest('general_settings', general, {
     done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
     reasons: SETTING_REASONS,
   })
 }
 
-/** Plans a client key where LiteLLM requires keys: when the file has a master key, in any of the places for it. */
+/** Plans a client key if LiteLLM requires keys, which it does if the file has a master key in any of its possible places. */
 function planKey(config: JsonObject, plan: ImportPlan): void {
-  const litellm = objectOf(config.litellm_settings)
-  const general = objectOf(config.general_settings)
+  const litellm = toObject(config.litellm_settings)
+  const general = toObject(config.general_settings)
   const place = Object.entries({
     'general_settings.master_key': general.master_key,
     'litellm_settings.master_key': litellm.master_key,
-    'environment_variables.LITELLM_MASTER_KEY': objectOf(config.environment_variables).LITELLM_MASTER_KEY,
-  }).find(([, value]) => !isNothing(value))?.[0]
+    'environment_variables.LITELLM_MASTER_KEY': toObject(config.environment_variables).LITELLM_MASTER_KEY,
+  }).find(([, value]) => !isEmpty(value))?.[0]
   if (place === undefined) {
-    if (!isNothing(general.max_parallel_requests)) plan.leaves('general_settings.max_parallel_requests', EACH_KEY)
+    if (!isEmpty(general.max_parallel_requests)) plan.reportUnmapped('general_settings.max_parallel_requests', EACH_KEY)
     for (const [section, { default_key_generate_params: given }] of [
       ['litellm_settings', litellm],
       ['general_settings', general],
     ] as const)
-      if (!isNothing(given)) plan.leaves(`${section}.default_key_generate_params`, EACH_KEY)
+      if (!isEmpty(given)) plan.reportUnmapped(`${section}.default_key_generate_params`, EACH_KEY)
     return
   }
   plan.settings.requireApiKey = true
   const { max_parallel_requests } = general
-  const ofKeys = { ...objectOf(general.default_key_generate_params), ...objectOf(litellm.default_key_generate_params) }
-  const limits = limitsOf({ max_parallel_requests, ...ofKeys }, 'default_key_generate_params', plan)
+  const keyDefaults = {
+    ...toObject(general.default_key_generate_params),
+    ...toObject(litellm.default_key_generate_params),
+  }
+  const limits = readLimits({ max_parallel_requests, ...keyDefaults }, 'default_key_generate_params', plan)
   plan.keys.set('imported', { ...(limits && { limits }) })
-  const places = Object.entries({ default_key_generate_params: ofKeys, max_parallel_requests })
+  const places = Object.entries({ default_key_generate_params: keyDefaults, max_parallel_requests })
   if (limits)
-    plan.maps(
-      places.flatMap(([name, value]) => (isNothing(value) ? [] : name)).join(', '),
+    plan.reportMapped(
+      places.flatMap(([name, value]) => (isEmpty(value) ? [] : name)).join(', '),
       'limits of the key "imported", shared by everyone who uses it; create a key for each client',
     )
-  plan.leavesRest('default_key_generate_params', ofKeys, {
+  plan.reportRest('default_key_generate_params', keyDefaults, {
     done: [...LIMITS, 'budget_duration'],
     reasons: { models: 'Set "models" on keys.', duration: 'Set "expiresAt" on keys.' },
   })
-  plan.maps(place, 'settings.requireApiKey, and a key named "imported" with a new value')
-  plan.leaves(
+  plan.reportMapped(place, 'settings.requireApiKey, and a key named "imported" with a new value')
+  plan.reportUnmapped(
     place,
     'The value is not imported. Clients need the new key (npx signalbox keys list --json --values all), and SIGNALBOX_ADMIN_TOKEN sets the admin token.',
   )
 }
 
-/** Plans the limits of LiteLLM's proxy as a whole, and those of its teams. */
+/** Plans the limits of LiteLLM's proxy and of its teams. */
 function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan): void {
-  const parallel = numberOf(general.global_max_parallel_requests) ?? numberOf(litellm.max_parallel_requests)
-  const limits = limitsOf(
+  const parallel = readNumber(general.global_max_parallel_requests) ?? readNumber(litellm.max_parallel_requests)
+  const limits = readLimits(
     { ...litellm, ...(parallel !== undefined && { max_parallel_requests: parallel }) },
     'litellm_settings',
     plan,
   )
   if (limits) {
     plan.settings.limits = limits
-    plan.maps('max_budget, max_parallel_requests', 'settings.limits, for all requests together')
+    plan.reportMapped('max_budget, max_parallel_requests', 'settings.limits, for all requests together')
   }
-  for (const [at, team] of listOf(litellm.default_team_settings).entries()) {
-    const id = textOf(objectOf(team).team_id)
+  for (const [at, team] of toList(litellm.default_team_settings).entries()) {
+    const id = readString(toObject(team).team_id)
     if (id === undefined) continue
     const place = `default_team_settings[${at}]`
-    const own = limitsOf(objectOf(team), place, plan)
-    const group = plan.groupId(id)
+    const own = readLimits(toObject(team), place, plan)
+    const group = plan.findFreeGroupId(id)
     plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
-    plan.maps(place, `group ${group}; add the keys of the team to it`)
-    plan.leavesRest(place, objectOf(team), {
+    plan.reportMapped(place, `group ${group}; add the keys of the team to it`)
+    plan.reportRest(place, toObject(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
     })
   }
 }
 
-/** Budgets and rate limits of LiteLLM as limits; `undefined` when there are none. */
-function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
-  const usd = numberOf(given.max_budget)
-  const parallel = numberOf(given.max_parallel_requests)
-  const requests = numberOf(given.rpm_limit)
-  const tokens = numberOf(given.tpm_limit)
-  const window = windowOf(given.budget_duration)
-  for (const name of LIMITS) leaveNoNumber(`${place}.`, name, given, plan)
+/** Converts LiteLLM's budgets and rate limits; `undefined` if there are none. */
+function readLimits(given: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
+  const usd = readNumber(given.max_budget)
+  const parallel = readNumber(given.max_parallel_requests)
+  const requests = readNumber(given.rpm_limit)
+  const tokens = readNumber(given.tpm_limit)
+  const window = toWindow(given.budget_duration)
+  for (const name of LIMITS) reportNonNumber(`${place}.`, name, given, plan)
   if (usd !== undefined && window === undefined)
-    plan.leaves(
+    plan.reportUnmapped(
       `${place}.budget_duration`,
       `"${given.budget_duration}" is not a supported time window (minute, hour, day, week, month, total). The budget is not imported.`,
     )
@@ -171,12 +184,15 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
   }
   if ('usd' in limits && plan.settings.whenPriceUnknown === undefined) {
     plan.settings.whenPriceUnknown = 'allow'
-    plan.maps('max_budget', 'settings.whenPriceUnknown allow, so a model without a price costs nothing, as in LiteLLM')
+    plan.reportMapped(
+      'max_budget',
+      'settings.whenPriceUnknown allow, so a model without a price costs nothing, as in LiteLLM',
+    )
   }
   return Object.keys(limits).length > 0 ? limits : undefined
 }
 
-function windowOf(duration: unknown): string | undefined {
+function toWindow(duration: unknown): string | undefined {
   if (duration === undefined || duration === null) return 'total'
   const windows: Readonly<Record<string, string>> = {
     '1m': 'minute',
@@ -194,29 +210,31 @@ function windowOf(duration: unknown): string | undefined {
   return getEntry(windows, String(duration).trim())
 }
 
-/** Time-outs of LiteLLM, in seconds, as those of a combo or of the settings. `headersMs` is the longer one, as it applies to streams and whole answers. */
-export function timeoutsOf(
+/**
+ * Converts LiteLLM's timeouts, which are in seconds. `headersMs` is the longer one, because it applies to both streaming and non-streaming responses.
+ */
+export function toTimeouts(
   timeout: number | undefined,
   streamTimeout: number | undefined,
 ): Record<string, PlannedValue> | undefined {
   if (timeout === undefined || timeout <= 0) return undefined
   return {
-    headersMs: milliseconds(Math.max(timeout, streamTimeout ?? 0) * 1_000),
-    totalMs: milliseconds(timeout * 1_000),
+    headersMs: toTimeoutMs(Math.max(timeout, streamTimeout ?? 0) * 1_000),
+    totalMs: toTimeoutMs(timeout * 1_000),
   }
 }
 
 const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
-const NUMBERS = words('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
+const NUMBERS = splitWords('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
 
-/** Reports a member that is not a number, such as one that is read from a variable. */
-function leaveNoNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
+/** Reports a field that is not a number, such as one that is read from a variable. */
+function reportNonNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
   const value = given[name]
-  if (isNothing(value) || numberOf(value) !== undefined) return
-  plan.leaves(`${place}${name}`, 'Must be a number, not a variable or other text; not imported.')
+  if (isEmpty(value) || readNumber(value) !== undefined) return
+  plan.reportUnmapped(`${place}${name}`, 'Must be a number, not a variable or other text; not imported.')
 }
 
-const READ_SETTINGS = words(`
+const READ_SETTINGS = splitWords(`
   fallbacks context_window_fallbacks content_policy_fallbacks default_fallbacks max_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
   default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isNone, isNothing, objectOf } from './given-fields.ts'
-import { deploymentsOf } from './litellm-deployments.ts'
+import { isEmpty, rejectFile, toObject } from './given-fields.ts'
+import { readDeployments } from './litellm-deployments.ts'
 import { planRoutes } from './litellm-routes.ts'
 import { planSettings } from './litellm-settings.ts'
 import type { ImportPlan } from './plan.ts'
 
-/* LiteLLM's config.yaml, as docs.litellm.ai/docs/proxy/config_settings describes it. */
+/* LiteLLM's config.yaml, as described at docs.litellm.ai/docs/proxy/config_settings. */
 
 const SECTIONS = {
   model_list: 'list',
@@ -15,30 +15,28 @@ const SECTIONS = {
   credential_list: 'list',
 } as const
 
-/** Plans the import of a LiteLLM configuration. Throws a problem when it is not one. */
+/** Plans the import of a LiteLLM configuration. Throws a problem if `config` is not one. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
-    isNone('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')
-  plan.leavesMistyped('', config, SECTIONS)
-  const router = routerOf(config)
-  const { groups, wildcards } = deploymentsOf(config, router, plan)
+    rejectFile('a LiteLLM configuration', 'A LiteLLM configuration has a "model_list".')
+  plan.reportMistyped('', config, SECTIONS)
+  const router = readRouterSettings(config)
+  const { groups, wildcards } = readDeployments(config, router, plan)
   planRoutes({ groups, wildcards, router, plan })
   planSettings(config, router, plan)
   const unpriced = [...groups].filter(([, deployments]) => deployments.some(({ isPriced }) => !isPriced))
   if (plan.settings.whenPriceUnknown === 'allow' && unpriced.length > 0)
-    plan.leaves(
+    plan.reportUnmapped(
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
       'These models, or some of their deployments, have no known price. Budgets don\'t count them until you set "prices" on their connections.',
     )
-  plan.leavesRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
+  plan.reportRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
-/** The settings of the router, and those of the library that the router does not have. */
-function routerOf(config: JsonObject): JsonObject {
-  const own = Object.entries(objectOf(config.router_settings)).filter(
-    ([, value]) => !isNothing(value) || value === false,
-  )
-  return { ...objectOf(config.litellm_settings), ...Object.fromEntries(own) }
+/** The router's settings, and the library's settings that it doesn't override. */
+function readRouterSettings(config: JsonObject): JsonObject {
+  const own = Object.entries(toObject(config.router_settings)).filter(([, value]) => !isEmpty(value) || value === false)
+  return { ...toObject(config.litellm_settings), ...Object.fromEntries(own) }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

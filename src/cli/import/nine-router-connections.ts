@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
-import { address } from './addresses.ts'
-import { numberOf, objectOf, textOf, words } from './given-fields.ts'
+import { planBaseUrl } from './addresses.ts'
+import { readNumber, readString, splitWords, toObject } from './given-fields.ts'
 import type { ImportPlan, PlannedAccount, PlannedValue } from './plan.ts'
 import { slug, variableName } from './plan-names.ts'
 
-/* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */
+/* 9router's connections: accounts with API keys, and the user's own servers ("nodes"). */
 
 /** Signalbox's names of providers with API keys that have another name in 9router. */
 const PROVIDERS: Readonly<Record<string, string>> = {
@@ -28,12 +28,14 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'black-forest-labs': 'bfl',
 }
 const SAME = [
-  ...words('openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere'),
-  ...words('siliconflow nebius sambanova deepinfra huggingface novita tavily exa serper firecrawl searxng voyage jina'),
-  ...words('baseten scaleway elevenlabs deepgram azure vertex perplexity-agent'),
+  ...splitWords('openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere'),
+  ...splitWords(
+    'siliconflow nebius sambanova deepinfra huggingface novita tavily exa serper firecrawl searxng voyage jina',
+  ),
+  ...splitWords('baseten scaleway elevenlabs deepgram azure vertex perplexity-agent'),
 ]
 
-/** Providers that 9router asks at other addresses than Signalbox does. Their keys are for 9router's addresses. */
+/** Providers that 9router calls at different URLs than Signalbox does. Their keys are for 9router's URLs. */
 const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
   alicode: { baseUrl: 'https://coding.dashscope.aliyuncs.com/v1' },
   'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
@@ -51,7 +53,7 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
   'volcengine-ark': { baseUrl: 'https://ark.cn-beijing.volces.com/api/coding/v3' },
 }
 
-/** Addresses of providers in older versions of 9router. */
+/** Providers' URLs in older versions of 9router. */
 const FORMER_ADDRESSES: Readonly<Record<string, string>> = {
   kimi: 'https://api.kimi.com/coding/v1',
   siliconflow: 'https://api.siliconflow.cn/v1',
@@ -80,61 +82,63 @@ const ALIASES: Readonly<Record<string, string>> = {
   vx: 'vertex',
 }
 
-/** Signalbox's prefix and provider for each prefix of 9router's models. */
+/** Signalbox's prefix and provider by 9router's model prefixes. */
 export type Prefixes = Map<string, { prefix: string; provider: string }>
 
-/** Plans a connection. `node`: the server, if the connection is to one of the user's own. */
+/** Plans a connection. `node`: the server, if it is the user's own. */
 export function planConnection(
   given: JsonObject,
   node: JsonObject | undefined,
   { prefixes, plan }: { prefixes: Prefixes; plan: ImportPlan },
 ): void {
-  const provider = textOf(given.provider) ?? ''
-  const label = textOf(given.name) ?? textOf(given.id) ?? provider
-  const place = `providerConnections: ${label} (${textOf(node?.name) ?? provider})`
-  const specific = { ...node, ...objectOf(given.providerSpecificData) }
-  const speaks = /^(openai|anthropic)-compatible/.exec(textOf(node?.type) ?? provider)?.[0]
+  const provider = readString(given.provider) ?? ''
+  const label = readString(given.name) ?? readString(given.id) ?? provider
+  const place = `providerConnections: ${label} (${readString(node?.name) ?? provider})`
+  const specific = { ...node, ...toObject(given.providerSpecificData) }
+  const speaks = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
   const elsewhere = speaks ? undefined : getEntry(ADDRESSES, provider)
   const builtIn = speaks
     ? undefined
     : (getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
-  const authType = textOf(given.authType) ?? 'oauth'
-  const account = textOf(specific.accountId)
+  const authType = readString(given.authType) ?? 'oauth'
+  const account = readString(specific.accountId)
   const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
-  const baseGiven = textOf(specific.baseUrl) ?? usual
-  const why = (): string | undefined => {
+  const baseGiven = readString(specific.baseUrl) ?? usual
+  const findProblem = (): string | undefined => {
     if (!['apikey', 'api_key'].includes(authType) && !speaks)
       return `Signs in with ${authType === 'oauth' ? 'a personal account' : authType}. Signalbox connections only support API keys.`
     if (speaks) return baseGiven === undefined ? 'Has no base URL.' : undefined
     if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
     if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
       return 'Has no accountId, which its URL needs.'
-    if (builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined)
+    if (builtIn === 'azure' && readString(specific.azureEndpoint) === undefined && baseGiven === undefined)
       return 'Has no azureEndpoint, so the Azure resource is unknown.'
     return undefined
   }
-  const refusal = why()
+  const refusal = findProblem()
   if (refusal !== undefined) {
-    plan.leaves(place, refusal)
+    plan.reportUnmapped(place, refusal)
     return
   }
 
-  const wish = slug(textOf(specific.prefix) ?? textOf(node?.name) ?? builtIn ?? provider)
-  const secret = textOf(given.apiKey)
+  const wish = slug(readString(specific.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
+  const secret = readString(given.apiKey)
   const apiKey =
-    secret === undefined ? undefined : plan.secret(secret, `${variableName(wish)}_API_KEY`, `the API key of ${label}`)
+    secret === undefined
+      ? undefined
+      : plan.addSecret(secret, `${variableName(wish)}_API_KEY`, `the API key of ${label}`)
   const isLocal = builtIn === 'ollama' && elsewhere === undefined
   const data = {
-    ...(baseGiven !== undefined && { baseUrl: address(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
+    ...(baseGiven !== undefined && { baseUrl: planBaseUrl(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
     ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
     ...(specific.apiType === 'responses' && { format: 'openai-responses' }),
-    ...cloudData(builtIn, specific, { place, wish, plan }),
+    ...readCloudSettings(builtIn, specific, { place, wish, plan }),
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
-  // Clients name models by 9router's id of the provider: the id stays the prefix where Signalbox has no such name for the provider.
-  const named = builtIn === undefined || namesOf(builtIn).includes(provider) ? builtIn : provider
-  const prefix = named ?? plan.freePrefix(wish, prefixes.get(provider)?.prefix)
+  // Clients name models by 9router's provider ID. If Signalbox doesn't have the name, it stays as the prefix.
+  const named = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
+  const prefix = named ?? plan.findFreePrefix(wish, prefixes.get(provider)?.prefix)
   const planned: PlannedAccount = {
     provider: isOwnServer ? `${own}-${prefix}` : builtIn,
     id: builtIn ?? prefix,
@@ -142,69 +146,72 @@ export function planConnection(
     prefix,
     data,
     more: {
-      ...(textOf(given.name) !== undefined && { name: textOf(given.name)?.slice(0, 200) }),
+      ...(readString(given.name) !== undefined && { name: readString(given.name)?.slice(0, 200) }),
       ...(given.isActive === false || given.isActive === 0 ? { isActive: false } : {}),
-      ...(numberOf(given.priority) !== undefined && { priority: numberOf(given.priority) }),
+      ...(readNumber(given.priority) !== undefined && { priority: readNumber(given.priority) }),
     },
   }
   const id = plan.connection(planned)
-  plan.maps(place, `connection ${id}${usual !== undefined && baseGiven === usual ? ` at ${usual}, as in 9router` : ''}`)
+  plan.reportMapped(
+    place,
+    `connection ${id}${usual !== undefined && baseGiven === usual ? ` at ${usual}, as in 9router` : ''}`,
+  )
   const former = getEntry(FORMER_ADDRESSES, provider)
   if (former !== undefined)
-    plan.leaves(
+    plan.reportUnmapped(
       place,
       `Older versions of 9router call ${former}. If the key belongs to that server, set it as "baseUrl" of the connection.`,
     )
   const { defaultModel, globalPriority } = given
-  const left = { defaultModel, globalPriority, ...objectOf(given.providerSpecificData) }
-  plan.leavesRest(place, left, { done: READ, reasons: LEFT })
-  // Connections of one provider are used in turn in 9router and in Signalbox, so one prefix names them all.
+  const left = { defaultModel, globalPriority, ...toObject(given.providerSpecificData) }
+  plan.reportRest(place, left, { done: READ, reasons: REASONS })
+  // Both 9router and Signalbox distribute requests over a provider's connections, so they share one prefix.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
-  for (const name of [provider, textOf(specific.prefix), ...short])
+  for (const name of [provider, readString(specific.prefix), ...short])
     if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
 }
 
-const namesOf = (provider: string): readonly string[] => {
+const listNames = (provider: string): readonly string[] => {
   const { alias = provider, catalogAlias = provider } = definitions[provider] ?? {}
   return [provider, alias, catalogAlias]
 }
 
-/** The settings of a cloud. One of the wrong form, for which a connection would be refused, is reported and left out. */
-function cloudData(
+/** The settings of a cloud. Settings in an invalid format, which connections would reject, are reported and not imported. */
+function readCloudSettings(
   provider: string | undefined,
   specific: JsonObject,
   { place, wish, plan }: { place: string; wish: string; plan: ImportPlan },
 ): Readonly<Record<string, PlannedValue | undefined>> {
-  const shaped = (name: string, shape: RegExp): string | undefined => {
-    const found = textOf(specific[name])
+  const readMatching = (name: string, shape: RegExp): string | undefined => {
+    const found = readString(specific[name])
     if (found === undefined || shape.test(found)) return found
-    plan.leaves(`${place}: ${name}`, 'Has an invalid value. Set it on the connection yourself.')
+    plan.reportUnmapped(`${place}: ${name}`, 'Has an invalid value. Set it on the connection yourself.')
     return undefined
   }
   if (provider === 'azure') {
-    const endpoint = textOf(specific.azureEndpoint)
+    const endpoint = readString(specific.azureEndpoint)
     const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
     return {
-      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: address(plan, endpoint, { wish }) }),
-      apiVersion: shaped('apiVersion', /^[\w.-]{1,40}$/),
-      deployment: shaped('deployment', /^[\w.-]{1,64}$/),
+      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: planBaseUrl(plan, endpoint, { wish }) }),
+      apiVersion: readMatching('apiVersion', /^[\w.-]{1,40}$/),
+      deployment: readMatching('deployment', /^[\w.-]{1,64}$/),
     }
   }
   if (provider === 'vertex')
     return {
-      region: shaped('region', /^[a-z0-9-]{2,40}$/),
-      project: shaped('projectId', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
+      region: readMatching('region', /^[a-z0-9-]{2,40}$/),
+      project: readMatching('projectId', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
     }
   return {}
 }
 
-/** Members of `providerSpecificData` that are taken, or that say nothing of how a provider is asked. */
-const READ = words(`
+/** Fields of `providerSpecificData` that are imported, or that don't affect how a provider is called. */
+const READ = splitWords(`
   prefix apiType baseUrl nodeName type name accountId azureEndpoint apiVersion deployment region projectId authMethod
 `)
 const PROXY = "Connections can't have a proxy. NODE_USE_ENV_PROXY=1 uses the proxies in the environment."
 const HEADERS = "Connections can't add headers."
-const LEFT: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   proxyPoolId: PROXY,
   connectionProxyEnabled: PROXY,
   connectionProxyUrl: PROXY,

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { problem } from '../problem.ts'
-import { readText } from './read-file.ts'
+import { readDocument } from './read-file.ts'
 
-/** The data of a folder of 9router, or of one of its files. */
+/** Reads the data in a 9router folder, or in one of its files. */
 export async function readNineRouter(path: string): Promise<unknown> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw problem(`${path} doesn't exist. 9router stores its data in ~/.9router, unless DATA_DIR is set.`)
-  if (!found.isDirectory()) return /\.(?:sqlite|db)$/.test(path) ? readSqlite(path) : readText(path)
+  if (!found.isDirectory()) return /\.(?:sqlite|db)$/.test(path) ? readSqlite(path) : readDocument(path)
   const sqlite = join(path, 'db', 'data.sqlite')
   if (existsSync(sqlite)) return readSqlite(sqlite)
-  const json = join(path, 'db.json')
-  if (existsSync(json)) return readText(json)
+  const parseJson = join(path, 'db.json')
+  if (existsSync(parseJson)) return readDocument(parseJson)
   throw problem(`${path} has neither db/data.sqlite nor db.json, so it is not a 9router data directory.`)
 }
 
-/** Reads a copy of the database, as SQLite creates files beside a database even when it only reads. */
+/** Reads a copy of the database, because SQLite creates files next to a database even if it only reads. */
 async function readSqlite(path: string): Promise<unknown> {
   const { DatabaseSync } = await loadSqlite()
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-import-'))
@@ -28,7 +28,7 @@ async function readSqlite(path: string): Promise<unknown> {
     if (existsSync(`${path}-wal`)) await copyFile(`${path}-wal`, `${copy}-wal`)
     const database = new DatabaseSync(copy)
     try {
-      return tablesOf(database)
+      return readTables(database)
     } finally {
       database.close()
     }
@@ -41,7 +41,7 @@ async function readSqlite(path: string): Promise<unknown> {
 
 const EXPORT = 'Use "Export" in the settings of the 9router dashboard, and import that file.'
 
-/** Loads `node:sqlite`, which Node has from 22.13 on. */
+/** Loads `node:sqlite`, which requires Node 22.13. */
 async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'DatabaseSync'>> {
   const { emitWarning } = process
   try {
@@ -54,8 +54,8 @@ async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'Databas
   }
 }
 
-/** The tables in the form of 9router's export. */
-function tablesOf(database: DatabaseSync): Record<string, unknown> {
+/** Converts the tables to the format of 9router's export. */
+function readTables(database: DatabaseSync): Record<string, unknown> {
   const names = new Set(
     database
       .prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -63,24 +63,26 @@ function tablesOf(database: DatabaseSync): Record<string, unknown> {
       .map(({ name }) => name),
   )
   if (!names.has('providerConnections')) throw new Error('it has no connections table')
-  const rows = (table: string) => (names.has(table) ? database.prepare(`SELECT * FROM ${table}`).all() : [])
-  const json = (text: unknown): unknown => (typeof text === 'string' && text !== '' ? JSON.parse(text) : undefined)
-  const whole = (table: string) => rows(table).map(({ data, ...row }) => ({ ...Object(json(data)), ...row }))
-  const kept = (scope: string) => rows('kv').filter((row) => row.scope === scope)
-  const byKey = (scope: string) => Object.fromEntries(kept(scope).map(({ key, value }) => [String(key), json(value)]))
+  const readRows = (table: string) => (names.has(table) ? database.prepare(`SELECT * FROM ${table}`).all() : [])
+  const parseJson = (text: unknown): unknown => (typeof text === 'string' && text !== '' ? JSON.parse(text) : undefined)
+  const readWithData = (table: string) =>
+    readRows(table).map(({ data, ...row }) => ({ ...Object(parseJson(data)), ...row }))
+  const readScope = (scope: string) => readRows('kv').filter((row) => row.scope === scope)
+  const readByKey = (scope: string) =>
+    Object.fromEntries(readScope(scope).map(({ key, value }) => [String(key), parseJson(value)]))
   return {
-    settings: json(rows('settings')[0]?.data) ?? {},
-    providerConnections: whole('providerConnections'),
-    providerNodes: whole('providerNodes'),
-    proxyPools: whole('proxyPools'),
-    apiKeys: rows('apiKeys'),
-    combos: rows('combos').map((row) => ({ ...row, models: json(row.models) })),
-    modelAliases: byKey('modelAliases'),
-    customModels: kept('customModels').map(({ value }) => json(value)),
-    pricing: byKey('pricing'),
-    mitmAlias: byKey('mitmAlias'),
-    keyGroups: rows('keyGroups'),
-    apiKeyLimits: rows('apiKeyLimits'),
-    disabledModels: byKey('disabledModels'),
+    settings: parseJson(readRows('settings')[0]?.data) ?? {},
+    providerConnections: readWithData('providerConnections'),
+    providerNodes: readWithData('providerNodes'),
+    proxyPools: readWithData('proxyPools'),
+    apiKeys: readRows('apiKeys'),
+    combos: readRows('combos').map((row) => ({ ...row, models: parseJson(row.models) })),
+    modelAliases: readByKey('modelAliases'),
+    customModels: readScope('customModels').map(({ value }) => parseJson(value)),
+    pricing: readByKey('pricing'),
+    mitmAlias: readByKey('mitmAlias'),
+    keyGroups: readRows('keyGroups'),
+    apiKeyLimits: readRows('apiKeyLimits'),
+    disabledModels: readByKey('disabledModels'),
   }
 }

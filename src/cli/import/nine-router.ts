@@ -1,10 +1,19 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
-import { attemptsOf, isNone, isNothing, listOf, numberOf, objectOf, textOf, words } from './given-fields.ts'
+import {
+  isEmpty,
+  readNumber,
+  readString,
+  rejectFile,
+  splitWords,
+  toAttempts,
+  toList,
+  toObject,
+} from './given-fields.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
-import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
+import { type ImportPlan, type PlannedEntry, type PlannedValue, toComboModels } from './plan.ts'
 
-/* The data of 9router: `db.json`, an export of its dashboard, or the same tables of `data.sqlite`. */
+/* 9router's data: `db.json`, an export from its dashboard, or the same tables in `data.sqlite`. */
 
 const SECTIONS = {
   providerNodes: 'list',
@@ -17,89 +26,92 @@ const SECTIONS = {
   settings: 'object',
 } as const
 
-/** Plans the import of the data of 9router. Throws a problem when the data are not of 9router. */
+/** Plans the import of 9router's data. Throws a problem if the data isn't 9router's. */
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
-    isNone('9router data', '9router data has "providerConnections" and "combos".')
-  plan.leavesMistyped('', data, SECTIONS)
-  const nodes = new Map(listOf(data.providerNodes).map((node) => [textOf(objectOf(node).id) ?? '', objectOf(node)]))
+    rejectFile('9router data', '9router data has "providerConnections" and "combos".')
+  plan.reportMistyped('', data, SECTIONS)
+  const nodes = new Map(toList(data.providerNodes).map((node) => [readString(toObject(node).id) ?? '', toObject(node)]))
   const prefixes: Prefixes = new Map()
-  const connections = listOf(data.providerConnections).map(objectOf)
+  const connections = toList(data.providerConnections).map(toObject)
   const byPriority = connections.toSorted(
-    (one, other) => (numberOf(one.priority) ?? 999) - (numberOf(other.priority) ?? 999),
+    (one, other) => (readNumber(one.priority) ?? 999) - (readNumber(other.priority) ?? 999),
   )
   for (const connection of byPriority)
-    planConnection(connection, nodes.get(textOf(connection.provider) ?? ''), { prefixes, plan })
+    planConnection(connection, nodes.get(readString(connection.provider) ?? ''), { prefixes, plan })
   for (const [id, node] of nodes)
-    if (!connections.some(({ provider }) => textOf(provider) === id))
-      plan.leaves(`providerNodes: ${textOf(node.name) ?? id}`, 'No connection uses this server.')
-  const settings = objectOf(data.settings)
+    if (!connections.some(({ provider }) => readString(provider) === id))
+      plan.reportUnmapped(`providerNodes: ${readString(node.name) ?? id}`, 'No connection uses this server.')
+  const settings = toObject(data.settings)
   const aliases = new Map(
-    Object.entries(objectOf(data.modelAliases)).map(([alias, model]) => [alias, modelNamed(model)]),
+    Object.entries(toObject(data.modelAliases)).map(([alias, model]) => [alias, readModelName(model)]),
   )
   const names: RouterNames = { prefixes, aliases, combos: new Map(), plan }
-  planCombos(listOf(data.combos).map(objectOf), settings, { names, plan })
+  planCombos(toList(data.combos).map(toObject), settings, { names, plan })
   for (const [alias, model] of aliases) {
-    const target = translated(model, names)
+    const target = translateModel(model, names)
     const place = `modelAliases.${alias}`
-    if (alias.includes('/')) plan.leaves(place, 'In 9router, a name with a slash starts with a provider.')
-    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" has no imported connection.`)
-    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the same name and takes precedence.')
+    if (alias.includes('/')) plan.reportUnmapped(place, 'In 9router, a name with a slash starts with a provider.')
+    else if (target === undefined) plan.reportUnmapped(place, `"${model ?? ''}" has no imported connection.`)
+    else if (plan.combos.has(alias)) plan.reportUnmapped(place, 'A combo has the same name and takes precedence.')
     else if (target !== alias) {
       plan.alias(place, alias, target)
-      plan.maps(place, `alias ${alias} for ${target}`)
+      plan.reportMapped(place, `alias ${alias} for ${target}`)
     }
   }
   const vendor = VENDORS.find(([, provider]) => prefixes.has(provider))?.[1]
   if (vendor !== undefined)
-    plan.leaves(
+    plan.reportUnmapped(
       'models without a provider',
       `9router infers the vendor from names that start with claude-, gemini-, or gpt-. With Signalbox, clients use ${prefixes.get(vendor)?.prefix}/<model>.`,
     )
   planModels(data, names, plan)
-  planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
-  plan.leavesRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  plan.leavesRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
+  planKeys(toList(data.apiKeys).map(toObject), settings, plan)
+  plan.reportRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
+  plan.reportRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
 }
 
-/** What is needed to translate 9router's names of models. */
+/** The data for translating 9router's model names. */
 interface RouterNames {
   prefixes: Prefixes
   aliases: ReadonlyMap<string, string | undefined>
-  /** Signalbox's names of the combos, by 9router's names. */
+  /** Signalbox's combo names by 9router's. */
   combos: Map<string, string>
   plan: ImportPlan
 }
 
-/** The model of an entry or an alias, which is a text, or an object in newer versions. */
-function modelNamed(given: unknown): string | undefined {
-  const { provider, model } = objectOf(given)
-  const name = textOf(model)
-  return textOf(given) ?? (textOf(provider) !== undefined && name !== undefined ? `${textOf(provider)}/${name}` : name)
+/** The model of an entry or an alias: a string, or in newer versions an object. */
+function readModelName(given: unknown): string | undefined {
+  const { provider, model } = toObject(given)
+  const name = readString(model)
+  return (
+    readString(given) ??
+    (readString(provider) !== undefined && name !== undefined ? `${readString(provider)}/${name}` : name)
+  )
 }
 
-/** Signalbox's name of a model of 9router; `undefined` when no connection to its provider was imported. */
-function translated(model: string | undefined, names: RouterNames): string | undefined {
+/** Translates a model name; `undefined` if no connection to its provider was imported. */
+function translateModel(model: string | undefined, names: RouterNames): string | undefined {
   const { aliases, combos } = names
   if (model === undefined) return undefined
   const slash = model.indexOf('/')
   if (slash > 0) {
-    return modelOf(model.slice(0, slash), model.slice(slash + 1), names)
+    return nameModel(model.slice(0, slash), model.slice(slash + 1), names)
   }
   const target = aliases.get(model)
   if (combos.has(model)) return combos.get(model)
-  if (target !== undefined) return target.includes('/') && translated(target, names) ? model : undefined
+  if (target !== undefined) return target.includes('/') && translateModel(target, names) ? model : undefined
   const vendor = VENDORS.find(([beginning]) => beginning.test(model))?.[1]
-  return vendor === undefined ? undefined : modelOf(vendor, model, names)
+  return vendor === undefined ? undefined : nameModel(vendor, model, names)
 }
 
-function modelOf(name: string, model: string, { prefixes, plan }: RouterNames): string | undefined {
+function nameModel(name: string, model: string, { prefixes, plan }: RouterNames): string | undefined {
   const found = prefixes.get(name)
-  if (found) plan.uses(found.provider, model)
+  if (found) plan.markUsed(found.provider, model)
   return found && `${found.prefix}/${model}`
 }
 
-/** The provider that 9router takes for a name without one. */
+/** The provider that 9router uses for a name without one. */
 const VENDORS: readonly (readonly [beginning: RegExp, provider: string])[] = [
   [/^claude-/i, 'anthropic'],
   [/^gemini-/i, 'gemini'],
@@ -112,18 +124,18 @@ function planCombos(
   { names, plan }: { names: RouterNames; plan: ImportPlan },
 ): void {
   const planned = combos.map((combo, at) => {
-    const wish = textOf(combo.name)
+    const wish = readString(combo.name)
     if (wish === undefined) {
-      plan.leaves(`combos[${at}]`, 'Has no name.')
+      plan.reportUnmapped(`combos[${at}]`, 'Has no name.')
       return undefined
     }
-    const name = plan.comboName(wish)
-    plan.combos.set(name, {}) // reserves the name, as combos may name each other
+    const name = plan.findFreeComboName(wish)
+    plan.combos.set(name, {}) // reserves the name, because combos can refer to each other
     if (!names.combos.has(wish)) {
       names.combos.set(wish, name)
       if (name !== wish && !wish.includes('/')) plan.alias(`combos[${at}]`, wish, name)
     } else
-      plan.leaves(
+      plan.reportUnmapped(
         `combos[${at}]`,
         `Another combo is already named "${wish}", so this one is named ${name}, and nothing uses it yet.`,
       )
@@ -131,35 +143,38 @@ function planCombos(
   })
   const leads = new Map<string, readonly string[]>()
   for (const { name, wish, combo } of planned.filter((one) => one !== undefined)) {
-    const own = objectOf(getEntry(objectOf(settings.comboStrategies), wish))
+    const own = toObject(getEntry(toObject(settings.comboStrategies), wish))
     const strategy =
-      textOf(own.fallbackStrategy) ?? textOf(own.strategy) ?? textOf(settings.comboStrategy) ?? 'fallback'
+      readString(own.fallbackStrategy) ?? readString(own.strategy) ?? readString(settings.comboStrategy) ?? 'fallback'
     const isRound = strategy === 'round-robin'
-    const stickyLimit = numberOf(own.stickyRoundRobinLimit) ?? numberOf(settings.comboStickyRoundRobinLimit)
-    const kind = textOf(combo.kind) ?? 'llm'
-    const entries = entriesIn(combo, { name, kind, leads, names, plan })
+    const stickyLimit = readNumber(own.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
+    const kind = readString(combo.kind) ?? 'llm'
+    const entries = readEntries(combo, { name, kind, leads, names, plan })
     leads.set(
       name,
       entries.map(({ model }) => model),
     )
     if (!isRound && strategy !== 'fallback')
-      plan.leaves(`combo ${name}: ${strategy}`, 'has no equivalent; "fallback" is used.')
+      plan.reportUnmapped(`combo ${name}: ${strategy}`, 'has no equivalent; "fallback" is used.')
     plan.combos.set(name, {
-      models: entriesOf(entries),
+      models: toComboModels(entries),
       strategy: isRound ? 'round-robin' : 'fallback',
       ...(isRound &&
         stickyLimit !== undefined &&
         stickyLimit >= 1 && { stickyLimit: Math.min(1_000, Math.round(stickyLimit)) }),
       ...(kind !== 'llm' && { kind }),
-      ...(entries.length > 3 && { maxAttempts: attemptsOf(entries.length) }),
+      ...(entries.length > 3 && { maxAttempts: toAttempts(entries.length) }),
     })
-    plan.leavesRest(`combo ${name}`, combo, { done: READ_COMBO })
-    plan.maps(`combo ${wish}`, `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`)
+    plan.reportRest(`combo ${name}`, combo, { done: READ_COMBO })
+    plan.reportMapped(
+      `combo ${wish}`,
+      `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'no entries yet'}`,
+    )
   }
 }
 
-/** The entries of a combo. A combo of embeddings keeps one model, as the embeddings of different models must not be mixed. */
-function entriesIn(
+/** The entries of a combo. An embedding combo keeps only one model, because embeddings of different models can't be mixed. */
+function readEntries(
   combo: JsonObject,
   {
     name,
@@ -177,13 +192,17 @@ function entriesIn(
 ): readonly PlannedEntry[] {
   const leadsBack = (model: string): boolean => model === name || (leads.get(model) ?? []).some(leadsBack)
   const entries: PlannedEntry[] = []
-  for (const one of listOf(combo.models)) {
-    const asked = modelNamed(one)
-    const target = translated(asked, names)
-    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'Has no imported connection.')
-    else if (leadsBack(target)) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'Leads back to the combo itself.')
-    else if (kind === 'embedding' && entries.length > 0 && modelIn(target) !== modelIn(entries[0]?.model ?? ''))
-      plan.leaves(
+  for (const one of toList(combo.models)) {
+    const asked = readModelName(one)
+    const target = translateModel(asked, names)
+    if (target === undefined) plan.reportUnmapped(`combo ${name}: ${asked ?? ''}`, 'Has no imported connection.')
+    else if (leadsBack(target)) plan.reportUnmapped(`combo ${name}: ${asked ?? ''}`, 'Leads back to the combo itself.')
+    else if (
+      kind === 'embedding' &&
+      entries.length > 0 &&
+      removePrefix(target) !== removePrefix(entries[0]?.model ?? '')
+    )
+      plan.reportUnmapped(
         `combo ${name}: ${asked ?? ''}`,
         'Embeddings of different models must not be mixed. Only the first model is imported.',
       )
@@ -192,24 +211,23 @@ function entriesIn(
   return plan.entries(`combo ${name}`, entries)
 }
 
-const modelIn = (target: string) => target.slice(target.indexOf('/') + 1)
+const removePrefix = (target: string) => target.slice(target.indexOf('/') + 1)
 
-/** Plans custom models and prices. */
 function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): void {
-  for (const one of listOf(data.customModels).map(objectOf)) {
-    const name = `${textOf(one.providerAlias) ?? ''}/${textOf(one.id) ?? ''}`
-    const target = textOf(one.id) === undefined ? undefined : translated(name, names)
-    if (target === undefined) plan.leaves(`customModels: ${name}`, 'Has no imported connection.')
+  for (const one of toList(data.customModels).map(toObject)) {
+    const name = `${readString(one.providerAlias) ?? ''}/${readString(one.id) ?? ''}`
+    const target = readString(one.id) === undefined ? undefined : translateModel(name, names)
+    if (target === undefined) plan.reportUnmapped(`customModels: ${name}`, 'Has no imported connection.')
     else {
-      const type = textOf(one.type)
+      const type = readString(one.type)
       plan.customModels.set(target, type === undefined ? {} : { type })
-      plan.maps(`customModels: ${name}`, `custom model ${target}`)
+      plan.reportMapped(`customModels: ${name}`, `custom model ${target}`)
     }
   }
-  planPrices(objectOf(data.pricing), names, plan)
+  planPrices(toObject(data.pricing), names, plan)
 }
 
-/** Signalbox's members of a price by those of 9router. Both are in US dollars for a million tokens. */
+/** Signalbox's price fields by 9router's. Both are in USD per million tokens. */
 const PRICES: Readonly<Record<string, string>> = {
   input: 'input',
   output: 'output',
@@ -225,29 +243,29 @@ const PRICE_REASONS: Readonly<Record<string, string>> = {
 function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): void {
   for (const [name, models] of Object.entries(pricing)) {
     const place = `pricing.${name}`
-    const connections = plan.connectionsOf(names.prefixes.get(name)?.provider ?? '')
+    const connections = plan.listConnections(names.prefixes.get(name)?.provider ?? '')
     if (connections.length === 0) {
-      plan.leaves(place, 'Has no imported connection.')
+      plan.reportUnmapped(place, 'Has no imported connection.')
       continue
     }
-    if (isNothing(objectOf(models))) plan.leaves(place, 'Has no prices.')
+    if (isEmpty(toObject(models))) plan.reportUnmapped(place, 'Has no prices.')
     let isPriced = false
-    for (const [model, given] of Object.entries(objectOf(models))) {
-      const { price, done } = priceOf(objectOf(given))
-      if (isNothing(objectOf(given))) plan.leaves(`${place}: ${model}`, 'Has no prices.')
-      plan.leavesRest(`${place}: ${model}`, objectOf(given), { done, reasons: PRICE_REASONS })
+    for (const [model, given] of Object.entries(toObject(models))) {
+      const { price, done } = readPrice(toObject(given))
+      if (isEmpty(toObject(given))) plan.reportUnmapped(`${place}: ${model}`, 'Has no prices.')
+      plan.reportRest(`${place}: ${model}`, toObject(given), { done, reasons: PRICE_REASONS })
       if (!price) continue
       isPriced = true
       for (const connection of connections) plan.price(connection, model, price)
     }
-    if (isPriced) plan.maps(place, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
+    if (isPriced) plan.reportMapped(place, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
   }
 }
 
-/** The price of a model, and the names of the members that it was made from. */
-function priceOf(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
+/** The price of a model, and the names of the fields it was made from. */
+function readPrice(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
-    const amount = numberOf(given[member])
+    const amount = readNumber(given[member])
     return amount === undefined || amount < 0 ? [] : [{ member, unit, amount }]
   })
   const price = Object.fromEntries(found.map(({ unit, amount }) => [unit, amount]))
@@ -257,42 +275,42 @@ function priceOf(given: JsonObject): { price: PlannedValue | undefined; done: re
 function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: ImportPlan): void {
   if (settings.requireApiKey !== undefined) {
     plan.settings.requireApiKey = settings.requireApiKey === true
-    plan.maps('settings.requireApiKey', `settings.requireApiKey ${settings.requireApiKey === true}`)
+    plan.reportMapped('settings.requireApiKey', `settings.requireApiKey ${settings.requireApiKey === true}`)
   } else if (keys.length > 0)
-    plan.leaves(
+    plan.reportUnmapped(
       'settings.requireApiKey',
       'Not set, and its default differs between 9router versions. To require keys, run: npx signalbox settings update --require-api-key',
     )
   for (const [at, key] of keys.entries()) {
     const { isActive } = key
-    const asked = textOf(key.name) ?? `key-${at + 1}`
-    const name = plan.keyName(asked)
+    const asked = readString(key.name) ?? `key-${at + 1}`
+    const name = plan.findFreeKeyName(asked)
     if (name !== asked)
-      plan.leaves(`apiKeys[${at}]`, `Another key is already named "${asked}", so this one is named ${name}.`)
-    const ends = new Date(textOf(key.expiresAt) ?? Number.NaN)
+      plan.reportUnmapped(`apiKeys[${at}]`, `Another key is already named "${asked}", so this one is named ${name}.`)
+    const ends = new Date(readString(key.expiresAt) ?? Number.NaN)
     const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()
     plan.keys.set(name, { ...((isActive === false || isActive === 0) && { isActive: false }), expiresAt })
-    plan.maps(
+    plan.reportMapped(
       `apiKeys: ${name}`,
       `key ${name}, with a new value${expiresAt === undefined ? '' : `, until ${expiresAt}`}`,
     )
-    plan.leavesRest(`apiKeys: ${name}`, key, {
+    plan.reportRest(`apiKeys: ${name}`, key, {
       done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
       reasons: { groupId: 'Set a group or "models" on the key.', allowedModels: 'Set "models" on the key.' },
     })
   }
   if (keys.length > 0)
-    plan.leaves(
+    plan.reportUnmapped(
       'apiKeys',
       'Values are not imported, because Signalbox keys start with sbx_. Clients need the new keys: npx signalbox keys list --json --values all',
     )
 }
 
-/** Members of a key that do not restrict it. */
-const READ_KEY = words(
+/** Fields of a key that don't restrict it. */
+const READ_KEY = splitWords(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )
-const READ_COMBO = words('id name kind models createdAt updatedAt')
+const READ_COMBO = splitWords('id name kind models createdAt updatedAt')
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
 const CLOUD = "9router's cloud is a different service. For Signalbox cloud sync, run: npx signalbox cloud --help"
 const LOGIN = 'Signalbox uses the admin token instead of logins.'

@@ -2,12 +2,12 @@ import { stringify } from 'yaml'
 import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { definitions } from '../../protocols/providers/definitions.ts'
-import { isNothing, numberOf } from './given-fields.ts'
+import { isEmpty, readNumber } from './given-fields.ts'
 import { slug, variableName } from './plan-names.ts'
 
-/** A text with variables of the environment, which the file has as `${NAME}`. In all other texts of the file `${` is escaped. */
+/** A string that contains environment variables, written as `${NAME}` in the file. In all other strings, `${` is escaped. */
 export class Reference {
-  /** The texts around the variables, in order: one more than there are names. */
+  /** The strings around the variables, in order: one more than there are names. */
   readonly parts: readonly string[]
   readonly names: readonly string[]
 
@@ -17,10 +17,10 @@ export class Reference {
   }
 }
 
-/** The whole value of one variable. */
-export const variable = (name: string): Reference => new Reference(['', ''], [name])
+/** A reference to one variable. */
+export const createReference = (name: string): Reference => new Reference(['', ''], [name])
 
-/** A value of the file: a text, a reference, a number, or an object or a list of such. */
+/** A value in the file. */
 export type PlannedValue =
   | string
   | number
@@ -31,7 +31,7 @@ export type PlannedValue =
 
 /** The result of importing one part of the other program's configuration. */
 export interface ImportFinding {
-  /** The place of the part in that configuration, such as `model_list[0]`. */
+  /** The path of the part in that configuration, such as `model_list[0]`. */
   from: string
   /** What the part is imported as, or why it is not imported. */
   to: string
@@ -39,15 +39,15 @@ export interface ImportFinding {
   name?: string
 }
 
-/** An account at a provider, as the other program has it. */
+/** An account with a provider, as configured in the other program. */
 export interface PlannedAccount {
-  /** The id of a provider of Signalbox, or of a server that speaks like OpenAI or Anthropic, such as `openai-compatible-lab`. */
+  /** The ID of a built-in provider, or of a server with the OpenAI or Anthropic format, such as `openai-compatible-lab`. */
   provider: string
   apiKey?: Reference | undefined
   data?: Readonly<Record<string, PlannedValue | undefined>>
-  /** The name for the connection, where it is free. */
+  /** The preferred ID of the connection. */
   id?: string
-  /** The prefix of its models, where the other program has one. */
+  /** The prefix of its models, if the other program has one. */
   prefix?: string
   more?: Readonly<Record<string, PlannedValue | undefined>>
 }
@@ -56,11 +56,11 @@ interface PlannedConnection {
   id: string
   account: PlannedAccount
   prices: Map<string, PlannedValue>
-  /** Its models to which a name in the file leads. */
+  /** Its models that a name in the file resolves to. */
   models: Set<string>
 }
 
-/** An entry of a combo; its weight is left out where all weights are the same. */
+/** A combo entry. Its weight is omitted if all weights are equal. */
 export interface PlannedEntry {
   model: string
   weight?: number | undefined
@@ -68,10 +68,7 @@ export interface PlannedEntry {
   params?: Readonly<Record<string, PlannedValue>> | undefined
 }
 
-/**
- * The file of records that an import makes, and the findings that it reports. Neither holds a secret: each secret is replaced by a variable first, the
- * same secret always by the same variable.
- */
+/** The records and the findings of an import. They contain no secrets: each secret is replaced by a variable, and equal secrets by the same one. */
 export class ImportPlan {
   readonly mapped: ImportFinding[] = []
   readonly unmapped: ImportFinding[] = []
@@ -81,137 +78,140 @@ export class ImportPlan {
   readonly groups = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly keys = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly customModels = new Map<string, Record<string, PlannedValue | undefined>>()
-  /** What each variable holds, by the names of the variables. */
+  /** What each variable contains, by name. */
   readonly variables = new Map<string, string>()
-  /** The connections by their ids. */
   readonly #connections = new Map<string, PlannedConnection>()
-  /** The ids of the connections, by the members that tell accounts apart. */
+  /** The IDs of the connections by the identifying fields of their accounts. */
   readonly #accounts = new Map<string, string>()
-  /** The ids of the connections, by their providers. */
+  /** The IDs of the connections by provider. */
   readonly #providers = new Map<string, string[]>()
   readonly #secrets = new Map<string, string>()
   readonly #reserved = new Set<string>()
   readonly #names = new Set<string>()
   readonly #beginnings = new Set<string>()
-  /** The model names that clients use, by place, such as `model_list[0]`. */
+  /** The model names that clients use, by path, such as `model_list[0]`. */
   readonly #clientNames = new Map<string, string>()
 
-  /** Reports a part of the other program's configuration that is imported, and as what. */
-  maps(from: string, to: string): void {
-    this.mapped.push(shown(from, to))
+  /** Reports a part of the other program's configuration that is imported. */
+  reportMapped(from: string, to: string): void {
+    this.mapped.push(redactFinding(from, to))
   }
 
-  /** Records the model name that clients use for a place, for the findings about it. */
+  /** Stores the model name that clients use for a path, for the findings about it. */
   setClientName(place: string, name: string): void {
     this.#clientNames.set(place, name)
   }
 
-  /** Reports a part of the other program's configuration that is not imported, or not as it was, and why. */
-  leaves(from: string, why: string): void {
+  /** Reports a part of the other program's configuration that is not imported, or was changed, and why. */
+  reportUnmapped(from: string, why: string): void {
     const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
-    this.unmapped.push({ ...shown(from, why), ...(name !== undefined && { name: withoutCredentialShapes(name) }) })
+    this.unmapped.push({
+      ...redactFinding(from, why),
+      ...(name !== undefined && { name: withoutCredentialShapes(name) }),
+    })
   }
 
-  /** Reports the members of an object that are not imported. `reasons`: why, by name; `done`: the members that need no report. */
-  leavesRest(
+  /** Reports the fields of an object that are not imported. `reasons`: why, by name; `done`: the fields that need no report. */
+  reportRest(
     place: string,
     given: JsonObject,
     { done, reasons = {} }: { done: readonly string[]; reasons?: Readonly<Record<string, string>> },
   ): void {
     for (const [name, value] of Object.entries(given)) {
-      if (done.includes(name) || isNothing(value)) continue
+      if (done.includes(name) || isEmpty(value)) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
-      this.leaves(place === '' ? name : `${place}.${name}`, reason ?? 'Has no equivalent.')
+      this.reportUnmapped(place === '' ? name : `${place}.${name}`, reason ?? 'Has no equivalent.')
     }
   }
 
-  /** Reports the members that do not have their type, and so are left out. `place` ends in a dot, or is empty. */
-  leavesMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
+  /** Reports fields of the wrong type, which are not imported. `place` is empty or ends with a dot. */
+  reportMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
     for (const [name, type] of Object.entries(types)) {
       const value = given[name] ?? undefined
       const fits = type === 'list' ? Array.isArray(value) : isObject(value)
       if (value !== undefined && !fits)
-        this.leaves(`${place}${name}`, `Must be ${type === 'list' ? 'a list' : 'an object'}; not imported.`)
+        this.reportUnmapped(`${place}${name}`, `Must be ${type === 'list' ? 'a list' : 'an object'}; not imported.`)
     }
   }
 
-  /** The share of a model, at least 0. Reports a value that is not a share. */
-  share(place: string, given: unknown): number | undefined {
-    const found = numberOf(given)
+  /** The weight of a model, at least 0. Reports an invalid one. */
+  readWeight(place: string, given: unknown): number | undefined {
+    const found = readNumber(given)
     if (found === undefined && given !== undefined && given !== null)
-      this.leaves(place, 'Must be a number; not imported.')
+      this.reportUnmapped(place, 'Must be a number; not imported.')
     if (found === undefined || found >= 0) return found
-    this.leaves(place, 'Weights must be at least 0. 0 is used, so the model is tried after all others.')
+    this.reportUnmapped(place, 'Weights must be at least 0. 0 is used, so the model is tried after all others.')
     return 0
   }
 
-  /** The variable for a secret that was written out; `wish` is its name, unless another secret has it. */
-  secret(value: string, wish: string, holds: string): Reference {
-    return this.variableFor(value, wish, `${holds} (in plain text in the file)`)
-  }
-
-  /** The variable for what a value stands for, such as the content of a file: the same for the same value. `wish` is its name, if that is free. */
-  variableFor(value: string, wish: string, holds: string): Reference {
-    const known = this.#secrets.get(value)
-    if (known !== undefined) return variable(known)
-    const name = free(variableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
-    this.#secrets.set(value, name)
-    this.variables.set(name, holds)
-    return variable(name)
-  }
-
-  /** Reserves the name of a variable that the other program reads: no secret that was written out gets it. Call it before `secret`. */
-  reserve(name: string): void {
-    this.#reserved.add(name)
-  }
-
-  /** A variable that the other program reads as well. */
-  read(name: string, holds: string): Reference {
-    if (!this.variables.has(name)) this.variables.set(name, holds)
-    return variable(name)
+  /** The variable for a plain-text secret. It is named `wish`, unless another secret has that name. */
+  addSecret(value: string, wish: string, holds: string): Reference {
+    return this.addVariable(value, wish, `${holds} (in plain text in the file)`)
   }
 
   /**
-   * Reserves a name by which clients ask: no combo that the import adds gets it, and no connection gets the part before its slash as a prefix, as
-   * `openai/gpt-5` may stand for another model than OpenAI's, or for several. `isItself`: the name stands for exactly that model. Call it before combos
-   * and connections are made.
+   * The variable for a value, such as the path of a file whose contents it gets; the same one for the same value. It is named `wish` if that is free.
+   */
+  addVariable(value: string, wish: string, holds: string): Reference {
+    const known = this.#secrets.get(value)
+    if (known !== undefined) return createReference(known)
+    const name = findFreeName(variableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
+    this.#secrets.set(value, name)
+    this.variables.set(name, holds)
+    return createReference(name)
+  }
+
+  /** Reserves the name of a variable that the other program reads, so that no plain-text secret gets it. Call it before `secret`. */
+  reserveVariable(name: string): void {
+    this.#reserved.add(name)
+  }
+
+  /** A variable that the other program also reads. */
+  readVariable(name: string, holds: string): Reference {
+    if (!this.variables.has(name)) this.variables.set(name, holds)
+    return createReference(name)
+  }
+
+  /**
+   * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix,
+   * because `openai/gpt-5` can mean another model than OpenAI's, or several. `isItself`: the name means exactly that model. Call it before you plan
+   * combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)
     if (!isItself && !name.includes('*')) this.#beginnings.add(name.slice(0, Math.max(0, name.indexOf('/'))))
   }
 
-  /** The connection for an account, made when there is none; the same account is one connection. */
+  /** The connection for an account. The same account always gets the same connection. */
   connection(account: PlannedAccount): string {
     const { provider, apiKey, data, prefix } = account
     const identity = JSON.stringify([provider, apiKey, data, prefix])
     const known = this.#accounts.get(identity)
     if (known !== undefined) return known
     const wish = slug(account.id ?? provider)
-    const id = isOwnServer(provider) ? this.freePrefix(wish) : free(wish, (name) => this.#isPrefix(name))
+    const id = isOwnServer(provider) ? this.findFreePrefix(wish) : findFreeName(wish, (name) => this.#isPrefix(name))
     this.#accounts.set(identity, id)
     this.#connections.set(id, { id, account, prices: new Map(), models: new Set() })
-    this.#providers.set(provider, [...this.connectionsOf(provider), id])
+    this.#providers.set(provider, [...this.listConnections(provider), id])
     return id
   }
 
-  /** A prefix that is not the name of a provider or of another server; `known`: the prefix that the same server has already. */
-  freePrefix(wish: string, known?: string): string {
-    return known ?? free(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
+  /** A prefix that is not the name of a provider or of another server. `known`: the prefix that the same server already has. */
+  findFreePrefix(wish: string, known?: string): string {
+    return known ?? findFreeName(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
   }
 
-  /** Do the names of other models begin with this one? */
+  /** Whether the names of other models start with this one. */
   #isPrefix(name: string): boolean {
     return this.#connections.has(name) || this.#beginnings.has(name)
   }
 
-  /** The price of a model of a connection, in dollars for a million tokens. */
+  /** Sets the price of a connection's model, in USD per million tokens. */
   price(connection: string, model: string, price: PlannedValue): void {
     this.#connections.get(connection)?.prices.set(model, price)
   }
 
-  /** The connections of a provider. */
-  connectionsOf(provider: string): readonly string[] {
+  listConnections(provider: string): readonly string[] {
     return this.#providers.get(provider) ?? []
   }
 
@@ -219,77 +219,77 @@ export class ImportPlan {
     return this.#connections.size
   }
 
-  /** Notes that a name leads to this model at all connections of the provider. */
-  uses(provider: string, model: string): void {
-    for (const id of this.connectionsOf(provider)) this.#connections.get(id)?.models.add(model)
-  }
-
-  /** A connection's model as clients and combos name it. Call it once all connections are known: several of one provider get prefixes. */
-  model(connection: string, model: string): string {
-    if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
-    return `${this.prefixOf(connection)}/${model}`
-  }
-
-  /** What the names of a connection's models begin with. Its provider's name would lead to all connections of the provider. */
-  prefixOf(connection: string): string {
-    const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
-    if (prefix !== undefined) return prefix
-    if (isOwnServer(provider)) return connection
-    if (this.connectionsOf(provider).length === 1 && !this.#beginnings.has(provider)) return provider
-    return connection === provider ? free(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
+  /** Records that a name resolves to this model on all connections of the provider. */
+  markUsed(provider: string, model: string): void {
+    for (const id of this.listConnections(provider)) this.#connections.get(id)?.models.add(model)
   }
 
   /**
-   * A name that no combo has: `wish`, with characters replaced that a name cannot have. `isMadeUp`: the other program does not have the name, which must
-   * therefore not be one of that program's names either.
+   * The name of a connection's model for clients and combos. Call it once all connections are known, because several of one provider get prefixes.
    */
-  comboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
+  model(connection: string, model: string): string {
+    if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
+    return `${this.getPrefix(connection)}/${model}`
+  }
+
+  /** The prefix of a connection's model names. The provider's name would resolve to all its connections. */
+  getPrefix(connection: string): string {
+    const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
+    if (prefix !== undefined) return prefix
+    if (isOwnServer(provider)) return connection
+    if (this.listConnections(provider).length === 1 && !this.#beginnings.has(provider)) return provider
+    return connection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
+  }
+
+  /**
+   * A free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp`: the other program doesn't have the name, so it must also
+   * differ from that program's names.
+   */
+  findFreeComboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
     const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
     const name = found.slice(0, MAX_NAME) || 'combo'
     const isTaken = (one: string) =>
       this.combos.has(one) || ((isMadeUp || one !== wish) && (this.#names.has(one) || this.aliases.has(one)))
-    return free(name, isTaken)
+    return findFreeName(name, isTaken)
   }
 
-  /** Plans an alias, or reports that its name cannot be one. */
+  /** Plans an alias, or reports that its name isn't valid for one. */
   alias(place: string, name: string, model: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
-      this.leaves(
+      this.reportUnmapped(
         place,
         `An alias must have 1 to ${MAX_NAME} characters and can't be "." or "..". Use ${model} instead.`,
       )
     else this.aliases.set(name, model)
   }
 
-  /** The first entries, as many as a combo may have. Reports that others are left out. */
+  /** The first entries, as many as a combo can have. Reports if there are more. */
   entries<T>(place: string, all: readonly T[]): readonly T[] {
     if (all.length > MAX_ENTRIES)
-      this.leaves(
+      this.reportUnmapped(
         place,
         `A combo can have at most ${MAX_ENTRIES} entries. The first ${MAX_ENTRIES} of ${all.length} are imported.`,
       )
     return all.slice(0, MAX_ENTRIES)
   }
 
-  /** An id that no group has. */
-  groupId(wish: string): string {
-    return free(slug(wish), (id) => this.groups.has(id))
+  findFreeGroupId(wish: string): string {
+    return findFreeName(slug(wish), (id) => this.groups.has(id))
   }
 
-  /** A name that no key has. */
-  keyName(wish: string): string {
-    return free(wish, (name) => this.keys.has(name))
+  findFreeKeyName(wish: string): string {
+    return findFreeName(wish, (name) => this.keys.has(name))
   }
 
-  /** The file, in YAML that `--config` takes. `from`: the program and the file that it was made from. */
+  /** The file for `--config`, in YAML. `from`: the program and the file that it was made from. */
   file(from: string): string {
     const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
-        const prefix = this.prefixOf(id)
+        const prefix = this.getPrefix(id)
         const own = {
           ...data,
           ...(prefix !== provider && { prefix }),
-          // The listing of models does not ask a server without a key, and takes the models of local servers from the catalog.
+          // The listing doesn't query servers without a key, and gets the models of local servers from the catalog.
           ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
@@ -317,7 +317,7 @@ export class ImportPlan {
       Object.entries(sections)
         .map(
           ([name, entries]) =>
-            [name, Object.fromEntries([...entries].map(([key, value]) => [key, plain(value)]))] as const,
+            [name, Object.fromEntries([...entries].map(([key, value]) => [key, toYamlValue(value)]))] as const,
         )
         .filter(([, section]) => Object.keys(section).length > 0),
     )
@@ -325,18 +325,18 @@ export class ImportPlan {
   }
 }
 
-/** A finding quotes the other program's file, which may have a secret where none belongs. */
-const shown = (from: string, to: string): ImportFinding => ({
+/** Removes secrets from a finding, which quotes the other program's file. */
+const redactFinding = (from: string, to: string): ImportFinding => ({
   from: withoutCredentialShapes(from),
   to: withoutCredentialShapes(to),
 })
 
-/** The longest name of an alias. */
+/** Maximum length of an alias. */
 const MAX_NAME = 200
-/** The most entries of a combo. */
+/** Maximum entries of a combo. */
 const MAX_ENTRIES = 100
 
-/** All names of the providers of Signalbox. */
+/** All names of built-in providers. */
 const BUILT_IN: ReadonlySet<string> = new Set(
   Object.entries(definitions).flatMap(([id, { alias, catalogAlias }]) => [id, alias ?? id, catalogAlias ?? id]),
 )
@@ -344,46 +344,46 @@ const BUILT_IN: ReadonlySet<string> = new Set(
 /** Providers whose servers have other models than the catalog. */
 const LOCAL = ['ollama', 'lmstudio']
 
-/** Is it a provider that only speaks like another one, at an address of its own? */
+/** Whether a provider is a server that only has the format of another one. */
 const isOwnServer = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
 
-/** The value as YAML gets it. */
-function plain(value: PlannedValue | undefined): unknown {
+/** Converts a value for YAML. */
+function toYamlValue(value: PlannedValue | undefined): unknown {
   if (value instanceof Reference) {
     return value.parts
-      .map((part, at) => escaped(part) + (at < value.names.length ? `\${${value.names[at]}}` : ''))
+      .map((part, at) => escapeVariables(part) + (at < value.names.length ? `\${${value.names[at]}}` : ''))
       .join('')
   }
-  if (typeof value === 'string') return escaped(value)
-  if (isList(value)) return value.map(plain)
+  if (typeof value === 'string') return escapeVariables(value)
+  if (isList(value)) return value.map(toYamlValue)
   if (typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, inner]) => inner !== undefined)
-      .map(([name, inner]) => [name, plain(inner)]),
+      .map(([name, inner]) => [name, toYamlValue(inner)]),
   )
 }
 
 const isList = (value: PlannedValue | undefined): value is readonly PlannedValue[] => Array.isArray(value)
 
-const escaped = (text: string) => text.replaceAll('${', () => '$${')
+const escapeVariables = (text: string) => text.replaceAll('${', () => '$${')
 
-/** `wish` itself if it is no name yet; otherwise `wish-2`, `wish-3` and so on, the first that is no name yet. */
-function free(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
+/** `wish` if it is free, otherwise the first free name of `wish-2`, `wish-3`, and so on. */
+function findFreeName(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
   let name = wish
   for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`
   return name
 }
 
-/** The entries of a combo, with their weights if these differ. Weights above 1,000 are scaled down, all in the same proportion. */
-export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
+/** The entries of a combo, with their weights if these differ. Weights above 1,000 are scaled down proportionally. */
+export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
   const isEven = weights.every((weight) => weight === weights[0])
   return entries.map(({ model, when, params }, at) => {
     if (isEven && when === undefined && params === undefined) return model
     const weight = weights[at] ?? 1
-    const share = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
-    return { model, ...(!isEven && { weight: share }), when, params }
+    const readWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
+    return { model, ...(!isEven && { weight: readWeight }), when, params }
   })
 }

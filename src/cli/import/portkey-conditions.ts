@@ -1,17 +1,17 @@
 import { isObject } from '../../lib/json.ts'
-import { listOf, objectOf } from './given-fields.ts'
+import { toList, toObject } from './given-fields.ts'
 import type { PlannedValue } from './plan.ts'
 
-/* The conditions of Portkey's conditional strategy, as `when` of entries of a combo. */
+/* The conditions of Portkey's conditional strategy, as the `when` of combo entries. */
 
 interface EntryCondition {
   metadata: Readonly<Record<string, PlannedValue>>
   model?: PlannedValue
 }
 
-/** The alternatives of a query, each as the `when` of an entry; `undefined` when `when` cannot express the query. */
-export function conditionsOf(query: unknown): PlannedValue[] | undefined {
-  const all = alternativesOf(query)
+/** The alternatives of a query, each as the `when` of an entry; `undefined` if `when` can't express the query. */
+export function toConditions(query: unknown): PlannedValue[] | undefined {
+  const all = listAlternatives(query)
   const whens = all?.map(({ metadata, model }) => ({
     ...(model !== undefined && { model }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
@@ -19,54 +19,59 @@ export function conditionsOf(query: unknown): PlannedValue[] | undefined {
   return whens && whens.length > 0 && whens.every((when) => Object.keys(when).length > 0) ? whens : undefined
 }
 
-function alternativesOf(query: unknown): EntryCondition[] | undefined {
+function listAlternatives(query: unknown): EntryCondition[] | undefined {
   let all: EntryCondition[] = [{ metadata: {} }]
-  for (const [name, test] of Object.entries(objectOf(query))) {
-    const options = name === '$and' ? everyOf(listOf(test)) : name === '$or' ? someOf(listOf(test)) : oneOf(name, test)
-    const together = options && both(all, options)
+  for (const [name, test] of Object.entries(toObject(query))) {
+    const options =
+      name === '$and'
+        ? combineAll(toList(test))
+        : name === '$or'
+          ? joinAlternatives(toList(test))
+          : parseTest(name, test)
+    const together = options && combine(all, options)
     if (!together || together.length > MAX_ALTERNATIVES) return undefined
     all = together
   }
   return all
 }
 
-/** The most entries of a combo. */
+/** Maximum entries of a combo. */
 const MAX_ALTERNATIVES = 100
 
-function someOf(parts: readonly unknown[]): EntryCondition[] | undefined {
-  const found = parts.map(alternativesOf)
+function joinAlternatives(parts: readonly unknown[]): EntryCondition[] | undefined {
+  const found = parts.map(listAlternatives)
   return found.every((part) => part !== undefined) ? found.flat() : undefined
 }
 
-function everyOf(parts: readonly unknown[]): EntryCondition[] | undefined {
+function combineAll(parts: readonly unknown[]): EntryCondition[] | undefined {
   let all: EntryCondition[] | undefined = [{ metadata: {} }]
   for (const part of parts) {
-    const options = alternativesOf(part)
-    all = all && options && both(all, options)
+    const options = listAlternatives(part)
+    all = all && options && combine(all, options)
     if (!all || all.length > MAX_ALTERNATIVES) return undefined
   }
   return all
 }
 
-function oneOf(name: string, test: unknown): EntryCondition[] | undefined {
-  const value = valueOfTest(test)
+function parseTest(name: string, test: unknown): EntryCondition[] | undefined {
+  const value = readTestValue(test)
   const member = /^metadata\.(.+)$/.exec(name)?.[1]
   if (value === undefined || (member === undefined && name !== 'params.model') || member === '__proto__')
     return undefined
   return [member === undefined ? { metadata: {}, model: value } : { metadata: Object.fromEntries([[member, value]]) }]
 }
 
-/** The models that a query compares the model of the request with. */
-export function modelsAsked(query: unknown): readonly string[] {
-  return Object.entries(objectOf(query)).flatMap(([name, test]) => {
-    if (name === '$and' || name === '$or') return listOf(test).flatMap(modelsAsked)
-    const value = name === 'params.model' ? valueOfTest(test) : undefined
+/** The models that a query compares the request's model with. */
+export function listTestedModels(query: unknown): readonly string[] {
+  return Object.entries(toObject(query)).flatMap(([name, test]) => {
+    if (name === '$and' || name === '$or') return toList(test).flatMap(listTestedModels)
+    const value = name === 'params.model' ? readTestValue(test) : undefined
     return [value].flat().filter((one) => typeof one === 'string')
   })
 }
 
-/** Each condition of one list joined with each of the other; `undefined` when two of them test the same value, which one `when` cannot do. */
-function both(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
+/** Combines each condition of one list with each of the other; `undefined` if two of them test the same value, which `when` can't express. */
+function combine(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
   const pairs = some.flatMap((one) => more.map((other) => ({ one, other })))
   const clash = pairs.some(
     ({ one, other }) =>
@@ -77,8 +82,8 @@ function both(some: readonly EntryCondition[], more: readonly EntryCondition[]):
   return pairs.map(({ one, other }) => ({ ...one, ...other, metadata: { ...one.metadata, ...other.metadata } }))
 }
 
-/** The text or texts that a value must equal. In a `when`, `*` stands for any text, so a text with a `*` cannot be expressed. */
-function valueOfTest(test: unknown): PlannedValue | undefined {
+/** The string or strings that a value must equal. In `when`, `*` matches anything, so a string with a `*` can't be expressed. */
+function readTestValue(test: unknown): PlannedValue | undefined {
   const { $eq, $in, ...others } = isObject(test) ? test : { $eq: test }
   const text = (value: unknown) =>
     ['string', 'number', 'boolean'].includes(typeof value) &&
@@ -88,7 +93,7 @@ function valueOfTest(test: unknown): PlannedValue | undefined {
       : undefined
   if (Object.keys(others).length > 0) return undefined
   if ($in === undefined) return text($eq)
-  const texts = listOf($in).map(text)
+  const texts = toList($in).map(text)
   return texts.length > 0 && texts.length <= MAX_TEXTS && texts.every((one) => one !== undefined)
     ? texts.filter((one) => one !== undefined)
     : undefined

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { isNothing, listOf, objectOf, textOf, words } from './given-fields.ts'
-import { entryParamsOf } from './import-entry-params.ts'
+import { isEmpty, readString, splitWords, toList, toObject } from './given-fields.ts'
+import { readEntryParams } from './import-entry-params.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
-import { ACCOUNT_MEMBERS, accountMembersTaken, accountOf, type KnownNames } from './portkey-accounts.ts'
+import { ACCOUNT_FIELDS, type KnownNames, listAccountFields, planAccount } from './portkey-accounts.ts'
 
-/* The targets of a config of Portkey, with the members that each inherits from the config around it. */
+/* The targets of a Portkey config, with the fields that each inherits from the config around it. */
 
-/** A target: a connection and its model, or a strategy over others. */
+/** A target: a connection and its model, or a strategy over other targets. */
 export interface ModelTarget {
   place: string
   name: string | undefined
@@ -14,7 +14,7 @@ export interface ModelTarget {
   given: JsonObject
   connection: string | undefined
   model: string | undefined
-  /** The `params` that the target has as an entry of a combo. */
+  /** Its `params` as a combo entry. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 export interface StrategyTarget {
@@ -27,14 +27,14 @@ export interface StrategyTarget {
 export type TargetNode = ModelTarget | StrategyTarget
 export const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' in node
 
-/** The models below a strategy, those of strategies within it included. */
-export const sizeOf = (node: TargetNode): number =>
-  isBranch(node) ? node.targets.reduce((sum, target) => sum + sizeOf(target), 0) : 1
+/** The number of models below a strategy, including those of nested strategies. */
+export const countModels = (node: TargetNode): number =>
+  isBranch(node) ? node.targets.reduce((sum, target) => sum + countModels(target), 0) : 1
 
-/** The config itself. An answer of Portkey's API has it in "config", as an object or as a text. */
-export function ownConfig(file: unknown): unknown {
-  const { data, config } = objectOf(file)
-  const found = config ?? objectOf(data).config
+/** The config itself. Responses of Portkey's API contain it as "config", as an object or a string. */
+export function unwrapConfig(file: unknown): unknown {
+  const { data, config } = toObject(file)
+  const found = config ?? toObject(data).config
   if (isObject(found)) return found
   if (typeof found !== 'string') return file
   try {
@@ -44,17 +44,14 @@ export function ownConfig(file: unknown): unknown {
   }
 }
 
-/** The value with names such as `apiKey` as `api_key`. Names in a `query` are left as they are, since they are those that clients send. */
-export function withSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeCase)
+/** Renames fields such as `apiKey` to `api_key`. Names in a `query` stay as they are, because clients send them. */
+export function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCase)
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-      return [
-        name.startsWith('$') || name.includes('.') ? name : snake,
-        snake === 'query' ? inner : withSnakeCase(inner),
-      ]
+      return [name.startsWith('$') || name.includes('.') ? name : snake, snake === 'query' ? inner : toSnakeCase(inner)]
     }),
   )
 }
@@ -62,7 +59,7 @@ export function withSnakeCase(value: unknown): unknown {
 interface TargetPlace {
   place: string
   model: string | undefined
-  /** The members that the targets inherit from the config around them. */
+  /** The fields that targets inherit from the config around them. */
   inherited: JsonObject
   known: KnownNames
   plan: ImportPlan
@@ -70,28 +67,28 @@ interface TargetPlace {
 
 const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
 
-export function nodeOf(given: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
-  const name = textOf(given.name)
+export function planTarget(given: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
+  const name = readString(given.name)
   const within = place && `${place}.`
-  plan.leavesMistyped(within, given, {
+  plan.reportMistyped(within, given, {
     strategy: 'object',
     targets: 'list',
     retry: 'object',
     override_params: 'object',
   })
-  const weight = plan.share(`${within}weight`, given.weight)
+  const weight = plan.readWeight(`${within}weight`, given.weight)
   const own = Object.fromEntries(
-    INHERITED.filter((member) => !isNothing(given[member])).map((member) => [member, given[member]]),
+    INHERITED.filter((member) => !isEmpty(given[member])).map((member) => [member, given[member]]),
   )
-  // A target that names a provider does not inherit the key of another one.
+  // A target with its own provider doesn't inherit another provider's key.
   const around = ['provider', 'virtual_key'].some((member) => member in own)
     ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
     : inherited
-  const params = { ...objectOf(inherited.override_params), ...objectOf(given.override_params) }
+  const params = { ...toObject(inherited.override_params), ...toObject(given.override_params) }
   const whole = { ...around, ...own, override_params: params }
-  plan.leavesRest(place, given, { done: READ, reasons: REASONS })
-  leaveStrategy(within, given, plan)
-  const targets = listOf(given.targets ?? given.options)
+  plan.reportRest(place, given, { done: READ, reasons: REASONS })
+  reportStrategy(within, given, plan)
+  const targets = toList(given.targets ?? given.options)
   if (Array.isArray(given.targets ?? given.options))
     return {
       place,
@@ -99,14 +96,14 @@ export function nodeOf(given: JsonObject, { place, model, inherited, known, plan
       weight,
       given,
       targets: targets.map((target, at) =>
-        nodeOf(objectOf(target), { place: `${within}targets[${at}]`, model, inherited: whole, known, plan }),
+        planTarget(toObject(target), { place: `${within}targets[${at}]`, model, inherited: whole, known, plan }),
       ),
     }
-  return modelTarget({ ...given, ...whole }, { place, name, weight, model, params, known, plan })
+  return planModelTarget({ ...given, ...whole }, { place, name, weight, model, params, known, plan })
 }
 
-/** A target that asks a provider. A model that is written as `@slug/model` names the provider, too. */
-function modelTarget(
+/** A target that calls a provider. A model such as `@slug/model` also names the provider. */
+function planModelTarget(
   given: JsonObject,
   {
     place,
@@ -120,20 +117,20 @@ function modelTarget(
     Pick<TargetPlace, 'model' | 'known' | 'plan'> & { params: JsonObject },
 ): ModelTarget {
   const shown = place || 'the config'
-  const inCatalog = /^@([^/]+)\/(.+)$/.exec(textOf(params.model) ?? '')
-  const hasProvider = !isNothing(given.provider) || !isNothing(given.virtual_key)
-  const account = accountOf(inCatalog && !hasProvider ? { ...given, provider: `@${inCatalog[1]}` } : given, shown, {
+  const inCatalog = /^@([^/]+)\/(.+)$/.exec(readString(params.model) ?? '')
+  const hasProvider = !isEmpty(given.provider) || !isEmpty(given.virtual_key)
+  const account = planAccount(inCatalog && !hasProvider ? { ...given, provider: `@${inCatalog[1]}` } : given, shown, {
     known,
     plan,
   })
-  if (typeof account === 'string') plan.leaves(shown, account)
+  if (typeof account === 'string') plan.reportUnmapped(shown, account)
   else {
-    const members = Object.fromEntries(ACCOUNT_MEMBERS.map((member) => [member, given[member]]))
-    plan.leavesRest(shown, members, { done: accountMembersTaken(given, account.provider), reasons: ACCOUNT_REASONS })
+    const members = Object.fromEntries(ACCOUNT_FIELDS.map((member) => [member, given[member]]))
+    plan.reportRest(shown, members, { done: listAccountFields(given, account.provider), reasons: ACCOUNT_REASONS })
   }
-  const asked = textOf(given.deployment_id) ?? inCatalog?.[2] ?? textOf(params.model)
-  const set = entryParamsOf(params)
-  plan.leavesRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
+  const asked = readString(given.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
+  const set = readEntryParams(params)
+  plan.reportRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
   return {
     place,
     name,
@@ -145,23 +142,23 @@ function modelTarget(
   }
 }
 
-/** Reports the members of a strategy and of `retry` that have no counterpart. */
-function leaveStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
-  plan.leavesRest(`${within}strategy`, objectOf(given.strategy), {
+/** Reports the fields of a strategy and of `retry` that have no equivalent. */
+function reportStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
+  plan.reportRest(`${within}strategy`, toObject(given.strategy), {
     done: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
   })
-  plan.leavesRest(`${within}retry`, objectOf(given.retry), {
+  plan.reportRest(`${within}retry`, toObject(given.retry), {
     done: ['attempts', 'count', 'on_status_codes'],
     reasons: { use_retry_after_header: WAITS, use_retry_after_headers: WAITS },
   })
 }
 
 const READ = [
-  ...words('strategy targets options weight name override_params retry request_timeout mode'),
-  ...ACCOUNT_MEMBERS,
+  ...splitWords('strategy targets options weight name override_params retry request_timeout mode'),
+  ...ACCOUNT_FIELDS,
 ]
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
-/** Why members are left out that the account of a target is not made of. */
+/** Why fields that a target's account doesn't use are not imported. */
 const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
   api_key: ONE_KEY,
   aws_access_key_id: ONE_KEY,

@@ -7,24 +7,24 @@ import { planNineRouter } from './nine-router.ts'
 import { readNineRouter } from './nine-router-data.ts'
 import { type ImportFinding, ImportPlan } from './plan.ts'
 import { planPortkey } from './portkey.ts'
-import { codeOf, readText, readWithIncludes } from './read-file.ts'
+import { getErrorCode, readDocument, readWithIncludes } from './read-file.ts'
 
 /** The programs whose configuration can be imported. */
 export type ImportSource = 'litellm' | 'portkey' | '9router'
 
-/** The findings of an import, and the file that it makes. No part holds a secret. */
-export interface Imported {
+/** The findings of an import, and the file it creates. Contains no secrets. */
+export interface ImportResult {
   mapped: readonly ImportFinding[]
   unmapped: readonly ImportFinding[]
-  /** The variables that the file needs, each with what it holds. */
+  /** The variables that the file needs, each with a description. */
   variables: readonly { name: string; holds: string }[]
-  /** Does the file have client keys? They get their values at the start. */
+  /** Whether the file has client keys. They get their values at startup. */
   hasKeys: boolean
-  /** The only model that clients ask for: the combo of a Portkey config. */
+  /** The only model that clients request: the combo of a Portkey config. */
   sole?: string
-  /** The file of records, in YAML. */
+  /** The records, in YAML. */
   file: string
-  /** The path to which the file was written. */
+  /** The path that the file was written to. */
   out?: string
 }
 
@@ -35,23 +35,23 @@ interface ImportOptions {
 }
 
 /**
- * Reads the configuration of another program, and writes a file of records to `out` if that is given. Throws a problem when the configuration cannot be
- * read, and when something exists at `out`. `model` and `providers`: facts that a Portkey config leaves out (see `planPortkey`).
+ * Reads the configuration of another program, and writes the records to `out`, if set. Throws a problem if the configuration can't be read, or if
+ * `out` exists. `model` and `providers`: facts that a Portkey config lacks (see `planPortkey`).
  */
 export async function importFrom(
   source: ImportSource,
   path: string,
   { out, model, providers }: ImportOptions = {},
-): Promise<Imported> {
+): Promise<ImportResult> {
   if (out !== undefined) await requireFree(out)
   const plan = new ImportPlan()
   if (source === '9router') planNineRouter(await readNineRouter(path), plan)
-  else if (source === 'portkey') planPortkey(await readText(path), plan, { model, providers })
+  else if (source === 'portkey') planPortkey(await readDocument(path), plan, { model, providers })
   else planLiteLlm(await readWithIncludes(path), plan)
   const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await write(out, file)
   const variables = [...plan.variables]
-    .filter(([name]) => file.includes(`\${${name}}`)) // parts that are left out need no variable
+    .filter(([name]) => file.includes(`\${${name}}`)) // unimported parts need no variable
     .map(([name, holds]) => ({ name, holds }))
   return {
     mapped: plan.mapped,
@@ -64,35 +64,35 @@ export async function importFrom(
   }
 }
 
-/** Throws a problem when nothing can be written to the path, before anything is read. */
+/** Throws a problem if nothing can be written to the path, before anything is read. */
 async function requireFree(out: string): Promise<void> {
   if (!/\.ya?ml$/i.test(out)) throw usage('The name of the --out file must end in .yaml or .yml.')
   const found = await lstat(out).catch((cause: unknown) => {
-    if (codeOf(cause) === 'ENOENT') return undefined
-    throw notWritten(out, cause)
+    if (getErrorCode(cause) === 'ENOENT') return undefined
+    throw createWriteProblem(out, cause)
   })
-  if (found) throw taken(out)
+  if (found) throw createTakenProblem(out)
 }
 
-const taken = (out: string) => problem(`${out} already exists. Choose another name for --out.`)
+const createTakenProblem = (out: string) => problem(`${out} already exists. Choose another name for --out.`)
 
-/** Writes a new file. Throws a problem when a file or a link exists at the path, even one that was made a moment ago. */
+/** Writes a new file. Throws a problem if a file or a link exists at the path, even if it was just created. */
 async function write(out: string, content: string): Promise<void> {
   const file = await open(out, 'wx').catch((cause: unknown) => {
-    throw codeOf(cause) === 'EEXIST' ? taken(out) : notWritten(out, cause)
+    throw getErrorCode(cause) === 'EEXIST' ? createTakenProblem(out) : createWriteProblem(out, cause)
   })
   try {
     await file.writeFile(content)
     await file.close()
   } catch (cause) {
     await file.close().catch(() => {})
-    await rm(out, { force: true }) // the next try would be refused because of half a file
-    throw notWritten(out, cause)
+    await rm(out, { force: true }) // half a file would block the next try
+    throw createWriteProblem(out, cause)
   }
 }
 
-function notWritten(out: string, cause: unknown) {
-  const code = codeOf(cause)
+function createWriteProblem(out: string, cause: unknown) {
+  const code = getErrorCode(cause)
   const why = {
     ENOENT: `the directory ${dirname(out)} doesn't exist`,
     ENOTDIR: `${dirname(out)} is not a directory`,

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { choiceOf, closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from '../../admin/input.ts'
-import { isSameJson, pickShownFields, present, timestamp, withChange } from '../../admin/record-operations.ts'
+import { choice, closedObject, fields, invalidInput, type OrUnset, parseInput, parsePut } from '../../admin/input.ts'
+import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from '../../admin/record-operations.ts'
 import { inputSchema } from '../../admin/schemas.ts'
-import { limitWarnings, type Warned, withWarnings } from '../../admin/warnings.ts'
+import { listLimitWarnings, type Warned, withWarnings } from '../../admin/warnings.ts'
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
 import {
@@ -82,15 +82,15 @@ const LIMIT = 'must be a whole number from 1 to 1000'
 const ignores = ['warnings', 'error']
 
 export const accountInputs = {
-  list: closed({
+  list: closedObject({
     limit: v.exactOptional(v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(1_000, LIMIT))),
     after: v.exactOptional(v.pipe(fields.text, v.check(isAccountRef, 'must be the "after" value of a previous page'))),
-    state: v.exactOptional(choiceOf(['active', 'paused'])),
+    state: v.exactOptional(choice(['active', 'paused'])),
     plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
   }),
   update: inputSchema(accountFields, 'update', { ignores }),
   put: inputSchema(accountFields, 'put'),
-  delete: closed({ usage: v.exactOptional(choiceOf(['keep', 'erase'])) }),
+  delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
 }
 
 /** The fields that can be changed. */
@@ -130,11 +130,11 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 
   const showWithWarnings = async (record: AccountRecord) =>
-    withWarnings(await show(record), limitWarnings(record, storage))
+    withWarnings(await show(record), listLimitWarnings(record, storage))
 
   async function find(ref: string, evenDeleted = false): Promise<AccountRecord> {
     const { record } = (await readAccount(storage, ref)) ?? {}
-    return present(evenDeleted || !record?.deletedAt ? record : undefined, 'Account')
+    return requirePresent(evenDeleted || !record?.deletedAt ? record : undefined, 'Account')
   }
 
   const toRef = async (idOrRef: string) => (await deps.accounts()).refs.resolve(idOrRef)
@@ -165,7 +165,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
         ...(name !== undefined && { name }),
         ...(metadata !== undefined && { metadata }),
       })
-      const start = before ?? { ref, isActive: true, createdAt: timestamp(clock), sealedProfile: '' }
+      const start = before ?? { ref, isActive: true, createdAt: getTimestamp(clock), sealedProfile: '' }
       const next: AccountRecord = { ...withChange(start, others), isManaged: true }
       if (before && isSameJson(known, profile) && isSameJson(before, next)) return before
       const sealedProfile = await encryptProfile(opened, ref, profile)
@@ -222,7 +222,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     },
 
     async pause(id) {
-      const shown = await changeOrCreate(id, { isActive: false, tokensFrom: timestamp(clock) })
+      const shown = await changeOrCreate(id, { isActive: false, tokensFrom: getTimestamp(clock) })
       await revokeTokens(shown.ref)
       return shown
     },
@@ -230,7 +230,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     resume: (id) => changeOrCreate(id, { isActive: true }),
 
     async revoke(id) {
-      const shown = await changeOrCreate(id, { tokensFrom: timestamp(clock) })
+      const shown = await changeOrCreate(id, { tokensFrom: getTimestamp(clock) })
       await revokeTokens(shown.ref)
       return shown
     },
@@ -250,7 +250,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
         const { id: own } = await decryptProfile(opened, record)
         const sealedProfile = await encryptProfile(opened, ref, { id: own })
         const { createdAt } = record
-        const left = await signAccount(opened, { ref, createdAt, deletedAt: timestamp(clock), sealedProfile })
+        const left = await signAccount(opened, { ref, createdAt, deletedAt: getTimestamp(clock), sealedProfile })
         return writeAccount(storage, left, { ifVersion: version, ttlMs: USAGE_MS })
       })
       await revokeTokens(ref)

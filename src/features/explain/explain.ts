@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { anyObject, closed, fields, invalidInput, noList, parseInput } from '../../admin/input.ts'
-import { findRecord, present } from '../../admin/record-operations.ts'
+import { anyObject, closedObject, fields, invalidInput, noArray, parseInput } from '../../admin/input.ts'
+import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
@@ -30,10 +30,10 @@ export interface ExplainedRequest {
 
 const HEADERS = 'must be an object that maps header names to strings'
 
-export const explainInput = closed({
+export const explainInput = closedObject({
   model: fields.model,
   body: v.exactOptional(anyObject('must be an object (the request body)')),
-  headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  headers: v.exactOptional(v.pipe(noArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
   path: v.exactOptional(fields.text),
   keyId: v.exactOptional(fields.text),
   account: v.exactOptional(fields.text),
@@ -65,7 +65,7 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
   async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
     if (keyId !== undefined) {
       const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
-      const key = present(await store.keyLookup.read(digest), 'Key')
+      const key = requirePresent(await store.keyLookup.read(digest), 'Key')
       const rejection = getKeyRejection(key, clock.now())
       if (rejection) throw rejection
       if (key.account === undefined) return getKeyCaller(key)
@@ -74,7 +74,7 @@ export function createExplain({ pipeline, getAccess, previewLimits, accounts, st
     }
     if (idOrRef === undefined) return ANONYMOUS
     const { refs, cache, getKeyAccount } = await accounts()
-    const { ref } = present(await cache.find(await refs.resolve(idOrRef)), 'Account')
+    const { ref } = requirePresent(await cache.find(await refs.resolve(idOrRef)), 'Account')
     return { owner: ref, key: undefined, account: await getKeyAccount({ name: '', account: ref }) }
   }
 

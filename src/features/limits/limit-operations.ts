@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { choiceOf, closed, parseInput } from '../../admin/input.ts'
-import { findRecord, present } from '../../admin/record-operations.ts'
+import { choice, closedObject, parseInput } from '../../admin/input.ts'
+import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import type { LimitState, UsageLimits } from '../../types.ts'
 import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
@@ -37,7 +37,7 @@ export interface LostSettlement {
   as?: 'spent' | 'unspent'
 }
 
-export const limitInputs = { settle: closed({ as: v.exactOptional(choiceOf(['spent', 'unspent'])) }) }
+export const limitInputs = { settle: closedObject({ as: v.exactOptional(choice(['spent', 'unspent'])) }) }
 
 interface LimitDependencies {
   store: WritableStore
@@ -81,7 +81,7 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   async function findAccount(idOrRef: string): Promise<string> {
     const { refs, findTerms } = await accounts()
     const ref = await refs.resolve(idOrRef)
-    present(await findTerms(ref), 'Account')
+    requirePresent(await findTerms(ref), 'Account')
     return ref
   }
 

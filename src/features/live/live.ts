@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closed, fields, invalidInput, parseInput } from '../../admin/input.ts'
+import { closedObject, fields, invalidInput, parseInput } from '../../admin/input.ts'
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
@@ -14,7 +14,7 @@ export const LIVE = '/api/live'
 const TYPES = `must be a comma-separated list of ${liveEventTypes.join(', ')}`
 const AFTER = 'must be an event ID'
 
-export const liveInput = closed({
+export const liveInput = closedObject({
   after: v.exactOptional(v.pipe(fields.text, v.regex(/^[0-9a-f]{8}-\d{1,15}$/, AFTER))),
   types: v.exactOptional(
     v.pipe(

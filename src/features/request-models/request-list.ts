@@ -1,4 +1,4 @@
-import { placeOfParams } from '../../admin/combo-entry.ts'
+import { findParamsIndex } from '../../admin/combo-entry.ts'
 import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../../admin/request-models.ts'
 import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -70,7 +70,7 @@ function refuseForOthers(
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
 ): void {
   if (kind === 'llm') return
-  const entry = placeOfParams(models)
+  const entry = findParamsIndex(models)
   const member = entry >= 0 ? `models[${entry}].params` : Object.keys(omitUndefined(others))[0]
   if (member === undefined) return
   throw gatewayError('INVALID_REQUEST', {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { closed, fields, invalidInput, oneShapeOf, parseInput, wholeNumber } from '../../admin/input.ts'
-import { givenSchema } from '../../admin/schemas.ts'
+import { alternatives, closedObject, fields, invalidInput, parseInput, wholeNumber } from '../../admin/input.ts'
+import { createSchema } from '../../admin/schemas.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { isOrigin } from '../../lib/urls.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
@@ -38,9 +38,9 @@ const LIFETIME = `must be ${MIN_LIFETIME_S} to ${MAX_LIFETIME_S} seconds, or a t
 const lifetimeSeconds = wholeNumber(MIN_LIFETIME_S, MAX_LIFETIME_S, LIFETIME)
 const lifetimeText = v.pipe(v.string(LIFETIME), v.regex(/^\d{1,5}[smhd]$/, LIFETIME))
 
-const optional = <T>(shape: Shape<T>) => v.exactOptional(givenSchema(shape) as v.GenericSchema<T>) // the schema of the shape
+const optional = <T>(shape: Shape<T>) => v.exactOptional(createSchema(shape) as v.GenericSchema<T>) // the schema of the shape
 
-export const newToken = closed({
+export const newToken = closedObject({
   account: v.pipe(
     fields.text,
     v.maxLength(200, 'must not be longer than 200 characters'),
@@ -63,7 +63,7 @@ export const newToken = closed({
     ),
   ),
   expiresIn: v.exactOptional(
-    oneShapeOf([lifetimeSeconds, lifetimeText], (input) =>
+    alternatives([lifetimeSeconds, lifetimeText], (input) =>
       typeof input === 'number' ? lifetimeSeconds : lifetimeText,
     ),
   ),

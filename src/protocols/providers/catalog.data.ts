@@ -11,7 +11,7 @@
 
 import type { CatalogModel } from '../../types.ts'
 
-/** The source of each provider's models, and the date of the look-up. */
+/** The source of each provider's models, and the date it was fetched. */
 export const modelSources: Readonly<Record<string, string>> = {
   openai: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
   anthropic: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
@@ -46,7 +46,7 @@ export const modelSources: Readonly<Record<string, string>> = {
   lmstudio: 'https://models.dev, 2026-09-30',
 }
 
-/** Current models by provider id. */
+/** Current models by provider ID. */
 export const models: Readonly<Record<string, readonly CatalogModel[]>> = {
   openai: [
     { id: 'gpt-6.1-terra', contextWindow: 1050000, maxOutputTokens: 128000, price: { input: 1, output: 5, cacheRead: 0.05, cacheWrite: 1.25, tiers: [{ above: 272000, input: 2, output: 7.5, cacheRead: 0.1, cacheWrite: 2.5 }] } },

@@ -14,7 +14,7 @@ import { tagWords } from './operation-words.ts'
 import { convertType } from './type-text.ts'
 
 /** The parts of the description that differ between gateways. */
-interface Described {
+interface DocumentParts {
   /** The routes of the management API, each with its operations. */
   routes: readonly ManagementRoute[]
   /** The features whose routes are described. */
@@ -37,7 +37,7 @@ export function describeGateway({
   basePath,
   resultTypes,
   isOpen,
-}: Described): OpenApiDocument {
+}: DocumentParts): OpenApiDocument {
   const inputNames = nameInputs(routes.flat())
   const findName = (schema: object) => inputNames.get(schema) ?? (schema === comboModel ? 'ComboModel' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/components/schemas/')

@@ -15,26 +15,26 @@ import type { NamedOperation } from '../../operation-table.ts'
 import { capitalize, joinNames } from './document-parts.ts'
 
 /** Without fields whose names say it all. */
-const said = (words: Readonly<Record<string, string>>): Record<string, string> =>
+const omitEmpty = (words: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
 
 /** Descriptions of fields whose names don't say enough, by schema name, or by the resource whose inputs have them. */
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  ApiKey: { ...said(keyApiWords), error: 'The problem with the key, if any.' },
-  KeyGroup: { ...said(groupApiWords), error: 'The problem with the group, if any.' },
-  Account: { ...said(accountApiWords), error: 'The problem with the account, if any.' },
-  Settings: said(settingsApiWords),
-  Combo: said(comboApiWords),
+  ApiKey: { ...omitEmpty(keyApiWords), error: 'The problem with the key, if any.' },
+  KeyGroup: { ...omitEmpty(groupApiWords), error: 'The problem with the group, if any.' },
+  Account: { ...omitEmpty(accountApiWords), error: 'The problem with the account, if any.' },
+  Settings: omitEmpty(settingsApiWords),
+  Combo: omitEmpty(comboApiWords),
   Connection: {
-    ...said(connectionApiWords),
-    ...said(topLevelApiWords),
+    ...omitEmpty(connectionApiWords),
+    ...omitEmpty(topLevelApiWords),
     warnings: 'Problems to fix before this works, if any.',
     error: 'Why the credential cannot be decrypted. Absent otherwise.',
     health: 'Up to twenty recent failures, the most severe first.',
   },
-  CustomModel: said(customModelApiWords),
-  Alias: said(aliasApiWords),
-  Provider: said(providerApiWords),
+  CustomModel: omitEmpty(customModelApiWords),
+  Alias: omitEmpty(aliasApiWords),
+  Provider: omitEmpty(providerApiWords),
   Explain: {
     model: 'A listed model, an alias, or a combo.',
     body: 'The request body. Default: no messages.',
@@ -121,7 +121,7 @@ export function describeFields(
 ): void {
   const inputs = new Map(operations.map((operation) => [nameInput(operation), describeInput(operation)]))
   for (const [name, { properties }] of Object.entries(definitions)) {
-    for (const [field, description] of Object.entries(inputs.get(name) ?? wordsFor(name))) {
+    for (const [field, description] of Object.entries(inputs.get(name) ?? findWords(name))) {
       const property = Object(properties)[field]
       if (property) property.description = description
     }
@@ -133,12 +133,12 @@ export const nameInput = ({ names }: Pick<NamedOperation, 'names'>): string => `
 
 /** The descriptions of the fields of an operation's input, by name. */
 export const describeInput = (operation: NamedOperation): Readonly<Record<string, string>> => ({
-  ...wordsFor(nameInput(operation)),
+  ...findWords(nameInput(operation)),
   ...operation.parameters,
 })
 
 /** The descriptions for a schema: `Combo` also covers `CombosCreateInput`, `ApiKey` covers `KeysCreateInput`, and `KeyGroup` covers `GroupsCreateInput`. */
-function wordsFor(name: string): Readonly<Record<string, string>> {
+function findWords(name: string): Readonly<Record<string, string>> {
   const resource = name
     .replace(/(?:Create|Update|Set|Put)?Input$/, '')
     .replace(/^Keys$/, 'ApiKeys')

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { invalidInput, oneShapeOf } from '../../../admin/input.ts'
+import { alternatives, invalidInput } from '../../../admin/input.ts'
 import { type GatewayError, gatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../../lib/exchange.ts'
@@ -203,7 +203,7 @@ const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO
 const answerSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
-  verdicts: v.array(oneShapeOf([verdict, refused], (input) => (isObject(input) ? refused : verdict))),
+  verdicts: v.array(alternatives([verdict, refused], (input) => (isObject(input) ? refused : verdict))),
   changes: v.array(
     v.object({
       collection: v.picklist(collections),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closed, fields } from '../../../admin/input.ts'
+import { closedObject, fields } from '../../../admin/input.ts'
 import type { CreatedKey } from '../../../admin/keys.ts'
 import type { IsoTime } from '../../../types/plain-types.ts'
 import type { CloudSession } from '../protocol.ts'
@@ -111,11 +111,11 @@ export interface CloudOptions {
 const ENROLLMENT = 'must be the enrollment token of the proxy, at least 32 characters'
 
 export const cloudInputs = {
-  enable: closed({
+  enable: closedObject({
     enrollmentToken: v.exactOptional(
       v.pipe(v.string(ENROLLMENT), v.minLength(32, ENROLLMENT), v.maxLength(4_096, ENROLLMENT)),
     ),
   }),
-  disable: closed({ force: v.exactOptional(fields.flag) }),
+  disable: closedObject({ force: v.exactOptional(fields.flag) }),
   sessions: {},
 }

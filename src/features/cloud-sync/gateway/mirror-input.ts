@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { closed, fields, parseInput } from '../../../admin/input.ts'
-import { createSyncedEntries, givenSchema } from '../../../admin/schemas.ts'
+import { closedObject, fields, parseInput } from '../../../admin/input.ts'
+import { createSchema, createSyncedEntries } from '../../../admin/schemas.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { comboFields } from '../../../types/records/combo-fields.ts'
 import { connectionFields } from '../../../types/records/connection-fields.ts'
@@ -13,17 +13,18 @@ import type { Collection } from '../protocol.ts'
 /* The records of a mirror: the mirrored fields of each collection, with encrypted forms of secrets. */
 
 const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of the key as 64 hex digits'))
-const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) => v.exactOptional(givenSchema(shape))
+const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) =>
+  v.exactOptional(createSchema(shape))
 
-const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
-  settings: closed(createSyncedEntries(settingsFields, { areRequired: true })), // omitting a field doesn't set it
-  groups: closed(createSyncedEntries(groupFields)),
-  keys: closed({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
-  connections: closed({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
-  combos: closed(createSyncedEntries(comboFields)),
-  customModels: closed(createSyncedEntries(customModelFields)),
-  aliases: closed(createSyncedEntries(aliasFields)),
-  providers: closed(createSyncedEntries(providerFields)),
+const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
+  settings: closedObject(createSyncedEntries(settingsFields, { areRequired: true })), // omitting a field doesn't set it
+  groups: closedObject(createSyncedEntries(groupFields)),
+  keys: closedObject({ ...createSyncedEntries(keyFields), digest, key: secret(keyFields.key) }),
+  connections: closedObject({ ...createSyncedEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
+  combos: closedObject(createSyncedEntries(comboFields)),
+  customModels: closedObject(createSyncedEntries(customModelFields)),
+  aliases: closedObject(createSyncedEntries(aliasFields)),
+  providers: closedObject(createSyncedEntries(providerFields)),
 }
 
 /** Validates a record of a mirror, and returns it as it can be stored. Throws `INVALID_REQUEST` with a sentence about what is wrong with it. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { closed, oneShapeOf, parseInput } from '../../../admin/input.ts'
+import { alternatives, closedObject, parseInput } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitState } from '../../../types/limits.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
@@ -35,9 +35,9 @@ const parseIds = (ids: string[] | string): string[] => (typeof ids === 'string' 
 const idText = v.string(IDS)
 const idArray = v.array(idText, IDS)
 
-export const keyUsageInput = closed({
+export const keyUsageInput = closedObject({
   ids: v.pipe(
-    oneShapeOf([idText, idArray], (input) => (Array.isArray(input) ? idArray : idText)),
+    alternatives([idText, idArray], (input) => (Array.isArray(input) ? idArray : idText)),
     v.check<string[] | string, string>((ids) => parseIds(ids).length >= 1 && parseIds(ids).length <= 100, IDS),
   ),
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { choiceOf, closed, fields, invalidInput, parseInput, someOf, wholeNumber } from '../../../admin/input.ts'
-import { present } from '../../../admin/record-operations.ts'
+import { choice, choices, closedObject, fields, invalidInput, parseInput, wholeNumber } from '../../../admin/input.ts'
+import { requirePresent } from '../../../admin/record-operations.ts'
 import type { Warned } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
 import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
@@ -150,24 +150,24 @@ const BY = `must be a comma-separated list of ${dimensions.join(', ')}`
 const isCursor = (text: string) => isRequestIdOrPrefix(text) || isSortedCursor(text)
 
 export const usageInputs = {
-  summary: closed({
+  summary: closedObject({
     ...filterFields,
-    by: v.exactOptional(someOf(dimensions, BY)),
-    order: v.exactOptional(choiceOf(usageOrders)),
+    by: v.exactOptional(choices(dimensions, BY)),
+    order: v.exactOptional(choice(usageOrders)),
     top: v.exactOptional(fields.pageSize),
-    series: v.exactOptional(choiceOf(['hour', 'day'])),
-    compare: v.exactOptional(choiceOf(['before'])),
+    series: v.exactOptional(choice(['hour', 'day'])),
+    compare: v.exactOptional(choice(['before'])),
     names: v.exactOptional(fields.flag),
   }),
-  requests: closed({
+  requests: closedObject({
     ...filterFields,
     status: v.exactOptional(wholeNumber(1, 599)),
-    end: v.exactOptional(choiceOf(['complete', 'aborted', 'cut', 'failed', 'refused'])),
+    end: v.exactOptional(choice(['complete', 'aborted', 'cut', 'failed', 'refused'])),
     error: text,
     endpoint: text,
     limit: v.exactOptional(fields.pageSize),
-    sort: v.exactOptional(choiceOf(requestSorts)),
-    order: v.exactOptional(choiceOf(sortOrders)),
+    sort: v.exactOptional(choice(requestSorts)),
+    order: v.exactOptional(choice(sortOrders)),
     before: v.exactOptional(v.pipe(fields.text, v.check(isCursor, 'must be the "before" value of a previous page'))),
   }),
   keys: keyUsageInput,
@@ -279,7 +279,7 @@ export function createUsageOperations({
 
     async request(id) {
       const found = isRequestIdOrPrefix(id) ? await (await reader()).request(id) : undefined
-      return { request: present(found, 'Request') }
+      return { request: requirePresent(found, 'Request') }
     },
   }
 }
